@@ -43,7 +43,7 @@ class CheckError(Exception):
 def check(claim: str, holds: object, found: object = None) -> None:
     """Raise CheckError unless the claim holds; ``found`` is what was found instead."""
     if not holds:
-        raise CheckError(claim if found is None else f"{claim}; found {found}")
+        raise CheckError(claim if found is None else f"{claim}; got {found}")
 
 
 @dataclass(frozen=True)

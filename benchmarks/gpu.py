@@ -121,7 +121,7 @@ def check_options(options: Options) -> None:
     if differing := [key for key in _IDENTITY if here.get(key) != there.get(key)]:
         found = "; ".join(f"{key}: {there.get(key)!r}, here {here.get(key)!r}" for key in differing)
         raise pyengine.ConfigError(
-            f"{options.keep}: expected rows of this device and these versions, found others"
+            f"{options.keep}: expected rows of this device and these versions, got others"
             f" ({found}); name another file"
         )
 

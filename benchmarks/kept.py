@@ -48,6 +48,6 @@ def _is_report(report: Any) -> bool:
 
 def _damaged(file: Path, found: str) -> DataError:
     return DataError(
-        f"{file}: expected the reports of an earlier `pyengine bench`, found {found}; "
+        f"{file}: expected the reports of an earlier `pyengine bench`, got {found}; "
         "move the file away or name another one"
     )

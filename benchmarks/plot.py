@@ -74,7 +74,7 @@ def draw(reports: Sequence[dict[str, Any]], file: Path) -> None:
     parts = [(report, *lines_of(report["rows"])) for report in reports]
     parts = [part for part in parts if part[1]]
     if not parts:
-        raise ConfigError("plot: expected rows with a ratio or with something asked, found none")
+        raise ConfigError("plot: expected rows with a ratio or with something asked, got none")
     counts = [len(lines) + 3 for _, lines, _ in parts]
     figure = Figure(figsize=(12, max(2.5, _HEIGHT * sum(counts))), layout="constrained")
     grid = figure.subplots(len(parts), 1, squeeze=False, height_ratios=counts)

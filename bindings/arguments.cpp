@@ -6,8 +6,7 @@ namespace pyengine::bindings {
 
 long long int_of(const char* name, const py::handle& argument) {
   const auto refusal = [&](const char* expected) {
-    return ConfigError(std::string(name) + ": expected " + expected + ", found " +
-                       repr_of(argument));
+    return ConfigError(std::string(name) + ": expected " + expected + ", got " + repr_of(argument));
   };
   const py::object number = index_of(argument);
   if (!number) throw refusal("an int");
@@ -21,7 +20,7 @@ long long int_of(const char* name, const py::handle& argument) {
 
 std::vector<long long> ints_of(const char* name, const py::handle& argument) {
   const auto refusal = [&] {
-    return ConfigError(std::string(name) + ": expected a sequence of ints, found " +
+    return ConfigError(std::string(name) + ": expected a sequence of ints, got " +
                        repr_of(argument));
   };
   if (PySequence_Check(argument.ptr()) == 0 || PyUnicode_Check(argument.ptr()) ||

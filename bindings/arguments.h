@@ -86,7 +86,7 @@ struct type_caster<pyengine::bindings::TextArgument<kName>> {
   bool load(handle source, bool /*convert*/) {
     using namespace pyengine;
     if (!isinstance<str>(source)) {
-      throw ConfigError(std::string(kName.text) + ": expected a str, found " +
+      throw ConfigError(std::string(kName.text) + ": expected a str, got " +
                         bindings::repr_of(source));
     }
     static_cast<std::string&>(value) = bindings::utf8_of(source);

@@ -47,7 +47,7 @@ int checked_symmetry(const AnyGame& game, long long k) {
   const int count = game.symmetries().count();
   if (k >= 0 && k < count) return static_cast<int>(k);
   throw ConfigError(game.name() + ": symmetry must be in 0.." + std::to_string(count - 1) +
-                    ", found " + std::to_string(k));
+                    ", got " + std::to_string(k));
 }
 
 void check_action(const AnyGame& game, long long action) {
@@ -72,12 +72,12 @@ std::vector<std::string> rows_from(const py::object& rows) {
   PyObject* iterator = PyObject_GetIter(list.ptr());
   if (iterator == nullptr) {
     clear_refusal();
-    throw ConfigError("state_from_board: rows: expected strings, found " + repr_of(rows));
+    throw ConfigError("state_from_board: rows: expected strings, got " + repr_of(rows));
   }
   std::vector<std::string> lines;
   for (const auto& line : py::reinterpret_steal<py::iterator>(iterator)) {
     if (!py::isinstance<py::str>(line)) {
-      throw ConfigError("state_from_board: rows: expected strings, found " + repr_of(line));
+      throw ConfigError("state_from_board: rows: expected strings, got " + repr_of(line));
     }
     lines.push_back(utf8_of(line));
   }
@@ -343,8 +343,8 @@ SymmetryGroup symmetry_group(const std::string& game, int count) {
     case 8:
       return SymmetryGroup::square;
     default:
-      throw ConfigError("game " + in_quotes(game) +
-                        ": num_symmetries must be 1, 2, 4 or 8, found " + std::to_string(count));
+      throw ConfigError("game " + in_quotes(game) + ": num_symmetries must be 1, 2, 4 or 8, got " +
+                        std::to_string(count));
   }
 }
 

@@ -38,7 +38,7 @@ PolicyPointer policy_of(const Floats& pattern, const Floats& response, const Flo
   const std::size_t expected = weights.features.size();
   if (static_cast<std::size_t>(features.size()) != expected) {
     throw ModelError("rollout policy: features must have " + std::to_string(expected) +
-                     " weights, found " + std::to_string(features.size()));
+                     " weights, got " + std::to_string(features.size()));
   }
   std::copy_n(features.data(), expected, weights.features.begin());
   return std::make_shared<GoRolloutPolicy>(weights);

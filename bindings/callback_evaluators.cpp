@@ -69,9 +69,8 @@ ModelSpec priors_spec() {
 
 [[noreturn]] void refuse_answer(const char* expected, float found, std::size_t row,
                                 const std::string& where = {}) {
-  throw EvaluationError(std::string("the evaluator's function must return ") + expected +
-                        ", found " + std::to_string(found) + " in row " + std::to_string(row) +
-                        where);
+  throw EvaluationError(std::string("the evaluator's function must return ") + expected + ", got " +
+                        std::to_string(found) + " in row " + std::to_string(row) + where);
 }
 
 /// Unlike a network, a function on states has no spec that its user may have written wrongly: the

@@ -37,7 +37,7 @@ void read(const py::object& part, const char* name, int rows, int width, bool fl
   const auto array = py::array::ensure(part);
   std::string expected = std::to_string(rows) + (flat ? "" : "," + std::to_string(width));
   expected = std::string("the evaluator's function must return ") + name +
-      " as numbers of shape [" + expected + "], found ";
+      " as numbers of shape [" + expected + "], got ";
   if (!array) throw EvaluationError(expected + type_name(part) + why_no_array(part));
   const char kind = array.dtype().kind();
   const bool vector = flat && array.ndim() == 1;
@@ -67,7 +67,7 @@ void read(const py::object& part, const char* name, int rows, int width, bool fl
 
 CallbackFunction::CallbackFunction(py::object fn) {
   if (PyCallable_Check(fn.ptr()) == 0) {
-    throw ConfigError("fn must be callable, found " + type_name(fn));
+    throw ConfigError("fn must be callable, got " + type_name(fn));
   }
   lock_ = CallbackLock::of(fn);
   fn_ = std::make_shared<Held>(fn.release().ptr());
@@ -82,7 +82,7 @@ void CallbackFunction::call_locked(const py::object& argument, const AnswerShape
     if (!(py::isinstance<py::tuple>(answer) || py::isinstance<py::list>(answer)) ||
         py::len(answer) != 2) {
       throw EvaluationError(
-          "the evaluator's function must return (policy, value), found " + type_name(answer) +
+          "the evaluator's function must return (policy, value), got " + type_name(answer) +
           (py::hasattr(answer, "__len__") ? " of length " + std::to_string(py::len(answer)) : ""));
     }
     const py::sequence parts = answer;

@@ -34,7 +34,7 @@ ParamValue param_from(const std::string& name, const py::handle& value) {
     if (!is_refusal(error.type())) throw;
   }
   throw ConfigError("parameter " + in_quotes(name) +
-                    ": expected a bool, an int, a float or a str, found " + repr_of(value) + " (" +
+                    ": expected a bool, an int, a float or a str, got " + repr_of(value) + " (" +
                     type_name(value) + ")");
 }
 
@@ -65,7 +65,7 @@ ParamDict params_to(const ParamMap& params) {
 
 std::unique_ptr<AnyPosition> position_of(const AnyGame& game, const State& own) {
   if (!same_game(game, *own.game())) {
-    throw ConfigError("expected a state of " + game.to_string() + ", found one of " +
+    throw ConfigError("expected a state of " + game.to_string() + ", got one of " +
                       own.game()->to_string());
   }
   auto position = own.kept_position()->clone();

@@ -77,7 +77,7 @@ T answer_as(const std::string& game, const char* method, const char* expected,
     if (!is_refusal(error.type())) throw;
   }
   throw ConfigError("game " + in_quotes(game) + ": " + method + "() must return " + expected +
-                    ", found " + repr_of(answer) + " (" + type_name(answer) + ")");
+                    ", got " + repr_of(answer) + " (" + type_name(answer) + ")");
 }
 
 /// Appends the ints of a list or a tuple; false where it is none, or holds anything else.
@@ -244,7 +244,7 @@ class PythonState final : public ForeignState {
     if (py::type::of(copy).is(py::type::of(state_)) || py::hasattr(copy, names().apply_action)) {
       return;
     }
-    throw ConfigError("game " + in_quotes(game()) + ": clone() must return a state, found " +
+    throw ConfigError("game " + in_quotes(game()) + ": clone() must return a state, got " +
                       repr_of(copy) + " (" + type_name(copy) + ")");
   }
   /// Throws ConfigError for the answer of an apply_action() that makes a state instead of changing
@@ -254,7 +254,7 @@ class PythonState final : public ForeignState {
       return;
     }
     throw ConfigError("game " + in_quotes(game()) +
-                      ": apply_action() must change the state and return nothing, found that it "
+                      ": apply_action() must change the state and return nothing, got that it "
                       "returned another " +
                       type_name(answer));
   }
@@ -263,7 +263,7 @@ class PythonState final : public ForeignState {
     const py::object answer = call(state_, names().history);
     if (!py::isinstance<py::sequence>(answer)) {
       throw ConfigError("game " + in_quotes(game()) +
-                        ": history() must return a list of actions, found " + type_name(answer));
+                        ": history() must return a list of actions, got " + type_name(answer));
     }
     return py::list(answer);
   }
@@ -281,8 +281,7 @@ std::array<double, 2> PythonState::returns() const {
     const auto both = answer_as<std::vector<double>>(game(), "returns", "two numbers",
                                                      call(state_, names().returns));
     if (both.size() != 2) {
-      throw ConfigError("game " + in_quotes(game()) +
-                        ": returns() must return two numbers, found " +
+      throw ConfigError("game " + in_quotes(game()) + ": returns() must return two numbers, got " +
                         std::to_string(both.size()));
     }
     return std::array<double, 2>{both[0], both[1]};
@@ -320,7 +319,7 @@ void PythonState::observation(std::span<float> planes) const {
         answer_as<Floats>(game(), "observation_tensor", "an array of floats", answer);
     if (static_cast<std::size_t>(floats.size()) != planes.size()) {
       throw ConfigError("game " + in_quotes(game()) + ": observation_tensor() must hold " +
-                        std::to_string(planes.size()) + " numbers, found " +
+                        std::to_string(planes.size()) + " numbers, got " +
                         std::to_string(floats.size()));
     }
     std::copy_n(floats.data(), planes.size(), planes.data());
@@ -395,13 +394,13 @@ void PythonRules::check_state(const py::object& state) const {
   const py::object& game = this->game();
   if (!py::isinstance(state, state_type_)) {
     throw ConfigError(where + "expected a state of type " + str_of(state_type_.attr("__name__")) +
-                      ", found " + type_name(state));
+                      ", got " + type_name(state));
   }
   if (!info().text.starts_with("pyspiel:")) return;
   const std::string own = utf8_of(py::str(game));
   const std::string found = utf8_of(py::str(state.attr("get_game")()));
   if (own != found)
-    throw ConfigError(where + "expected a state of " + own + ", found one of " + found);
+    throw ConfigError(where + "expected a state of " + own + ", got one of " + found);
 }
 
 }  // namespace
@@ -422,8 +421,8 @@ std::unique_ptr<AnyPosition> wrap_foreign_position(const std::shared_ptr<const A
                                                    const py::object& state) {
   const auto* foreign = dynamic_cast<const ForeignGame*>(game.get());
   if (foreign == nullptr) {
-    throw ConfigError("game " + in_quotes(game->name()) +
-                      ": expected one of its own states, found " + type_name(state));
+    throw ConfigError("game " + in_quotes(game->name()) + ": expected one of its own states, got " +
+                      type_name(state));
   }
   const auto* rules = dynamic_cast<const PythonRules*>(foreign->rules().get());
   const WithGil gil;

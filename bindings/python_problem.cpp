@@ -27,7 +27,7 @@ using astar::NodeId;
 constexpr std::uint64_t kNodeBytes = 256;
 
 [[noreturn]] void refuse(const std::string& what, const py::handle& node, const py::handle& found) {
-  throw ConfigError(what + " for node " + repr_of(node) + ", found " + repr_of(found));
+  throw ConfigError(what + " for node " + repr_of(node) + ", got " + repr_of(found));
 }
 
 /// NaN where it is no number.
@@ -98,7 +98,7 @@ class UserGraph {
 
 [[noreturn]] void refuse_unhashable(const py::handle& node) {
   PyErr_Clear();
-  throw ConfigError("node: expected a hashable object, such as a tuple, found " + repr_of(node));
+  throw ConfigError("node: expected a hashable object, such as a tuple, got " + repr_of(node));
 }
 
 /// Numbers nodes as they are met; what the user's functions say of a node is asked once.

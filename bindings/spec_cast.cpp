@@ -19,7 +19,7 @@ T field(const py::handle& spec, const char* name, const char* expected) {
   try {
     return value.cast<T>();
   } catch (const py::cast_error&) {
-    throw ConfigError(std::string(name) + " must be " + expected + ", found " + repr_of(value));
+    throw ConfigError(std::string(name) + " must be " + expected + ", got " + repr_of(value));
   }
 }
 
@@ -40,7 +40,7 @@ ModelSpec spec_from(const py::object& spec) {
   ModelSpec made;
   if (spec.is_none()) return made;
   if (!py::hasattr(spec, "planes") || !py::hasattr(spec, "value_kind")) {
-    throw ConfigError("spec must be a ModelSpec, found " + repr_of(spec));
+    throw ConfigError("spec must be a ModelSpec, got " + repr_of(spec));
   }
   made.planes = names(spec, "planes");
   made.layout = text(spec, "layout");

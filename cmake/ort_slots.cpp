@@ -17,12 +17,12 @@ struct Number {
   using Type = T;
 };
 template <class T>
-requires std::is_enum_v<T>
+  requires std::is_enum_v<T>
 struct Number<T> {
   using Type = int;
 };
 template <class T>
-requires std::is_enum_v<T>
+  requires std::is_enum_v<T>
 struct Number<T*> {
   using Type = int*;
 };

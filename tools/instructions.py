@@ -89,7 +89,7 @@ def count(program: Path, what: str, game: str, repeats: int) -> Count:
         text = out.read_text() if out.exists() else ""
     found = re.search(r"^totals: (\d+)", text, re.MULTILINE)
     if done.returncode != 0 or found is None or int(found[1]) == 0:
-        raise CountError(f"{what} {game}: expected a count, found none: {done.stdout}{done.stderr}")
+        raise CountError(f"{what} {game}: expected a count, got none: {done.stdout}{done.stderr}")
     return Count(int(found[1]) / repeats, f"{done.stdout.strip()} {platform.machine()}")
 
 

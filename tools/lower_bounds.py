@@ -28,7 +28,7 @@ def lower_bounds(project: dict, extras: list[str]) -> Iterator[str]:
             continue
         bounds = [one.version for one in requirement.specifier if one.operator == ">="]
         if len(bounds) != 1:
-            sys.exit(f"expected one lower bound (>=), found {requirement}")
+            sys.exit(f"expected one lower bound (>=), got {requirement}")
         yield f"{requirement.name}=={bounds[0]}"
 
 

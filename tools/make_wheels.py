@@ -150,7 +150,7 @@ def audit(wheel: Path, tools: Path) -> Path:
     with zipfile.ZipFile(audited) as archive:
         grafted = [name for name in archive.namelist() if ".libs/" in name]
     if grafted:
-        sys.exit(f"{audited.name}: expected no library of others, found {grafted}")
+        sys.exit(f"{audited.name}: expected no library of others, got {grafted}")
     TARGET.mkdir(exist_ok=True)
     return Path(shutil.copy(audited, TARGET))
 
@@ -166,7 +166,7 @@ def try_out(wheel: Path, python: str, version: str) -> str:
 def main(named: Sequence[str]) -> None:
     """Build, audit and try a wheel for each interpreter."""
     if sys.platform != "linux":
-        sys.exit(f"expected Linux, found {sys.platform}: use cibuildwheel there")
+        sys.exit(f"expected Linux, got {sys.platform}: use cibuildwheel there")
     chosen = {Path(name).name.removeprefix("python"): name for name in named} or interpreters()
     tools = environment(WORK / "tools", sys.executable, *TOOLS)
     os.environ["PATH"] = f"{tools.parent}{os.pathsep}{os.environ['PATH']}"

@@ -24,7 +24,7 @@ def search_bundled_networks() -> None:
 
     assert ROOT / "src" not in Path(pyengine.__file__).resolve().parents, "expected a wheel"
     grafted = list(Path(pyengine.__file__).parent.parent.glob("pyengine_search.libs/*"))
-    assert not grafted, f"expected no library of others, found {grafted}"
+    assert not grafted, f"expected no library of others, got {grafted}"
     for name, path in pyengine.bundled_models().items():
         game = game_of_model(name)
         if game is None or not is_for_search(name):

@@ -37,7 +37,7 @@ def read_visits(lines: Sequence[str]) -> int:
     """Return the root's visits after a search. Raises PeerError when the lines do not tell."""
     found = [match for line in lines if (match := _SEARCHED.search(line))]
     if not found:
-        raise PeerError(f"leela-zero: expected a line 'N visits, ...', found {list(lines[-5:])}")
+        raise PeerError(f"leela-zero: expected a line 'N visits, ...', got {list(lines[-5:])}")
     return int(found[-1][1])
 
 
@@ -46,7 +46,7 @@ def read_analysis(lines: Sequence[str]) -> Analysis:
     rows = [[int(word) for word in line.split()] for line in lines if _ROW.fullmatch(line)]
     rates = [match for line in lines if (match := _WINRATE.search(line))]
     if not rates or not rows or any(len(row) != len(rows) for row in rows):
-        raise PeerError(f"leela-zero: expected a heat map, found {list(lines)}")
+        raise PeerError(f"leela-zero: expected a heat map, got {list(lines)}")
     cells = ((rows[y][x], y, x) for y in range(len(rows)) for x in range(len(rows)))
     _, y, x = max(cells, key=lambda cell: cell[0])
     return Analysis(f"{COLUMNS[x]}{len(rows) - y}", float(rates[-1][1]))

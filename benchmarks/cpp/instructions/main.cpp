@@ -79,7 +79,7 @@ void search(const std::shared_ptr<const AnyGame>& game, bool uct, std::uint64_t 
   std::uint64_t visits = 0;
   for (const std::uint32_t some : result.visits) visits += some;
   if (visits != simulations) {
-    throw std::runtime_error("expected as many visits as simulations, found " +
+    throw std::runtime_error("expected as many visits as simulations, got " +
                              std::to_string(visits));
   }
 }
@@ -87,8 +87,7 @@ void search(const std::shared_ptr<const AnyGame>& game, bool uct, std::uint64_t 
 void play_out(const AnyGame& game, std::uint64_t count) {
   const double sum = measured_playouts(game.initial_position().get(), count);
   if (sum > static_cast<double>(count) || -sum > static_cast<double>(count)) {
-    throw std::runtime_error("expected outcomes from -1 to 1, found the sum " +
-                             std::to_string(sum));
+    throw std::runtime_error("expected outcomes from -1 to 1, got the sum " + std::to_string(sum));
   }
 }
 
@@ -100,7 +99,7 @@ void measure(std::string_view what, const std::string& game_text, std::uint64_t 
   } else if (what == "search" || what == "uct") {
     search(game, what == "uct", count);
   } else {
-    throw std::runtime_error("expected search, uct or playouts, found " + std::string(what));
+    throw std::runtime_error("expected search, uct or playouts, got " + std::string(what));
   }
 }
 

@@ -237,7 +237,7 @@ MixedEvaluator::MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_p
                                double mix)
     : network_(std::move(network)), other_(std::move(other)), mix_(static_cast<float>(mix)) {
   if (!(mix >= 0.0 && mix <= 1.0)) {
-    throw ConfigError("mix must be between 0 and 1, found " + std::to_string(mix));
+    throw ConfigError("mix must be between 0 and 1, got " + std::to_string(mix));
   }
 }
 

@@ -36,13 +36,13 @@ constexpr double kMostValue = 0.26;
 
 void check_seconds(const char* name, double seconds) {
   if (std::isfinite(seconds) && seconds >= 0.0 && seconds <= 60.0) return;
-  throw ConfigError(std::string(name) + ": expected 0 .. 60 seconds, found " +
+  throw ConfigError(std::string(name) + ": expected 0 .. 60 seconds, got " +
                     std::to_string(seconds));
 }
 
 void check_streams(int count) {
   if (count >= 0 && count <= kMostStreams) return;
-  throw ConfigError("streams: expected 0 .. " + std::to_string(kMostStreams) + ", found " +
+  throw ConfigError("streams: expected 0 .. " + std::to_string(kMostStreams) + ", got " +
                     std::to_string(count));
 }
 

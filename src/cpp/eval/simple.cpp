@@ -71,7 +71,7 @@ std::unique_ptr<BoundEvaluator> UniformEvaluator::bind(std::shared_ptr<const Any
 
 int checked_rollouts(int rollouts) {
   if (rollouts < 1 || rollouts > 1'000'000) {
-    throw ConfigError("rollouts must be 1 to 1000000, found " + std::to_string(rollouts));
+    throw ConfigError("rollouts must be 1 to 1000000, got " + std::to_string(rollouts));
   }
   return rollouts;
 }

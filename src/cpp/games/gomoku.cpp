@@ -37,7 +37,7 @@ Gomoku::Params Gomoku::parse(const ParamMap& given) {
   reader.finish();
   if (params.rule == GomokuRule::renju && params.win_length != 5) {
     throw ConfigError(
-        "game \"gomoku\": parameter \"win_length\": expected 5 with rule renju, found " +
+        "game \"gomoku\": parameter \"win_length\": expected 5 with rule renju, got " +
         std::to_string(params.win_length));
   }
   return params;

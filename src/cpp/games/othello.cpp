@@ -53,7 +53,7 @@ OthelloParams OthelloGame<Word>::parse(const ParamMap& given) {
   reader.finish();
   if (params.board_size % 2 != 0) {
     throw ConfigError(
-        "game \"othello\": parameter \"board_size\": expected an even integer in 4..10, found " +
+        "game \"othello\": parameter \"board_size\": expected an even integer in 4..10, got " +
         std::to_string(params.board_size));
   }
   return params;

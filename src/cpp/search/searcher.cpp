@@ -177,8 +177,8 @@ void Searcher::limit_memory(const SearchConfig& config) {
   const std::uint64_t trees = tree_bytes(config, cache);
   if (trees < kLeastTree) {
     throw ConfigError("memory_limit: expected at least " + std::to_string(cache + kLeastTree) +
-                      " bytes, since the engine's cache keeps " + std::to_string(cache) +
-                      ", found " + std::to_string(config.memory_limit));
+                      " bytes, since the engine's cache keeps " + std::to_string(cache) + ", got " +
+                      std::to_string(config.memory_limit));
   }
   pool_->set_limit(trees);
 }
@@ -323,7 +323,7 @@ std::vector<std::unique_ptr<Tree>> Searcher::make_trees(std::size_t count,
   if (share == 0) {
     throw ConfigError("memory_limit: expected room for " + std::to_string(count) +
                       " trees of at least " + std::to_string(pieces->bytes()) +
-                      " bytes each, as deterministic=True gives each a share of its own, found " +
+                      " bytes each, as deterministic=True gives each a share of its own, got " +
                       "room for " + std::to_string(pieces->available()) + " under " +
                       std::to_string(config.memory_limit) + " bytes");
   }

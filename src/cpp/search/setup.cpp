@@ -51,7 +51,7 @@ int batch_rows(const SearchConfig& config, const AnyGame& game, const EvaluatorT
 void check_endings(const SearchConfig& config, const State& state) {
   if (config.endgame_solver_empties == 0 || fills_up(state.position())) return;
   throw ConfigError("endgame_solver_empties: expected 0 for " + state.game()->to_string() +
-                    ", where few empty points do not mean that the game is short, found " +
+                    ", where few empty points do not mean that the game is short, got " +
                     std::to_string(config.endgame_solver_empties));
 }
 

@@ -35,7 +35,7 @@ void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes,
                        const SearchedPosition& found, int num_actions) {
   if (found.ply > kMostPly) {
     throw ConfigError("expected games of at most " + std::to_string(kMostPly) +
-                      " plies, as training data counts, found a longer one");
+                      " plies, as training data counts, got a longer one");
   }
   try {
     append(shape, planes, found, num_actions);

@@ -91,12 +91,12 @@ void GameInPlay::play_opening() {
     return;
   }
   if (context_.config.opening_random_moves == 0) {
-    throw ConfigError("expected a game that has a first move, found that " +
+    throw ConfigError("expected a game that has a first move, got that " +
                       context_.game->to_string() + " is over when it begins");
   }
   throw ConfigError("opening_random_moves: expected openings after which " +
-                    context_.game->to_string() + " goes on, found none in " +
-                    std::to_string(kTries) + " tries");
+                    context_.game->to_string() + " goes on, got none in " + std::to_string(kTries) +
+                    " tries");
 }
 
 void GameInPlay::begin_search(BoundEvaluator& evaluator) {

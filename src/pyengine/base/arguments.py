@@ -14,12 +14,12 @@ import numpy as np
 from pyengine.errors import ConfigError
 
 
-def found(value: Any) -> str:
+def repr_with_type(value: Any) -> str:
     """Return a value with its type for a message, in one line and shortened."""
-    return f"{in_one_line(value)} ({type(value).__name__})"
+    return f"{short_repr(value)} ({type(value).__name__})"
 
 
-def in_one_line(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return a value for a message, in one line of printable characters and shortened."""
     try:
         text = _SHORT.repr(value)
@@ -61,7 +61,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     if not (isinstance(value, str) and value in known):
         meant = did_you_mean(value, known) if isinstance(value, str) else ""
         words = ", ".join(f'"{word}"' for word in known)
-        raise ConfigError(f"{name}: expected one of {words}, found {in_one_line(value)}{meant}")
+        raise ConfigError(f"{name}: expected one of {words}, got {short_repr(value)}{meant}")
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
@@ -89,7 +89,7 @@ def number(
         except OverflowError:
             given = math.inf
     if not (math.isfinite(given) and fits(given)):
-        raise ConfigError(f"{name}: expected {expected}, found {found(value)}")
+        raise ConfigError(f"{name}: expected {expected}, got {repr_with_type(value)}")
     return given
 
 
@@ -102,13 +102,13 @@ def elements(name: str, value: Any, expected: str) -> list[Any]:
             pass
         else:
             return list(each)
-    raise ConfigError(f"{name}: expected {expected}, found {found(value)}")
+    raise ConfigError(f"{name}: expected {expected}, got {repr_with_type(value)}")
 
 
 def check_type(name: str, value: Any, kind: type | UnionType, expected: str) -> None:
     """Raise ConfigError where an argument is of another type."""
     if not isinstance(value, kind):
-        raise ConfigError(f"{name}: expected {expected}, found {found(value)}")
+        raise ConfigError(f"{name}: expected {expected}, got {repr_with_type(value)}")
 
 
 def check_flag(name: str, value: Any) -> None:
@@ -119,4 +119,4 @@ def check_flag(name: str, value: Any) -> None:
 def check_callback(name: str, value: Any) -> None:
     """Raise ConfigError where an argument is neither None nor can be called."""
     if value is not None and not callable(value):
-        raise ConfigError(f"{name}: expected a function or None, found {found(value)}")
+        raise ConfigError(f"{name}: expected a function or None, got {repr_with_type(value)}")

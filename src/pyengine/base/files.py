@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from pyengine.base.arguments import found
+from pyengine.base.arguments import repr_with_type
 from pyengine.base.leftovers import TEMPORARY, sweep_once, temporary_name
 from pyengine.errors import ConfigError, DataError
 
@@ -24,10 +24,12 @@ def path_of(name: str, value: Any) -> Path:
     except TypeError:  # __fspath__() that returns no text
         given = None
     if not (isinstance(given, str) and given and "\0" not in given and _can_be_encoded(given)):
-        raise ConfigError(f"{name}: expected a path, found {found(value)}")
+        raise ConfigError(f"{name}: expected a path, got {repr_with_type(value)}")
     problem = _no_answer(given)
     if problem == errno.ENAMETOOLONG:
-        raise ConfigError(f"{name}: expected a path, found a name that is too long: {found(value)}")
+        raise ConfigError(
+            f"{name}: expected a path, got a name that is too long: {repr_with_type(value)}"
+        )
     if problem == errno.EACCES:
         raise ConfigError(f"{name}: {value} cannot be reached: {os.strerror(problem)}")
     return Path(given)
@@ -59,7 +61,7 @@ def why(error: BaseException, path: Path | None = None) -> str:
     """
     if isinstance(error, UnicodeDecodeError):
         byte = error.object[error.start]
-        return f"expected text in UTF-8, found the byte 0x{byte:02x} at {error.start}"
+        return f"expected text in UTF-8, got the byte 0x{byte:02x} at {error.start}"
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
     other = error.filename is not None and not _is_of(error.filename, path)
@@ -79,9 +81,9 @@ def unread(path: Path, error: BaseException) -> str:
     """Return the message for a file that cannot be read."""
     is_it = isinstance(error, OSError) and _is_of(error.filename or str(path), path)
     if is_it and isinstance(error, FileNotFoundError):
-        return f"expected a file, found no {path}"
+        return f"expected a file, got no {path}"
     if is_it and isinstance(error, IsADirectoryError):
-        return f"expected a file, found the folder {path}"
+        return f"expected a file, got the folder {path}"
     return f"{path} cannot be read: {why(error, path)}"
 
 
@@ -101,10 +103,10 @@ def check_output(path: Path, inputs: Iterable[Path] = ()) -> None:
     except OSError as error:
         raise ConfigError(unwritten(path, error)) from error
     if problem is not None:
-        raise ConfigError(f"{path}: expected a file's name in a folder, found {problem}")
+        raise ConfigError(f"{path}: expected a file's name in a folder, got {problem}")
     if replaced:
         raise ConfigError(
-            f"{path}: expected an output other than the input {replaced[0]}, found the same file"
+            f"{path}: expected an output other than the input {replaced[0]}, got the same file"
         )
 
 
@@ -133,9 +135,9 @@ def temporary_beside(path: Path) -> Path:
     renames a file to it would remove the device.
     """
     if path.name in ("", ".."):
-        raise OSError(errno.EISDIR, "expected a file's name, found a folder", str(path))
+        raise OSError(errno.EISDIR, "expected a file's name, got a folder", str(path))
     if _is_special(path):
-        raise OSError(errno.EEXIST, "expected a regular file, found a device or a pipe", str(path))
+        raise OSError(errno.EEXIST, "expected a regular file, got a device or a pipe", str(path))
     sweep_once(path.parent)
     while True:
         temporary = path.with_name(temporary_name(path.name))
@@ -223,7 +225,7 @@ def read_limited(path: Path) -> bytes:
     with path.open("rb") as file:
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
-        raise OSError(errno.EFBIG, "expected at most 256 MiB, found more", str(path))
+        raise OSError(errno.EFBIG, "expected at most 256 MiB, got more", str(path))
     return content
 
 

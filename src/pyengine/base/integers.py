@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import short_repr
 from pyengine.errors import ConfigError
 
 
@@ -22,5 +22,5 @@ def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
         number = None
     if number is None or number < least or (most is not None and number > most):
         range_ = f"of at least {least}" if most is None else f"in {least}..{most}"
-        raise ConfigError(f"{name}: expected an int {range_}, found {in_one_line(value)}")
+        raise ConfigError(f"{name}: expected an int {range_}, got {short_repr(value)}")
     return number

@@ -109,7 +109,7 @@ def _take(path: Path, file: BufferedRandom) -> None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError) as error:  # POSIX; Windows
         raise ConfigError(
-            f"{path.parent} must have one writer at a time, found another at work"
+            f"{path.parent} must have one writer at a time, got another at work"
         ) from error
     except OSError:  # a file system without locks
         pass

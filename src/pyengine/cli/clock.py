@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import short_repr
 from pyengine.errors import ConfigError
 
 _MOVES_AHEAD = 20  # among which the engine divides its time
@@ -37,8 +37,7 @@ class Clock:
         minutes = float(match[1]) if match else 0.0
         if match is None or not 0.0 < minutes <= 1e4:
             raise ConfigError(
-                "--clock: expected MINUTES or MINUTES+SECONDS, such as 5+3, "
-                f"got {in_one_line(text)}"
+                f"--clock: expected MINUTES or MINUTES+SECONDS, such as 5+3, got {short_repr(text)}"
             )
         return cls((60.0 * minutes, 60.0 * minutes), float(match[2] or 0.0))
 

@@ -14,7 +14,7 @@ from rich.progress import Progress, TaskID  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine import conversion, data
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import short_repr
 from pyengine.cli.options import (
     JsonOption,
     ParamOption,
@@ -186,7 +186,7 @@ def random(
     """Make Leela Zero weights of random numbers; ONNX with -o FILE.onnx."""
     numbers = re.fullmatch(r"(\d+)x(\d+)", size.lower())
     if numbers is None:
-        raise ConfigError(f"expected BLOCKSxCHANNELS such as 6x96, got {in_one_line(size)}")
+        raise ConfigError(f"expected BLOCKSxCHANNELS such as 6x96, got {short_repr(size)}")
     blocks, channels = map(int, numbers.groups())
     target = output_file(output or Path(f"random-{blocks}x{channels}.txt.gz"))
     with _busy(target):

@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.console import Console  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import short_repr
 from pyengine.base.files import path_of
 from pyengine.cli.clock import Clock
 from pyengine.cli.output import say
@@ -234,7 +234,7 @@ class Dialogue:
             except EngineError as error:
                 self._say(str(error))
         elif self._ended():
-            self._say(f"the game is over: {in_one_line(typed)} is not new, undo, save or quit")
+            self._say(f"the game is over: {short_repr(typed)} is not new, undo, save or quit")
         else:
             self._try(typed)
 

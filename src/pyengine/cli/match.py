@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer  # noqa: TID253  # this package is the extra's
 
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import short_repr
 from pyengine.cli.options import (
     DeviceOption,
     GameOptions,
@@ -179,7 +179,7 @@ def _sprt(text: str) -> Sprt:
     try:
         low, high = map(float, text.split(","))
     except ValueError:
-        raise ConfigError(f"--sprt: expected ELO0,ELO1, got {in_one_line(text)}") from None
+        raise ConfigError(f"--sprt: expected ELO0,ELO1, got {short_repr(text)}") from None
     return Sprt(elo0=low, elo1=high)
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
 
 import typer  # noqa: TID253  # this package is the extra's
 
-from pyengine.base.arguments import did_you_mean, in_one_line
+from pyengine.base.arguments import did_you_mean, short_repr
 from pyengine.base.files import check_output, read_limited, unread
 from pyengine.cli import INTERRUPTED
 from pyengine.cli.positions import find_action
@@ -301,7 +301,7 @@ def pairs(option: str, texts: list[str] | None) -> dict[str, Any]:
     for text in texts or []:
         name, separator, value = text.partition("=")
         if not separator or not name:
-            raise ConfigError(f"{option}: expected NAME=VALUE, got {in_one_line(text)}")
+            raise ConfigError(f"{option}: expected NAME=VALUE, got {short_repr(text)}")
         values[name.strip()] = _value(value.strip())
     return values
 

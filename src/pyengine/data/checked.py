@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import short_repr
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,12 @@ def check(values: Any, kinds: Mapping[str, Kind], where: str = "") -> None:
     ``where`` precedes a field's name in the message.
     """
     if not isinstance(values, Mapping):
-        raise ValueError(f"{where}expected an object, got {in_one_line(values)}")
+        raise ValueError(f"{where}expected an object, got {short_repr(values)}")
     for name, kind in kinds.items():
         if name not in values:
             raise ValueError(f"{where}{name}: expected {kind.what}, got none")
         if not kind.holds(values[name]):
-            raise ValueError(
-                f"{where}{name}: expected {kind.what}, got {in_one_line(values[name])}"
-            )
+            raise ValueError(f"{where}{name}: expected {kind.what}, got {short_repr(values[name])}")
 
 
 def whole(least: int, most: int) -> Kind:

@@ -15,8 +15,8 @@ from pyengine.base.arguments import (
     check_flag,
     check_type,
     elements,
-    in_one_line,
     number,
+    short_repr,
 )
 from pyengine.base.files import path_of
 from pyengine.base.integers import integer
@@ -422,7 +422,7 @@ def _row_numbers(indices: Any, rows: int) -> _Numbers:
     given = np.asarray(indices)
     if given.ndim != 1 or (len(given) > 0 and given.dtype.kind not in "iu"):
         raise TypeError(
-            f"indices: expected whole numbers in one dimension, got {in_one_line(indices)}"
+            f"indices: expected whole numbers in one dimension, got {short_repr(indices)}"
         )
     numbers = given.astype(np.int64)
     if len(numbers) > 0 and numbers.view(np.uint64).max() >= rows:  # negative ones are large
@@ -438,7 +438,7 @@ def _symmetry_numbers(symmetries: Any, rows: int, count: int) -> _Symmetries:
     if not fits or (rows > 0 and not (given.min() >= 0 and given.max() < count)):
         raise ConfigError(
             f"symmetries: expected {rows} whole numbers in 0..{count - 1}, "
-            f"got {in_one_line(symmetries)}"
+            f"got {short_repr(symmetries)}"
         )
     return given.astype(np.uint8)
 
@@ -447,9 +447,7 @@ def _checked_window(window: Window, directories: int) -> Window:
     if not isinstance(window, Sequence) or isinstance(window, str | bytes):
         return None if window is None else integer("window", window, 1)
     if len(window) != directories:
-        raise ConfigError(
-            f"window: expected one number or {directories}, got {in_one_line(window)}"
-        )
+        raise ConfigError(f"window: expected one number or {directories}, got {short_repr(window)}")
     return tuple(None if one is None else integer("window", one, 1) for one in window)
 
 
@@ -466,5 +464,5 @@ def _checked_weights(weights: Sequence[float] | None, directories: int) -> list[
     each = elements("weights", weights, expected)
     numbers = [number("weights", one, expected, lambda weight: weight >= 0) for one in each]
     if len(numbers) != directories or sum(numbers) <= 0:
-        raise ConfigError(f"weights: expected {expected}, got {in_one_line(weights)}")
+        raise ConfigError(f"weights: expected {expected}, got {short_repr(weights)}")
     return numbers

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import check_flag, check_type, found, number
+from pyengine.base.arguments import check_flag, check_type, number, repr_with_type
 from pyengine.base.integers import integer
 from pyengine.data.checked import BOOLEAN, TEXT, check, list_of, real, text_of, whole, wholes
 from pyengine.data.layout import (
@@ -211,7 +211,9 @@ class FinishedGame:
 
     def _require(self, name: str, expected: str, fits: bool) -> None:
         if not fits:
-            raise ConfigError(f"{name}: expected {expected}, got {found(getattr(self, name))}")
+            raise ConfigError(
+                f"{name}: expected {expected}, got {repr_with_type(getattr(self, name))}"
+            )
 
 
 def _are_whole(column: npt.NDArray[Any], most: int) -> bool:

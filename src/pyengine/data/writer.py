@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.base.arguments import check_type, in_one_line, number
+from pyengine.base.arguments import check_type, number, short_repr
 from pyengine.base.files import path_of, unwritten, why, write_durably
 from pyengine.base.integers import integer
 from pyengine.base.leftovers import TEMPORARY
@@ -297,5 +297,5 @@ def _check_plain(name: str, value: Any) -> None:
         json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(
-            f"{name}: expected plain values, got {in_one_line(value)}: {error}"
+            f"{name}: expected plain values, got {short_repr(value)}: {error}"
         ) from error

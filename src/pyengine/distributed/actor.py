@@ -105,7 +105,7 @@ class Actor:
         if contract.version != _core.__version__:
             raise ConfigError(
                 f"{platform.node()}: expected pyengine {contract.version}, as on the driver's "
-                f"node, found {_core.__version__}"
+                f"node, got {_core.__version__}"
             )
         self._scratch = Scratch()
         folder = RunFolder(self._scratch.path)

@@ -65,7 +65,7 @@ def connected(address: str, run: RunFile, options: Mapping[str, Any]) -> Iterato
     """
     if address.startswith("ray://"):
         raise ConfigError(
-            f"expected to run on a node of the cluster, which holds the run's folder, found the "
+            f"expected to run on a node of the cluster, which holds the run's folder, got the "
             f"client address {address}: start it there (for example with `ray job submit`)"
         )
     local = address == "local"
@@ -99,8 +99,7 @@ def _init(ray: Any, address: str, options: Mapping[str, Any]) -> None:
             if left == 0:
                 advice = "" if address == "local" else "; start one with `ray start --head`"
                 raise EngineError(
-                    f"expected a Ray cluster at {address!r}, found none that answers: "
-                    f"{error}{advice}"
+                    f"expected a Ray cluster at {address!r}, got none that answers: {error}{advice}"
                 ) from error
 
 
@@ -132,7 +131,7 @@ def this_node(config: DistributedConfig) -> str:
             told = " and ".join(f"{name}_{resource.lower()}s" for name in wanted)
             raise ConfigError(
                 f"distributed.{told}: expected at most {has.get(resource, 0.0):g} together, which "
-                f"the driver's node has, found {sum(wanted.values()):g}"
+                f"the driver's node has, got {sum(wanted.values()):g}"
             )
     return node
 
@@ -229,7 +228,7 @@ class RayWorkers:
         if self._run.distributed.actors is None and self.room() == 0:
             need = ", ".join(f"{name} {amount:g}" for name, amount in self._need.items() if amount)
             raise ConfigError(
-                f'distributed.actors: expected room for "auto", found no node with {need} beside '
+                f'distributed.actors: expected room for "auto", got no node with {need} beside '
                 "learner and gate: let one join, or lower what they need"
             )
 

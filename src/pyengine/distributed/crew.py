@@ -113,7 +113,7 @@ class Crew:
             raise DataError(unread(path, error)) from error
         found = hashlib.sha256(data).hexdigest()
         if found != best.sha256:  # no actor would take it
-            raise DataError(f"{path} is damaged: expected SHA-256 {best.sha256}, found {found}")
+            raise DataError(f"{path} is damaged: expected SHA-256 {best.sha256}, got {found}")
         return self._workers.publish(data)
 
     def _follow(self) -> None:
@@ -235,7 +235,7 @@ class Crew:
         """End actors that hang: a process that is stopped, say, whose node lives."""
         for member in self.members:
             if member.hangs(time.monotonic(), _ANSWER_SECONDS):
-                self._died(member, f"expected an answer within {_ANSWER_SECONDS:g} s, found none")
+                self._died(member, f"expected an answer within {_ANSWER_SECONDS:g} s, got none")
 
     def _ended(self, member: Member, reply: Reply) -> None:
         """Part with an actor that plays no more; an error that would come again ends the run."""

@@ -62,7 +62,7 @@ def unpack(packet: Packet, layout: Layout) -> list[Game]:
     """
     found = _sha256(packet.records, packet.lines)
     if found != packet.sha256:
-        raise _damaged(packet, f"expected SHA-256 {packet.sha256}, found {found}")
+        raise _damaged(packet, f"expected SHA-256 {packet.sha256}, got {found}")
     try:
         lines = [GameLine.from_json(line) for line in packet.lines.decode().splitlines()]
     except ValueError as error:
@@ -72,7 +72,7 @@ def unpack(packet: Packet, layout: Layout) -> list[Game]:
         raise _damaged(
             packet,
             f"expected {positions} records of {layout.dtype.itemsize} bytes, "
-            f"found {len(packet.records)} bytes",
+            f"got {len(packet.records)} bytes",
         )
     rows: Rows = np.frombuffer(bytes(packet.records), layout.dtype)
     ends = np.cumsum([line.positions for line in lines])

@@ -37,7 +37,7 @@ class Games:
         _positive(self, "moves", "simulations")
         for name in ("evaluated", "learnt"):
             if not 0 < getattr(self, name) <= 1:
-                raise ConfigError(f"{name}: expected (0, 1], found {getattr(self, name)}")
+                raise ConfigError(f"{name}: expected (0, 1], got {getattr(self, name)}")
 
     @classmethod
     def measured(cls, report: Mapping[str, Any], learnt: float = 1.0) -> Games:
@@ -142,7 +142,7 @@ class Plan:
         """Check all fields."""
         _positive(self, "actors")
         if self.nodes < 0:
-            raise ConfigError(f"nodes: expected >= 0, found {self.nodes}")
+            raise ConfigError(f"nodes: expected >= 0, got {self.nodes}")
 
     @property
     def games_per_second(self) -> float:
@@ -190,14 +190,14 @@ def _counts(report: Mapping[str, Any], *names: str) -> list[float]:
     """Return counts of a report. Raises ConfigError for one that is not there, or 0."""
     for name in names:
         if not isinstance(report.get(name), int | float) or not report[name] > 0:
-            raise ConfigError(f"report.{name}: expected > 0, found {report.get(name)!r}")
+            raise ConfigError(f"report.{name}: expected > 0, got {report.get(name)!r}")
     return [float(report[name]) for name in names]
 
 
 def _positive(of: object, *names: str) -> None:
     for name in names:
         if not getattr(of, name) > 0:
-            raise ConfigError(f"{name}: expected > 0, found {getattr(of, name)}")
+            raise ConfigError(f"{name}: expected > 0, got {getattr(of, name)}")
 
 
 def report(plan: Plan, counts: Sequence[int], goal: float = ALPHAGO_ZERO_GAMES) -> str:

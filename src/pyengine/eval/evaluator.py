@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import check_choice, check_type, in_one_line
+from pyengine.base.arguments import check_choice, check_type, short_repr
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
@@ -125,7 +125,7 @@ class Evaluator(_core.Evaluator):
 
 def check_states(states: Any) -> None:
     if isinstance(states, State) or not isinstance(states, Sequence):
-        raise ConfigError(f"states must be a sequence of states, got {in_one_line(states)}")
+        raise ConfigError(f"states must be a sequence of states, got {short_repr(states)}")
 
 
 def game_of_state(state: Any) -> _core.Game:

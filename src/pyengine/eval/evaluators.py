@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import check_type, did_you_mean, in_one_line, number
+from pyengine.base.arguments import check_type, did_you_mean, number, short_repr
 from pyengine.base.files import path_of
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
@@ -359,7 +359,7 @@ def _refuse_torch_module(fn: Any) -> None:
     module = getattr(getattr(torch, "nn", None), "Module", None)
     if module is not None and isinstance(fn, module):
         raise ConfigError(
-            f"expected a function of NumPy's arrays, found the torch.nn.Module {type(fn).__name__}:"
+            f"expected a function of NumPy's arrays, got the torch.nn.Module {type(fn).__name__}:"
             " write it to a file by pyengine.train.export_module, or call it in a function, "
             "torch.no_grad()(lambda planes: net(torch.from_numpy(planes)))"
         )
@@ -430,7 +430,7 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
         return CallbackEvaluator(evaluator)
     raise ConfigError(
         "evaluator must be an Evaluator, a name, a path or a callable, "
-        f"found {type(evaluator).__name__}"
+        f"got {type(evaluator).__name__}"
     )
 
 
@@ -451,6 +451,6 @@ def _by_name(name: str) -> Evaluator:
         return _of_file(name)
     known = ["uniform", "rollout", *bundled]
     raise ConfigError(
-        f"evaluator {in_one_line(name)} is neither a file nor one of: {', '.join(known)}"
+        f"evaluator {short_repr(name)} is neither a file nor one of: {', '.join(known)}"
         f"{did_you_mean(name, known)}"
     )

@@ -101,7 +101,7 @@ class FinalBoardNetwork:
         if numbers is None:
             raise EvaluationError(
                 f"the model {self._path}: expected {[rows, *shape]} numbers of the last board, "
-                f"found {list(array.shape)}"
+                f"got {list(array.shape)}"
             )
         return numbers
 
@@ -121,14 +121,14 @@ def in_shape(array: Floats, shape: tuple[int, ...]) -> Floats | None:
 def _require_finite(arrays: dict[str, Floats]) -> None:
     for name, array in arrays.items():
         if not np.isfinite(array).all():
-            raise EvaluationError(f"expected finite numbers of {name!r}, found others")
+            raise EvaluationError(f"expected finite numbers of {name!r}, got others")
 
 
 def _require_ownership(name: str | None, owned: Floats) -> None:
     """Refuse numbers that are no ownership, such as those before tanh."""
     beyond = owned[np.abs(owned) > 1 + _ROUNDING]
     if beyond.size:
-        raise EvaluationError(f"expected numbers in [-1, 1] of {name!r}, found {beyond[0]:g}")
+        raise EvaluationError(f"expected numbers in [-1, 1] of {name!r}, got {beyond[0]:g}")
 
 
 class FinalBoard:

@@ -143,7 +143,7 @@ def _read(path: Path) -> Any:
 
     if not path.is_file():  # opening a pipe would wait
         found = "no regular file" if path.exists() else "nothing"
-        raise ModelError(f"expected an ONNX file at {_shown(path)}, found {found}")
+        raise ModelError(f"expected an ONNX file at {_shown(path)}, got {found}")
     try:
         model = _model_class().FromString(path.read_bytes())
     except OSError as error:

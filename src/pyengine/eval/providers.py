@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyengine import _core
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import short_repr
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError, ModelError
 from pyengine.eval import engine_cache
@@ -32,10 +32,10 @@ def device_list(device_id: Any, devices: Any) -> list[int]:
     if devices is None:
         return [natural("device_id", device_id, 0)]
     if isinstance(devices, str) or not isinstance(devices, Sequence) or not devices:
-        raise ConfigError(f"devices: expected None or some GPUs, got {in_one_line(devices)}")
+        raise ConfigError(f"devices: expected None or some GPUs, got {short_repr(devices)}")
     chosen = [natural("devices", one, 0) for one in devices]
     if len(set(chosen)) != len(chosen):
-        raise ConfigError(f"devices: expected different GPUs, got {in_one_line(devices)}")
+        raise ConfigError(f"devices: expected different GPUs, got {short_repr(devices)}")
     if device_id != 0:
         raise ConfigError("expected device_id or devices, got both")
     return chosen
@@ -72,7 +72,7 @@ def provider_list(providers: Any) -> list[tuple[str, dict[str, str]]]:
         return []
     given = [providers] if isinstance(providers, str) else providers
     if not isinstance(given, Sequence) or not given:
-        raise ConfigError(f"providers: expected None or some names, got {in_one_line(providers)}")
+        raise ConfigError(f"providers: expected None or some names, got {short_repr(providers)}")
     return [_provider(one) for one in given]
 
 
@@ -87,5 +87,5 @@ def _provider(given: Any) -> tuple[str, dict[str, str]]:
             return name, {key: str(value) for key, value in options.items()}
     raise ConfigError(
         "providers: expected a name, or a tuple of a name and its options (names and strings or "
-        f"numbers), got {in_one_line(given)}"
+        f"numbers), got {short_repr(given)}"
     )

@@ -114,7 +114,7 @@ class RolloutPolicy:
         except Exception as error:  # zipfile and NumPy raise nearly anything for a damaged file
             reason = unread(file, error) if isinstance(error, OSError) else f"{error!s:.400}"
             raise ModelError(
-                f"{file}: expected a rollout policy, found {reason}; "
+                f"{file}: expected a rollout policy, got {reason}; "
                 "pyengine.train.rollout_policy() and pyengine train --rollout-policy make one"
             ) from error
 

@@ -69,7 +69,7 @@ def find_library() -> Path:
         return found[0]
     raise ModelError(
         "ONNX Runtime is needed to run a network: expected the package onnxruntime-gpu or "
-        f"onnxruntime ({OLDEST} or later) with {pattern}, found {folders or 'no such package'}. "
+        f"onnxruntime ({OLDEST} or later) with {pattern}, got {folders or 'no such package'}. "
         f"{_advice(_packages()) or 'Install one with pip'}"
     )
 

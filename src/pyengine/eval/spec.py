@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyengine import _core
-from pyengine.base.arguments import check_type, in_one_line
+from pyengine.base.arguments import check_type, short_repr
 from pyengine.base.files import read_limited, unread
 from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError, ModelError
@@ -113,10 +113,10 @@ class ModelSpec(Settings):
         for name in ("ownership_output", "score_output"):
             check_type(name, getattr(self, name), str | None, "the name of a tensor or None")
             if getattr(self, name) == "":
-                raise ConfigError(f"{name}: expected the name of a tensor or None, found ''")
+                raise ConfigError(f"{name}: expected the name of a tensor or None, got ''")
         if self.score_output is not None and self.score_output == self.ownership_output:
             raise ConfigError(
-                "score_output: expected another tensor than ownership_output, found "
+                "score_output: expected another tensor than ownership_output, got "
                 f"{self.score_output!r} for both"
             )
         object.__setattr__(self, "planes", tuple(_core.plane_names(self)))
@@ -192,7 +192,7 @@ class ModelSpec(Settings):
     def from_dict(cls, values: dict[str, Any]) -> ModelSpec:
         """Return the spec of :meth:`to_dict`. Raises ConfigError naming what is unknown."""
         if not isinstance(values, dict):
-            raise ConfigError(f"a spec must be a JSON object, found {in_one_line(values)}")
+            raise ConfigError(f"a spec must be a JSON object, got {short_repr(values)}")
         given = dict(values)
         for name in ("planes", "value"):
             if isinstance(given.get(name), list):
@@ -245,7 +245,7 @@ def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -
     """
     if given is not None:
         if not isinstance(given, ModelSpec):
-            raise ConfigError(f"spec must be a ModelSpec or None, found {in_one_line(given)}")
+            raise ConfigError(f"spec must be a ModelSpec or None, got {short_repr(given)}")
         return given
     text = model.metadata(METADATA_KEY)
     if text is not None:

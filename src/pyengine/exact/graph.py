@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pyengine import _core
-from pyengine.base.arguments import found, in_one_line
+from pyengine.base.arguments import repr_with_type, short_repr
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.exact.question import Question, estimates, is_integer, is_zero, listed
@@ -24,7 +24,9 @@ class Graph:
 
     def __init__(self, arrays: Sequence[NDArray[Any]], h: NDArray[np.float64] | None) -> None:
         if not (isinstance(arrays, tuple) and len(arrays) == 3):
-            raise ConfigError(f"arrays: expected those of Graph.from_csr(), got {found(arrays)}")
+            raise ConfigError(
+                f"arrays: expected those of Graph.from_csr(), got {repr_with_type(arrays)}"
+            )
         self._arrays = arrays
         self._h = h
         self._nodes, self._edges = len(arrays[0]) - 1, len(arrays[1])
@@ -88,7 +90,7 @@ class Graph:
             >>> pyengine.Graph.from_scipy(csr_array([[0.0, 2.0], [0.0, 0.0]]))  # doctest: +SKIP
         """
         if not hasattr(matrix, "tocsr") or not hasattr(matrix, "shape"):
-            raise ConfigError(f"matrix: expected a SciPy sparse matrix, got {in_one_line(matrix)}")
+            raise ConfigError(f"matrix: expected a SciPy sparse matrix, got {short_repr(matrix)}")
         if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ConfigError(f"matrix: expected as many rows as columns, got shape {matrix.shape}")
         if matrix.dtype.kind in "biu":  # SciPy adds up duplicate entries in the matrix's own type

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pyengine import _core
-from pyengine.base.arguments import check_flag, in_one_line
+from pyengine.base.arguments import check_flag, short_repr
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.exact.question import Question, estimates, heuristic_name, is_integers, listed
@@ -47,7 +47,7 @@ class Grid:
                 f"got {cells.dtype} of shape {cells.shape}"
             )
         if not isinstance(connectivity, int) or connectivity not in (4, 8):
-            raise ConfigError(f"connectivity: expected 4 or 8, got {in_one_line(connectivity)}")
+            raise ConfigError(f"connectivity: expected 4 or 8, got {short_repr(connectivity)}")
         check_flag("corner_cutting", corner_cutting)
         self._free = np.array(cells, order="C")
         self._own = "manhattan" if connectivity == 4 else "octile"
@@ -65,7 +65,7 @@ class Grid:
         start = self._cell("start", question.start)
         if not self._free.flat[start]:
             raise ConfigError(
-                f"start: expected a free cell, got {in_one_line(question.start)}, blocked"
+                f"start: expected a free cell, got {short_repr(question.start)}, blocked"
             )
         goals = [self._cell("goals", goal) for goal in listed(question.goals, is_integers)]
         heuristic, h = heuristic_name(question.h, self._own, self._HEURISTICS), None
@@ -87,5 +87,5 @@ class Grid:
         except (TypeError, ValueError):  # ConfigError too
             raise ConfigError(
                 f"{name}: expected a cell (row, column) below ({height}, {width}), "
-                f"got {in_one_line(node)}"
+                f"got {short_repr(node)}"
             ) from None

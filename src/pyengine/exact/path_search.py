@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyengine import _core
-from pyengine.base.arguments import check_callback, check_choice, check_flag, in_one_line, number
+from pyengine.base.arguments import check_callback, check_choice, check_flag, number, short_repr
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.exact.graph import Graph
@@ -213,13 +213,13 @@ def _search_own(problem: Any, question: Question) -> dict[str, Any]:
     if not callable(getattr(problem, "successors", None)):
         raise ConfigError(
             "problem: expected a Graph, a Grid, a SlidingPuzzle or an object with successors(node) "
-            f"and heuristic(node), got {in_one_line(problem)}"
+            f"and heuristic(node), got {short_repr(problem)}"
         )
     h = getattr(problem, "heuristic", None) if question.h is None else question.h
     if is_zero(h):
         h = None
     elif not callable(h):
-        raise ConfigError(f"h: expected heuristic(node), a function or 0, got {in_one_line(h)}")
+        raise ConfigError(f"h: expected heuristic(node), a function or 0, got {short_repr(h)}")
     return _core.search_problem(
         question.call, question.start, problem.successors, h, _is_goal(question.goals)
     )
@@ -232,7 +232,7 @@ def _is_goal(goals: Any) -> Callable[[Any], bool]:
     try:
         nodes = frozenset(goals if several else [goals])
     except TypeError:
-        raise ConfigError(f"goals: expected hashable nodes, got {in_one_line(goals)}") from None
+        raise ConfigError(f"goals: expected hashable nodes, got {short_repr(goals)}") from None
     if not nodes:
         raise ConfigError("goals: expected at least one, got none")
     return nodes.__contains__

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyengine import _core
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import short_repr
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.exact.question import Question, heuristic_name, is_integers, listed
@@ -48,7 +48,7 @@ class SlidingPuzzle:
         if heuristic == "array":
             raise ConfigError(
                 f"h: expected 0 or one of {', '.join(self._HEURISTICS)}, "
-                f"got {in_one_line(question.h)}"
+                f"got {short_repr(question.h)}"
             )
         return self._puzzle.search(question.call, start, tiles, heuristic)
 
@@ -57,4 +57,4 @@ def _tiles(name: str, node: Any) -> list[int]:
     try:
         return [min(integer(name, tile, 0), 2**15) for tile in node]
     except (TypeError, ConfigError):
-        raise ConfigError(f"{name}: expected a tuple of tiles, got {in_one_line(node)}") from None
+        raise ConfigError(f"{name}: expected a tuple of tiles, got {short_repr(node)}") from None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import short_repr
 from pyengine.errors import ConfigError
 
 
@@ -58,7 +58,7 @@ def heuristic_name(h: Any, own: str, names: tuple[str, ...]) -> str:
         return "none"
     if isinstance(h, str):
         if h not in names:
-            raise ConfigError(f"h: expected one of {', '.join(names)}, got {in_one_line(h)}")
+            raise ConfigError(f"h: expected one of {', '.join(names)}, got {short_repr(h)}")
         return h
     return "array"
 

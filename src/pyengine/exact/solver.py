@@ -11,7 +11,7 @@ from typing import Any
 
 from pyengine import _core
 from pyengine.base import machine
-from pyengine.base.arguments import check_flag, in_one_line, number
+from pyengine.base.arguments import check_flag, number, short_repr
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.games.game import as_game, can_be_compared, game_of, load_game
@@ -205,7 +205,7 @@ def minimax(state: Any) -> tuple[float, int]:
         (1.0, 2)
     """
     if not hasattr(state, "is_terminal"):
-        raise ConfigError(f"minimax: expected a state, found {in_one_line(state)}")
+        raise ConfigError(f"minimax: expected a state, got {short_repr(state)}")
     if state.is_terminal():
         raise ConfigError("minimax: expected a state in which the game goes on, got a terminal one")
     try:

@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from pyengine.base.arguments import found, in_one_line
+from pyengine.base.arguments import repr_with_type, short_repr
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.game import Game, State, as_game, can_be_compared, can_be_recognised, has_own
@@ -91,7 +91,7 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     Example:
         >>> import pyengine
         >>> print(pyengine.check_game("no game"))
-        str: BROKEN: game: expected a Game, found 'no game' (str); ...
+        str: BROKEN: game: expected a Game, got 'no game' (str); ...
           0 games, 0 positions
     """
     games, seed = integer("games", games, 0), integer("seed", seed, 0)
@@ -180,7 +180,9 @@ def _ints(state: Any, verb: str) -> list[int]:
     try:
         return [operator.index(one) for one in answer]
     except TypeError:
-        raise _BrokenError(f"{verb}() must be a list of ints, found {found(answer)}") from None
+        raise _BrokenError(
+            f"{verb}() must be a list of ints, got {repr_with_type(answer)}"
+        ) from None
 
 
 def _call(named: str, function: Callable[[], Any]) -> Any:
@@ -195,7 +197,7 @@ def _two_numbers(answer: Any) -> list[float]:
         numbers = [] if isinstance(answer, Mapping) else [float(one) for one in answer]
     except (TypeError, ValueError):
         numbers = []
-    _expect(len(numbers) == 2, f"returns() must be two numbers, found {in_one_line(answer)}")
+    _expect(len(numbers) == 2, f"returns() must be two numbers, got {short_repr(answer)}")
     return numbers
 
 
@@ -292,24 +294,27 @@ class _Checker:
         player = _ask(state, "current_player")
         _expect(
             isinstance(player, SupportsIndex) and player in (0, 1),
-            f"current_player() must be 0 or 1, found {found(player)}",
+            f"current_player() must be 0 or 1, got {repr_with_type(player)}",
         )
         legal = _ints(state, "legal_actions")
         _expect(bool(legal), "legal_actions() is empty although is_terminal() is false")
         highest = self.wrapped.num_distinct_actions() - 1
         wrong = [a for a in legal if not 0 <= a <= highest]
-        _expect(not wrong, f"legal_actions() must lie in 0..{highest}, found {wrong[:5]}")
+        _expect(not wrong, f"legal_actions() must lie in 0..{highest}, got {wrong[:5]}")
         twice = sorted({a for a in legal if legal.count(a) > 1}) if len(legal) < 1000 else []
         _expect(len(set(legal)) == len(legal), f"legal_actions() names {twice} twice")
         if isinstance(self.game, Game):
-            _expect(legal == sorted(legal), f"legal_actions() must be sorted, found {legal}")
+            _expect(legal == sorted(legal), f"legal_actions() must be sorted, got {legal}")
         return legal
 
     def _step(self, state: Any, action: int, mirrored: list[tuple[int, Any]]) -> None:
         """Play an action three ways: on a clone, on the state, and mirrored."""
         before, planes = _picture(state), self._planes(state)
         kept = _ask(state, "clone")
-        _expect(hasattr(kept, "apply_action"), f"clone() must return a state, found {found(kept)}")
+        _expect(
+            hasattr(kept, "apply_action"),
+            f"clone() must return a state, got {repr_with_type(kept)}",
+        )
         ahead = _ask(state, "clone")
         _expect(_picture(kept) == before, "clone() differs from the state it was made of")
         _ask(ahead, "apply_action", action)
@@ -321,7 +326,7 @@ class _Checker:
         self.moves.append(int(action))
         _expect(
             answer is None or answer is state or not hasattr(answer, "apply_action"),
-            f"apply_action({action}) must change the state and return nothing, found that it "
+            f"apply_action({action}) must change the state and return nothing, got that it "
             f"returned another {type(answer).__name__}",
         )
         if planes is not None or before[3:] != (None, None):
@@ -336,7 +341,7 @@ class _Checker:
         _expect(_picture(ahead) == _picture(state), f"a clone played {action} otherwise")
         if hasattr(state, "history"):
             past = _ints(state, "history")
-            _expect(past == self.moves, f"history() must be {self.moves}, found {past}")
+            _expect(past == self.moves, f"history() must be {self.moves}, got {past}")
         for k, other in mirrored:
             _ask(other, "apply_action", self.wrapped.symmetry_action(k, action))
 
@@ -359,7 +364,7 @@ class _Checker:
             return
         planes = _planes_of(state)
         held = planes.size
-        _expect(held == size, f"observation_tensor() must hold {size} numbers, found {held}")
+        _expect(held == size, f"observation_tensor() must hold {size} numbers, got {held}")
         _expect(bool(np.isfinite(planes).all()), "observation_tensor() must be finite")
 
     def _planes(self, state: Any) -> bytes | None:
@@ -415,12 +420,12 @@ class _Checker:
             name = _ask(state, "action_to_string", action)
             _expect(
                 isinstance(name, str),
-                f"action_to_string({action}) must return a str, found {found(name)}",
+                f"action_to_string({action}) must return a str, got {repr_with_type(name)}",
             )
             same = actions.setdefault(name, action)
             _expect(
                 same == action,
-                f"action_to_string() must tell actions apart, found {name!r} of {same} and "
+                f"action_to_string() must tell actions apart, got {name!r} of {same} and "
                 f"of {action}",
             )
 
@@ -448,7 +453,7 @@ class _Checker:
             _expect(
                 expected == others,
                 f"symmetry {k}: legal_actions() of the mirrored game: expected {expected}, "
-                f"found {others}",
+                f"got {others}",
             )
 
     def _check_end(self, state: Any, mirrored: list[tuple[int, Any]]) -> None:
@@ -456,11 +461,11 @@ class _Checker:
         most = _utility(self.game)
         self.largest = max(self.largest, *map(abs, returns))
         finite = all(map(math.isfinite, returns))
-        _expect(finite, f"returns() must be finite, found {returns}")
+        _expect(finite, f"returns() must be finite, got {returns}")
         _expect(abs(sum(returns)) <= _TOLERANCE * most, f"returns() must be zero-sum: {returns}")
         _expect(
             max(map(abs, returns)) <= most * (1 + _TOLERANCE),
-            f"returns() must lie within [-{most}, {most}] (max_utility), found {returns}",
+            f"returns() must lie within [-{most}, {most}] (max_utility), got {returns}",
         )
         for k, other in mirrored:
             _expect(bool(_ask(other, "is_terminal")), f"symmetry {k}: the mirrored game goes on")

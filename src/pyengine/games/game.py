@@ -15,7 +15,7 @@ import numpy as np
 from pyengine import _core
 from pyengine._core import Game as Game
 from pyengine._core import State as State
-from pyengine.base.arguments import check_type, did_you_mean, found, in_one_line, number
+from pyengine.base.arguments import check_type, did_you_mean, number, repr_with_type, short_repr
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.games import named_games
@@ -180,7 +180,7 @@ def load_recorded_game(text: str) -> Game:
     """
     if named_games.runs_code(text) and text not in _LOADED:
         raise ConfigError(
-            f"expected a game that this program has loaded, got {in_one_line(text)}; "
+            f"expected a game that this program has loaded, got {short_repr(text)}; "
             "load it before, by pyengine.load_game('package.module:NAME')"
         )
     return load_game(text)
@@ -252,7 +252,7 @@ def _wrapped(game: Any, text: str | None) -> Game:
     _refuse_by_type(name, game)
     players = _value(game, "num_players", 2)
     if players != 2:
-        raise ConfigError(f'game "{name}": expected two players, found {in_one_line(players)}')
+        raise ConfigError(f'game "{name}": expected two players, got {short_repr(players)}')
     state = game.new_initial_state()
     _require_members(name, "its state", state, _STATE_MEMBERS)
     if hasattr(state, "history"):
@@ -285,7 +285,7 @@ def refuse_text(game: Any) -> None:
     """Refuse the name of a game where a game is expected; the message says what makes one."""
     if isinstance(game, str):
         raise ConfigError(
-            f"game: expected a Game, found {found(game)}; give load_game({in_one_line(game)})"
+            f"game: expected a Game, got {repr_with_type(game)}; give load_game({short_repr(game)})"
         )
 
 
@@ -303,7 +303,7 @@ def _check_history(name: str, state: Any) -> None:
         list(map(operator.index, past))
     except TypeError:
         raise ConfigError(
-            f'game "{name}": history() must be a list of ints, got {found(past)}'
+            f'game "{name}": history() must be a list of ints, got {repr_with_type(past)}'
         ) from None
 
 
@@ -385,7 +385,7 @@ def _observation_shape(name: str, game: Any, state: Any) -> tuple[int, int, int]
     shape = _whole_numbers(declared)
     if not shape or min(shape) < 1:
         raise ConfigError(
-            f'game "{name}": observation_tensor_shape must be positive, got {in_one_line(declared)}'
+            f'game "{name}": observation_tensor_shape must be positive, got {short_repr(declared)}'
         )
     if len(shape) == 1:
         return (shape[0], 1, 1)
@@ -402,7 +402,7 @@ def _board_shape(
         return (rows, columns) if rows > 0 else (1, actions)
     shape = _whole_numbers(declared)
     if len(shape) != 2 or min(shape) < 1:
-        raise ConfigError(f'game "{name}": board_shape must be (H, W), got {in_one_line(declared)}')
+        raise ConfigError(f'game "{name}": board_shape must be (H, W), got {short_repr(declared)}')
     return (shape[0], shape[1])
 
 

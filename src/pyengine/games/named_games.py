@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pyengine.base.arguments import did_you_mean, in_one_line, shortened
+from pyengine.base.arguments import did_you_mean, short_repr, shortened
 from pyengine.errors import ConfigError
 
 _PYSPIEL = "pyspiel:"
@@ -54,14 +54,14 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
     place, _, name = bare.rpartition(":")
     is_file = Path(place).suffix == ".py"
     if not is_file and Path(bare).suffix == ".py":
-        raise ConfigError(f"expected FILE.py:NAME, found {in_one_line(bare)} without a NAME")
+        raise ConfigError(f"expected FILE.py:NAME, got {short_repr(bare)} without a NAME")
     module = _file(place) if is_file else _module(place, bare)
     made_by = getattr(module, name, None)
     if made_by is None:
         known = _offered(module)
         expected = f"one of {', '.join(known)}" if known else "the name of a game"
         raise ConfigError(
-            f"{place}: expected {expected}, found {in_one_line(name)}{did_you_mean(name, known)}"
+            f"{place}: expected {expected}, got {short_repr(name)}{did_you_mean(name, known)}"
         )
     return _made(bare, made_by, given)
 
@@ -104,11 +104,11 @@ def _merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or not name.isidentifier() or name in merged:
             raise ConfigError(
-                f"expected NAME=VALUE, each once, in the parentheses, found {in_one_line(text)}"
+                f"expected NAME=VALUE, each once, in the parentheses, got {short_repr(text)}"
             )
         merged[name] = _value(value)
     if twice := sorted(merged.keys() & params.keys()):
-        raise ConfigError(f"expected each parameter once, found {', '.join(twice)} twice")
+        raise ConfigError(f"expected each parameter once, got {', '.join(twice)} twice")
     return merged | dict(params)
 
 
@@ -133,9 +133,7 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
         ) from error
     if name not in pyspiel.registered_names():
         meant = did_you_mean(name, pyspiel.registered_names())
-        raise ConfigError(
-            f"expected a game that pyspiel registers, found {in_one_line(name)}{meant}"
-        )
+        raise ConfigError(f"expected a game that pyspiel registers, got {short_repr(name)}{meant}")
     try:
         return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
     except pyspiel.SpielError as error:
@@ -145,7 +143,7 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
 
 def _module(place: str, text: str) -> ModuleType:
     if not _PLACE.fullmatch(place):
-        raise ConfigError(f"expected package.module:NAME, found {in_one_line(text)}")
+        raise ConfigError(f"expected package.module:NAME, got {short_repr(text)}")
     with suppress(OSError):  # the folder may be gone
         here = str(Path.cwd())
         if here not in sys.path:  # where a command is run; last, so that it hides nothing
@@ -156,7 +154,7 @@ def _module(place: str, text: str) -> ModuleType:
         if error.name is None or not f"{place}.".startswith(f"{error.name}."):
             raise  # the module is there, what it imports is not
         raise ConfigError(
-            f"expected package.module:NAME or FILE.py:NAME, found {in_one_line(text)}: {error}"
+            f"expected package.module:NAME or FILE.py:NAME, got {short_repr(text)}: {error}"
         ) from error
     except SyntaxError as error:
         raise ConfigError(f"{place} cannot be imported: {error}") from error
@@ -173,7 +171,7 @@ def _file(place: str) -> ModuleType:
         spec.loader.get_code(name)
     except (FileNotFoundError, NotADirectoryError):
         raise ConfigError(
-            f"expected FILE.py:NAME with the file of a game, found no file {in_one_line(place)}"
+            f"expected FILE.py:NAME with the file of a game, got no file {short_repr(place)}"
         ) from None
     except OSError as error:
         raise ConfigError(
@@ -191,7 +189,7 @@ def _file(place: str) -> ModuleType:
 def _made(text: str, made_by: Any, params: Mapping[str, Any]) -> Any:
     if not callable(made_by):
         if params:
-            raise ConfigError(f"{text} is made already: expected no --param, found {list(params)}")
+            raise ConfigError(f"{text} is made already: expected no --param, got {list(params)}")
         return made_by
     try:
         inspect.signature(made_by).bind(**params)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pyengine.base.arguments import check_choice, found, number
+from pyengine.base.arguments import check_choice, number, repr_with_type
 from pyengine.base.integers import integer
 from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError
@@ -61,7 +61,7 @@ class Openings(Settings):
             number("openings: max_value", self.max_value, expected, lambda v: 0 < v <= 1)
         if self.evaluator is None and (self.moves == "policy" or self.max_value is not None):
             raise ConfigError(
-                'openings: evaluator: expected one for moves="policy" or max_value, found None'
+                'openings: evaluator: expected one for moves="policy" or max_value, got None'
             )
 
 
@@ -118,7 +118,7 @@ class Book:
         raise ConfigError(
             f"openings: none of {_TRIES} with {self._rules.plies} plies left {self._game} open"
             + ("" if self._rules.max_value is None else " and balanced")
-            + f"; expected one, found {self._rules}"
+            + f"; expected one, got {self._rules}"
         )
 
     def check(self, number: int, moves: tuple[int, ...]) -> None:
@@ -130,12 +130,12 @@ class Book:
             expected = self._given[number] if number < len(self._given) else None
             if moves != expected:
                 raise ValueError(
-                    f"expected the opening {expected} of pair {number}, found {list(moves)}"
+                    f"expected the opening {expected} of pair {number}, got {list(moves)}"
                 )
         elif len(moves) != self._rules.plies or not self._is_drawn(number, moves):
             raise ValueError(
                 f"expected an opening of pair {number} by {self._rules} and seed {self._seed}, "
-                f"found {list(moves)}"
+                f"got {list(moves)}"
             )
 
     def _is_drawn(self, number: int, moves: tuple[int, ...]) -> bool:
@@ -209,6 +209,6 @@ def _sequences(openings: Any) -> list[tuple[int, ...]]:
         given = []
     if not given:
         raise ConfigError(
-            f"openings: expected Openings or sequences of actions, found {found(openings)}"
+            f"openings: expected Openings or sequences of actions, got {repr_with_type(openings)}"
         )
     return given

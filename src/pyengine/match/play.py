@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from pyengine.base.arguments import check_callback, elements, found, in_one_line, number
+from pyengine.base.arguments import check_callback, elements, number, repr_with_type, short_repr
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import as_evaluator
@@ -123,13 +123,13 @@ def match(
 def _check(names: tuple[str, str], confidence: float, sprt: Sprt | None) -> None:
     if not isinstance(sprt, Sprt | None):
         raise ConfigError(
-            f"sprt: expected an Sprt, such as Sprt(elo0=0, elo1=10), found {in_one_line(sprt)}"
+            f"sprt: expected an Sprt, such as Sprt(elo0=0, elo1=10), got {short_repr(sprt)}"
         )
     match elements("names", names, "two strings"):
         case [str(), str()]:
             pass
         case _:
-            raise ConfigError(f"names: expected two strings, found {found(names)}")
+            raise ConfigError(f"names: expected two strings, got {repr_with_type(names)}")
     number("confidence", confidence, "a number in (0, 1)", lambda given: 0 < given < 1)
 
 
@@ -139,10 +139,10 @@ def _game_of(players: tuple[Player, Player], game: Any) -> Game:
     if game is not None:
         found.append(load_game(game) if isinstance(game, str) else as_game(game))
     if not found:
-        raise ConfigError("game: expected a game, since neither a nor b is an Engine, found None")
+        raise ConfigError("game: expected a game, since neither a nor b is an Engine, got None")
     for other in found[1:]:
         if other != found[0]:
-            raise ConfigError(f"game: expected one and the same, found {found[0]} and {other}")
+            raise ConfigError(f"game: expected one and the same, got {found[0]} and {other}")
     return found[0]
 
 
@@ -172,7 +172,7 @@ class _Terms:
         least = (self.games + 1) // 2
         if 0 < len(book) < least:
             raise ConfigError(
-                f"openings: expected at least {least}, one for two games, found {len(book)}"
+                f"openings: expected at least {least}, one for two games, got {len(book)}"
             )
         return book
 
@@ -264,10 +264,10 @@ class _Match:
     def _start(self, opening: tuple[int, ...]) -> State:
         state, most = replay(self._terms.game, opening), self._terms.max_plies
         if state.is_terminal():
-            raise ConfigError(f"openings: expected an open game, found {list(opening)}, which ends")
+            raise ConfigError(f"openings: expected an open game, got {list(opening)}, which ends")
         if most is not None and len(opening) >= most:
             raise ConfigError(
-                f"openings: expected fewer than max_plies, {most}, moves, found {len(opening)}"
+                f"openings: expected fewer than max_plies, {most}, moves, got {len(opening)}"
             )
         return state
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyengine import _core
-from pyengine.base.arguments import found, in_one_line
+from pyengine.base.arguments import repr_with_type, short_repr
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.game import Game, State
 from pyengine.search.engine import Engine
@@ -69,7 +69,7 @@ def player_of(given: Any, role: str) -> Player:
         )
     raise ConfigError(
         f"{role}: expected an Engine, a function state -> action, or an object with "
-        f"search_many(states), found {in_one_line(given)}"
+        f"search_many(states), got {short_repr(given)}"
     )
 
 
@@ -84,7 +84,7 @@ def _actions_of(searcher: Any, states: Sequence[State], role: str) -> list[int]:
             raise
         raise ConfigError(
             f"player {role}: search_many() must return a list of {len(states)} results that have "
-            f"an action, found {found(answer)}"
+            f"an action, got {repr_with_type(answer)}"
         ) from error
 
 
@@ -94,7 +94,7 @@ def _action(answer: Any, role: str) -> int:
         return operator.index(answer)
     except TypeError:
         raise ConfigError(
-            f"player {role}: expected an action, an int, found {found(answer)}"
+            f"player {role}: expected an action, an int, got {repr_with_type(answer)}"
         ) from None
 
 

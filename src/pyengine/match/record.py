@@ -121,7 +121,7 @@ def _line(value: dict[str, Any]) -> bytes:
 def _locked(file: Path) -> Lock:
     try:
         if file.exists() and not file.is_file():
-            raise DataError(f"{file}: expected the record of a match, found no regular file")
+            raise DataError(f"{file}: expected the record of a match, got no regular file")
         return lock(file)
     except ConfigError as error:
         raise ConfigError(f"{file}: another match is writing this record") from error
@@ -180,7 +180,7 @@ class _Reader:
             while line := self._held.file.readline(_MOST_BYTES + 1):
                 self._number += 1
                 if len(line) > _MOST_BYTES:
-                    raise self._damaged(f"expected at most {_MOST_BYTES:,} bytes, found more")
+                    raise self._damaged(f"expected at most {_MOST_BYTES:,} bytes, got more")
                 yield line
         except OSError as error:
             raise DataError(unread(self._path, error)) from error
@@ -199,7 +199,7 @@ class _Reader:
 
     def _compare(self, found: dict[str, Any], expected: dict[str, Any]) -> None:
         different = [
-            f"{key}: expected {expected.get(key)}, found {found.get(key)}"
+            f"{key}: expected {expected.get(key)}, got {found.get(key)}"
             for key in sorted(found.keys() | expected.keys())
             if found.get(key) != expected.get(key)
         ]
@@ -241,7 +241,7 @@ class _Reader:
         place = (record.pair, record.a_plays)
         if place in self._lines:
             raise ValueError(
-                f"expected each game once, found that of line {self._lines[place]} again"
+                f"expected each game once, got that of line {self._lines[place]} again"
             )
         self._lines[place] = self._number
         known = self._openings.get(record.pair)
@@ -251,28 +251,28 @@ class _Reader:
         elif known != record.opening:
             raise ValueError(
                 f"expected the opening {list(known)} of pair {record.pair}, "
-                f"found {list(record.opening)}"
+                f"got {list(record.opening)}"
             )
 
     def _check_end(self, record: GameRecord) -> State:
         """Return the last state. Raises ValueError for moves that do not end with the result."""
         state = replay(self._game, record.opening)
         if state.is_terminal():
-            raise ValueError(f"expected an open game, found {list(record.opening)}, which ends")
+            raise ValueError(f"expected an open game, got {list(record.opening)}, which ends")
         for move in record.moves:
             state.apply_action(move)
         plies = len(record.opening) + len(record.moves)
         result = result_of(state, plies, record.a_plays, self._max_plies)
         if result is None:
-            raise ValueError("expected moves that end the game, found an open one")
+            raise ValueError("expected moves that end the game, got an open one")
         if result != record.result:
             raise ValueError(
-                f"expected moves that end with the result {record.result}, found {result}"
+                f"expected moves that end with the result {record.result}, got {result}"
             )
         return state
 
     def _no_record(self, line: bytes) -> DataError:
-        return self._damaged(f"expected the record of a match, found {line[:60]!r}")
+        return self._damaged(f"expected the record of a match, got {line[:60]!r}")
 
     def _damaged(self, how: str) -> DataError:
         return DataError(f"{self._path}, line {self._number}: {how}")
@@ -283,7 +283,7 @@ def _parsed(line: bytes) -> Any:
     try:
         return json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"expected JSON, found {line[:60]!r} ({error})") from error
+        raise ValueError(f"expected JSON, got {line[:60]!r} ({error})") from error
 
 
 def _is_start(line: bytes, begins: bytes) -> bool:

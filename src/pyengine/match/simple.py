@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import elements, found
+from pyengine.base.arguments import elements, repr_with_type
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import EvaluatorLike, as_evaluator
@@ -43,7 +43,7 @@ class RandomPlayer:
         except Exception as error:  # NumPy asks the object in many ways
             raise ConfigError(
                 f"seed: expected one or several ints of at least 0, or a generator, "
-                f"found {found(seed)}"
+                f"got {repr_with_type(seed)}"
             ) from error
 
     def __call__(self, state: Any) -> int:
@@ -82,7 +82,7 @@ class ValuePlayer:
         self, evaluator: EvaluatorLike, *, ends: str = "rules", batch_size: int = 64
     ) -> None:
         if not isinstance(ends, str) or ends not in ("rules", "evaluator"):
-            raise ConfigError(f"ends: expected 'rules' or 'evaluator', found {found(ends)}")
+            raise ConfigError(f"ends: expected 'rules' or 'evaluator', got {repr_with_type(ends)}")
         self.evaluator = as_evaluator(evaluator)
         self.ends = ends
         self.batch_size = integer("batch_size", batch_size, 1, _MOST_ROWS)
@@ -140,10 +140,10 @@ def _legal(state: Any) -> list[int]:
     """The legal actions of a state. Raises ConfigError where it is none, or the game is over."""
     ask = getattr(state, "legal_actions", None)
     if not callable(ask):
-        raise ConfigError(f"state: expected a state of a game, found {found(state)}")
+        raise ConfigError(f"state: expected a state of a game, got {repr_with_type(state)}")
     legal = list(ask())
     if not legal:
-        raise ConfigError("state: expected one of a game that goes on, found one that is over")
+        raise ConfigError("state: expected one of a game that goes on, got one that is over")
     return legal
 
 

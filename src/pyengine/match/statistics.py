@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pyengine.base.arguments import elements, in_one_line, number
+from pyengine.base.arguments import elements, number, short_repr
 from pyengine.base.integers import integer
 from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError
@@ -108,7 +108,7 @@ class Sprt(Settings):
             wanted = f"a number in [-{_MOST_ELO:g}, {_MOST_ELO:g}]"
             number(f"sprt: {name}", getattr(self, name), wanted, lambda e: abs(e) <= _MOST_ELO)
         if not score_of_elo(self.elo0) < score_of_elo(self.elo1):
-            raise ConfigError(f"sprt: expected elo0 < elo1, found {self.elo0} and {self.elo1}")
+            raise ConfigError(f"sprt: expected elo0 < elo1, got {self.elo0} and {self.elo1}")
         for name in ("alpha", "beta"):
             wanted = f"a number in [{_LEAST_ERROR:g}, 0.5)"
             number(f"sprt: {name}", getattr(self, name), wanted, lambda p: _LEAST_ERROR <= p < 0.5)
@@ -207,7 +207,7 @@ def _counts(counts: Sequence[int]) -> list[int]:
     expected = f"{len(PAIR_SCORES)} ints of at least 0"
     found = [integer("counts", count, 0) for count in elements("counts", counts, expected)]
     if len(found) != len(PAIR_SCORES):
-        raise ConfigError(f"counts: expected {expected}, found {in_one_line(counts)}")
+        raise ConfigError(f"counts: expected {expected}, got {short_repr(counts)}")
     return found
 
 

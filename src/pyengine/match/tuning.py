@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from pyengine.base import machine
-from pyengine.base.arguments import check_callback, in_one_line, number
+from pyengine.base.arguments import check_callback, number, short_repr
 from pyengine.errors import ConfigError
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
@@ -155,7 +155,7 @@ def tune(
         >>> faster = pyengine.Engine("connect_four", "connect4", config=found.config)
     """
     if not isinstance(engine, Engine):
-        raise ConfigError(f"engine: expected an Engine, found {in_one_line(engine)}")
+        raise ConfigError(f"engine: expected an Engine, got {short_repr(engine)}")
     seconds = number("seconds", seconds, "a number > 0", lambda given: given > 0)
     check_callback("on_progress", on_progress)
     start = engine.game.new_initial_state() if state is None else state

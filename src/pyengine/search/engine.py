@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self, Unpack
 
 from pyengine import _core
-from pyengine.base.arguments import in_one_line, number
+from pyengine.base.arguments import number, short_repr
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.eval.final_board import FinalBoard
@@ -72,7 +72,7 @@ class Engine:
         self._game: _core.Game | None = load_game(game) if isinstance(game, str) else as_game(game)
         self._evaluator: Evaluator | None = as_evaluator(evaluator)
         if not isinstance(config, SearchConfig | None):
-            raise ConfigError(f"config: expected a SearchConfig, found {in_one_line(config)}")
+            raise ConfigError(f"config: expected a SearchConfig, got {short_repr(config)}")
         self._config = (config or SearchConfig()).replace(**settings)
         self._advanced = self._warned = False
         self._searcher: _core.Searcher | None = _core.Searcher(
@@ -167,7 +167,7 @@ class Engine:
         the search had to end has equal priors, value 0 and ``evaluations`` 0.
         """
         if isinstance(states, str) or not isinstance(states, Iterable):
-            raise ConfigError(f"states: expected a sequence of states, found {in_one_line(states)}")
+            raise ConfigError(f"states: expected a sequence of states, got {short_repr(states)}")
         states = list(states)
         searcher, result = self._searcher_open, self._results()
         found = searcher.search_many(states, dict(settings))
@@ -194,7 +194,7 @@ class Engine:
         if merged.simulations is None and merged.seconds is None:
             settings["seconds"] = _FOREVER
         if not hasattr(state, "clone"):
-            raise ConfigError(f"state: expected a state of {self.game}, found {in_one_line(state)}")
+            raise ConfigError(f"state: expected a state of {self.game}, got {short_repr(state)}")
         return self._stream(state.clone(), every, settings)
 
     def _stream(self, state: Any, every: float, settings: SearchSettings) -> Iterator[SearchResult]:
@@ -329,7 +329,7 @@ def _progress(on_progress: OnProgress | None, state: Any, result: _MakeResult) -
     if on_progress is None:
         return None
     if not callable(on_progress):
-        raise ConfigError(f"on_progress: expected a function, found {in_one_line(on_progress)}")
+        raise ConfigError(f"on_progress: expected a function, got {short_repr(on_progress)}")
     return lambda fields: on_progress(result(fields, state))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyengine import _core
-from pyengine.base.arguments import check_type, elements, found, number
+from pyengine.base.arguments import check_type, elements, number, repr_with_type
 from pyengine.base.integers import integer
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.data import FinishedGame, GameSink
@@ -90,7 +90,7 @@ class SelfPlayer:
         """
         games = integer("games", games, 0, _ENDLESS)
         if not callable(on_games):
-            raise ConfigError(f"on_games: expected a function, got {found(on_games)}")
+            raise ConfigError(f"on_games: expected a function, got {repr_with_type(on_games)}")
         every = number("every", every, "a number of seconds, at least 0", lambda s: s >= 0)
         begun = time.perf_counter()
         with deferred_interrupt(self.stop) as interrupted:
@@ -114,7 +114,9 @@ class SelfPlayer:
         One that an interruption kept out of the writer is not lost.
         """
         if not callable(getattr(writer, "add", None)):
-            raise ConfigError(f"writer: expected a ShardWriter or GameSink, got {found(writer)}")
+            raise ConfigError(
+                f"writer: expected a ShardWriter or GameSink, got {repr_with_type(writer)}"
+            )
         for game in self._ended() if games is None else games:
             before = writer.games
             try:
@@ -139,7 +141,7 @@ class SelfPlayer:
         """
         other = as_evaluator(evaluator)
         if other.spec is not None and other.spec.without_final_board() != self.spec:
-            raise ConfigError(f"evaluator: expected the spec {self.spec}, found {other.spec}")
+            raise ConfigError(f"evaluator: expected the spec {self.spec}, got {other.spec}")
         self._core.replace_evaluator(other)
         self.evaluator = other
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.base.arguments import found
+from pyengine.base.arguments import repr_with_type
 from pyengine.base.files import path_of
 from pyengine.base.integers import integer
 from pyengine.base.interrupts import deferred_interrupt
@@ -165,7 +165,7 @@ class Learner:
             len(weights) != len(given) or min(weights) < 0 or max(weights) == 0
         ):
             wanted = f"{len(given)} numbers >= 0, one above it"
-            raise ConfigError(f"weights: expected {wanted}, got {found(weights)}")
+            raise ConfigError(f"weights: expected {wanted}, got {repr_with_type(weights)}")
         require_targets(given, self.config.loss)
         self._shape = shape_of(given, self.config.network.kind, self._shape)
         self.data, self.spec = given, spec

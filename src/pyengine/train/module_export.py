@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.base.arguments import found
+from pyengine.base.arguments import repr_with_type
 from pyengine.base.files import path_of
 from pyengine.errors import ConfigError, EvaluationError
 from pyengine.eval.evaluators import CallbackEvaluator, OnnxEvaluator
@@ -79,7 +79,7 @@ def export_module(
         >>> engine = pyengine.Engine("tic_tac_toe", "net.onnx")  # doctest: +SKIP
     """
     if not isinstance(module, torch.nn.Module):
-        raise ConfigError(f"module: expected a torch.nn.Module, got {found(module)}")
+        raise ConfigError(f"module: expected a torch.nn.Module, got {repr_with_type(module)}")
     target = path_of("path", path)
     manifest = None if metadata is None else plain_text(metadata)
     played = load_game(game) if isinstance(game, str) else as_game(game)

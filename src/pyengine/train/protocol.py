@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import found
+from pyengine.base.arguments import repr_with_type
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.train.configs import LossConfig
@@ -97,7 +97,7 @@ def _shape(data: TrainingData) -> Shape:
         if not (isinstance(array, np.ndarray) and array.ndim == dimensions and len(array) == 1):
             raise ConfigError(
                 f"data: expected sample(1, ...) to return {name} as an array of {dimensions} "
-                f"dimensions and one row, got {found(array)}"
+                f"dimensions and one row, got {repr_with_type(array)}"
             )
     _, planes, height, width = row["planes"].shape
     return (int(planes), int(height), int(width)), int(row["policy"].shape[1])

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import in_one_line, number
+from pyengine.base.arguments import number, short_repr
 from pyengine.base.files import check_output, path_of
 from pyengine.base.integers import integer
 from pyengine.data import Dataset
@@ -369,7 +369,7 @@ def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
     elif isinstance(games, str | os.PathLike):
         played = list(_of_path(path_of("games", games), own))
     elif isinstance(games, State) or not isinstance(games, Iterable):
-        raise ConfigError(f"games: expected a Dataset, paths, or games, got {in_one_line(games)}")
+        raise ConfigError(f"games: expected a Dataset, paths, or games, got {short_repr(games)}")
     else:
         played = [one for given in games for one in _of_one(given, own)]
     for other, _ in played:
@@ -390,7 +390,7 @@ def _of_one(given: Any, game: Game | None) -> Iterator[PlayedGame]:
         yield game, _actions(given)
     else:
         wanted = "a path, a state, or a list of actions with game=..."
-        raise ConfigError(f"games: expected {wanted}, got {in_one_line(given)}")
+        raise ConfigError(f"games: expected {wanted}, got {short_repr(given)}")
 
 
 def _actions(given: Sequence[Any]) -> list[int]:
@@ -398,11 +398,9 @@ def _actions(given: Sequence[Any]) -> list[int]:
     try:
         actions = [operator.index(action) for action in given]
     except TypeError:
-        raise ConfigError(f"games: expected lists of actions, got {in_one_line(given)}") from None
+        raise ConfigError(f"games: expected lists of actions, got {short_repr(given)}") from None
     if any(abs(action) >= _MOST_ACTIONS for action in actions):
-        raise ConfigError(
-            f"games: expected actions below {_MOST_ACTIONS}, got {in_one_line(given)}"
-        )
+        raise ConfigError(f"games: expected actions below {_MOST_ACTIONS}, got {short_repr(given)}")
     return actions
 
 

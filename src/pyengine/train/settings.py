@@ -16,7 +16,7 @@ from pydantic import (  # noqa: TID253  # imported only where the extra is neede
     WrapValidator,
 )
 
-from pyengine.base.arguments import did_you_mean, in_one_line
+from pyengine.base.arguments import did_you_mean, short_repr
 from pyengine.errors import ConfigError
 
 #: Most seed of a run and of a training: it fits into 64 bits with any number of steps added.
@@ -91,7 +91,7 @@ class Section(BaseModel):
     @classmethod
     def refuse(cls, name: str, expected: str, got: Any) -> NoReturn:
         """Raise the error of a field."""
-        shown = repr(got) if isinstance(got, str) else in_one_line(got)
+        shown = repr(got) if isinstance(got, str) else short_repr(got)
         raise ConfigError(f"{cls._path(name)}: expected {expected}, got {shown}")
 
     @classmethod

@@ -203,7 +203,7 @@ TEST_CASE("a logit of -infinity is probability 0, so long as a legal action is l
     CHECK(leaf.priors == std::vector<float>{0.0F, 0.5F, 0.5F, 0.0F});
     EvalLeaf none = leaf_with({0, 8});
     CHECK_THROWS_WITH_AS(decoder.decode(policy.data(), &value, none),
-                         doctest::Contains("leave a legal action, found -inf for all 2"),
+                         doctest::Contains("leave a legal action, got -inf for all 2"),
                          EvaluationError);
   }
 }
@@ -239,7 +239,7 @@ TEST_CASE("a number out of its range is an error that names the kind") {
   CHECK(message(spec, -3.0F, {-1.005F}).empty());
   CHECK(message(spec, -3.0F, {1.7F}) ==
         "the network's value must lie in [-1, 1] (value_kind=\"logits\" in the spec takes tanh of "
-        "it), found 1.700000 at index 0");
+        "it), got 1.700000 at index 0");
   spec.policy = "probs";
   CHECK(message(spec, -0.005F, {0.0F}).empty());
   CHECK(message(spec, 7.0F, {0.0F}).empty());  // visits, say: divided by their sum

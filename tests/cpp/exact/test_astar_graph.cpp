@@ -161,16 +161,15 @@ TEST_CASE("arrays that are no graph are refused by name and place") {
       [](const std::vector<std::int32_t>& indptr, const std::vector<std::int32_t>& indices,
          const std::vector<double>& weights) { return refusal(View{indptr, indices, weights}); };
   CHECK(found({0, 1, 1}, {1}, {2.0}).empty());
-  CHECK(found({1, 1}, {0}, {1.0}) == "indptr[0]: expected 0, found 1");
+  CHECK(found({1, 1}, {0}, {1.0}) == "indptr[0]: expected 0, got 1");
   CHECK(found({0, 2, 1}, {0, 1}, {1.0, 1.0}) ==
-        "indptr[2]: expected at least the entry before, 2, found 1");
-  CHECK(found({0, 1}, {1}, {1.0}) == "indices[0]: expected a node below 1, found 1");
-  CHECK(found({0, 1}, {-1}, {1.0}) == "indices[0]: expected a node below 1, found -1");
-  CHECK(found({0, 3}, {0}, {1.0}) ==
-        "indptr[1]: expected at most the number of indices, 1, found 3");
-  CHECK(found({0, 1}, {0}, {}) == "weights: expected as many as indices, 1, found 0");
+        "indptr[2]: expected at least the entry before, 2, got 1");
+  CHECK(found({0, 1}, {1}, {1.0}) == "indices[0]: expected a node below 1, got 1");
+  CHECK(found({0, 1}, {-1}, {1.0}) == "indices[0]: expected a node below 1, got -1");
+  CHECK(found({0, 3}, {0}, {1.0}) == "indptr[1]: expected at most the number of indices, 1, got 3");
+  CHECK(found({0, 1}, {0}, {}) == "weights: expected as many as indices, 1, got 0");
   CHECK(found({0, 1}, {0}, {-1.0}) ==
-        "weights[0]: expected a finite cost of at least 0, found -1.000000");
+        "weights[0]: expected a finite cost of at least 0, got -1.000000");
   CHECK(found({0, 1}, {0}, {kNever}) ==
         "weights[0]: expected a finite cost of at least 0, found inf");
   CHECK(found({0, 1}, {0}, {std::nan("")}).find("found nan") != std::string::npos);

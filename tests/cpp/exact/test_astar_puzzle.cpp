@@ -128,10 +128,10 @@ TEST_CASE("tiles that are no state are refused") {
     }
     return "";
   };
-  CHECK(refusal({0, 1, 2}) == "start: expected the tiles 0 to 3, each once, found 3 tiles");
-  CHECK(refusal({0, 1, 2, 4}) == "start: expected the tiles 0 to 3, each once, found 4 in cell 3");
+  CHECK(refusal({0, 1, 2}) == "start: expected the tiles 0 to 3, each once, got 3 tiles");
+  CHECK(refusal({0, 1, 2, 4}) == "start: expected the tiles 0 to 3, each once, got 4 in cell 3");
   CHECK(refusal({0, 1, 1, 2}) ==
-        "start: expected the tiles 0 to 3, each once, found 1 in cell 2, a second time");
+        "start: expected the tiles 0 to 3, each once, got 1 in cell 2, a second time");
   CHECK_THROWS_AS(PuzzleShape(4, 5), ConfigError);
   CHECK_THROWS_AS(PuzzleShape(1, 1), ConfigError);
 }

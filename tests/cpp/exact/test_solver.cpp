@@ -290,7 +290,7 @@ TEST_CASE("bad input is refused by name") {
   Solver solver(game, kTable);
   const State start(game);
   CHECK_THROWS_WITH_AS(solver.solve(start, {.depth = 0}, go_on),
-                       "depth: expected 1 .. 254 or None, found 0", ConfigError);
+                       "depth: expected 1 .. 254 or None, got 0", ConfigError);
   CHECK_THROWS_AS(solver.solve(start, {.seconds = 0.0}, go_on), ConfigError);
   CHECK_THROWS_AS(solver.solve(start, {.threads = 0}, go_on), ConfigError);
   CHECK_THROWS_AS(solver.solve(start, {.score = true}, go_on), ConfigError);

@@ -293,7 +293,7 @@ TEST_CASE("Go rollout: tables of another size and weights that are not finite ar
   GoRolloutWeights weights = no_weights();
   weights.pattern.pop_back();
   CHECK_THROWS_WITH_AS(GoRolloutPolicy{weights},
-                       "rollout policy: pattern must have 65536 weights, found 65535", ModelError);
+                       "rollout policy: pattern must have 65536 weights, got 65535", ModelError);
   weights = no_weights();
   weights.features[3] = std::nanf("");
   CHECK_THROWS_AS(GoRolloutPolicy{weights}, ModelError);

@@ -462,7 +462,7 @@ TEST_CASE("a foreign game's numbers must fit together") {
     return message_of<ConfigError>([&] { const Rules rules(info); });
   };
   CHECK(mentions(refusal({.num_actions = 0}, 1.0), "num_distinct_actions"));
-  CHECK(mentions(refusal({.num_actions = 1 << 16}, 1.0), "1..65535, found 65536"));
+  CHECK(mentions(refusal({.num_actions = 1 << 16}, 1.0), "1..65535, got 65536"));
   CHECK(mentions(refusal({.num_actions = 1}, 0.0), "max_utility"));
   const GameShape small{
       .rows = 3, .columns = 3, .num_actions = 4, .symmetry = SymmetryGroup::square};

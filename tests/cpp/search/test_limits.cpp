@@ -138,7 +138,7 @@ TEST_CASE("trees and a cache that is there stay under the limit, in a call witho
   call.memory_limit = 9 * kMiB;
   CHECK_THROWS_WITH_AS(searcher.search(state, call, host),
                        "memory_limit: expected at least 12582912 bytes, since the engine's cache "
-                       "keeps 8388608, found 9437184",
+                       "keeps 8388608, got 9437184",
                        ConfigError);
 }
 

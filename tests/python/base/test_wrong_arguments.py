@@ -53,7 +53,7 @@ STATES: dict[str, Case] = {
     "a move as text": (
         lambda: STATE.apply_action("4"),
         ConfigError,
-        "action: expected an int, found '4'",
+        "action: expected an int, got '4'",
     ),
     "no move": (lambda: STATE.apply_action(None), ConfigError, "found None"),
     "half a move": (lambda: STATE.apply_action(1.5), ConfigError, r"found 1\.5"),
@@ -67,12 +67,12 @@ STATES: dict[str, Case] = {
     "a number of a name": (
         lambda: STATE.string_to_action(3),
         ConfigError,
-        "expected a str, found 3",
+        "expected a str, got 3",
     ),
     "moves as text": (
         lambda: GAME.new_initial_state("443"),
         ConfigError,
-        "moves: expected a sequence of ints, found '443'",
+        "moves: expected a sequence of ints, got '443'",
     ),
     "moves of an array without dimensions": (
         lambda: GAME.new_initial_state(np.array(3)),
@@ -88,15 +88,15 @@ STATES: dict[str, Case] = {
     "no board": (
         lambda: GAME.state_from_board(None),
         ConfigError,
-        "rows: expected strings, found None",
+        "rows: expected strings, got None",
     ),
     "a board of numbers": (lambda: GAME.state_from_board([1]), ConfigError, "found 1"),
     "a player's stone": (
         lambda: GAME.state_from_board(EMPTY, "X"),
         ConfigError,
-        "player: expected an int, found 'X'",
+        "player: expected an int, got 'X'",
     ),
-    "a third player": (lambda: GAME.state_from_board(EMPTY, 5), ConfigError, "0 or 1, found 5"),
+    "a third player": (lambda: GAME.state_from_board(EMPTY, 5), ConfigError, "0 or 1, got 5"),
     "a ko of a number": (
         lambda: GAME.state_from_board(EMPTY, ko=3),
         ConfigError,
@@ -112,7 +112,7 @@ STATES: dict[str, Case] = {
 }
 
 GAMES: dict[str, Case] = {
-    "a number": (lambda: api.load_game(3), ConfigError, "the name of a game, found 3"),
+    "a number": (lambda: api.load_game(3), ConfigError, "the name of a game, got 3"),
     "a typing error": (
         lambda: api.load_game("conect_four"),
         ConfigError,
@@ -141,14 +141,14 @@ GAMES: dict[str, Case] = {
     "a game's name": (
         lambda: api.as_game("go"),
         ConfigError,
-        r"^game: expected a Game, found 'go' \(str\); give load_game\('go'\)$",
+        r"^game: expected a Game, got 'go' \(str\); give load_game\('go'\)$",
     ),
     "a game's name for a spec": (
         lambda: api.ModelSpec.alphago_zero("go"),
         ConfigError,
-        r"expected a Game, found 'go'.*load_game\('go'\)",
+        r"expected a Game, got 'go'.*load_game\('go'\)",
     ),
-    "nobody's game": (lambda: api.as_game(None), ConfigError, "found no num_distinct_actions"),
+    "nobody's game": (lambda: api.as_game(None), ConfigError, "got no num_distinct_actions"),
 }
 
 ENGINES: dict[str, Case] = {
@@ -161,14 +161,14 @@ ENGINES: dict[str, Case] = {
     "settings as a dict": (
         lambda: Engine(GAME, "uniform", config={"threads": 1}),
         ConfigError,
-        "config: expected a SearchConfig, found {'threads': 1}",
+        "config: expected a SearchConfig, got {'threads': 1}",
     ),
     "an unknown setting": (lambda: Engine(GAME, "uniform", foo=1), ConfigError, "foo: no field"),
     "no state": (lambda: engine().search(None), ConfigError, "expected one of its own states"),
     "one state for many": (
         lambda: engine().search_many(STATE),
         ConfigError,
-        "states: expected a sequence of states, found <State",
+        "states: expected a sequence of states, got <State",
     ),
     "no states": (lambda: engine().search_many(None), ConfigError, "found None"),
     "nothing to analyse": (
@@ -181,11 +181,11 @@ ENGINES: dict[str, Case] = {
     "progress to nobody": (
         lambda: engine().search(STATE, on_progress=3),
         ConfigError,
-        "on_progress: expected a function, found 3",
+        "on_progress: expected a function, got 3",
     ),
     "no temperature": (lambda: searched().policy_at("a"), ConfigError, "temperature: .* found 'a'"),
     "no depth": (lambda: searched().tree(max_depth="a"), ConfigError, "max_depth: expected an int"),
-    "nothing to solve": (lambda: api.minimax(None), ConfigError, "expected a state, found None"),
+    "nothing to solve": (lambda: api.minimax(None), ConfigError, "expected a state, got None"),
     "nothing to tune": (lambda: api.tune(None), ConfigError, "engine: expected an Engine"),
     "no time to tune": (lambda: api.tune(engine(), "x"), ConfigError, "seconds: .* found 'x'"),
     "no path of a network": (lambda: api.OnnxEvaluator(None), ConfigError, "path: .* found None"),
@@ -199,7 +199,7 @@ PATHS: dict[str, Case] = {
     "corners": (
         lambda: api.Grid(np.ones((3, 3), bool), corner_cutting="x"),
         ConfigError,
-        "corner_cutting: expected a bool, found 'x'",
+        "corner_cutting: expected a bool, got 'x'",
     ),
 }
 
@@ -212,13 +212,13 @@ MATCHES: dict[str, Case] = {
     "nobody": (lambda: api.match(None, engine(), game=GAME), ConfigError, "a: expected an Engine"),
     "openings": (lambda: played(openings=4), ConfigError, "openings: expected .* found 4"),
     "moves of openings": (lambda: played(openings=["ab"]), ConfigError, r"found \['ab'\]"),
-    "a record": (lambda: played(record=5), ConfigError, "record: expected a path, found 5"),
+    "a record": (lambda: played(record=5), ConfigError, "record: expected a path, got 5"),
     "a record in no folder": (
         lambda: played(record="/no/r.jsonl"),
         DataError,
         "/no/r.jsonl cannot",
     ),
-    "a record that is a folder": (lambda: played(record="/"), DataError, "found no regular file"),
+    "a record that is a folder": (lambda: played(record="/"), DataError, "got no regular file"),
     "confidence": (lambda: played(confidence="x"), ConfigError, "confidence: .* found 'x'"),
 }
 
@@ -228,7 +228,7 @@ DATA: dict[str, Case] = {
     "self-play into nothing": (
         lambda: api.selfplay(GAME, "uniform", games=2, out=None),
         ConfigError,
-        "out: expected a path, found None",
+        "out: expected a path, got None",
     ),
     "settings": (
         lambda: api.selfplay(GAME, "uniform", games=2, out="d", config=3),
@@ -282,7 +282,7 @@ def test_rows_are_drawn_by_a_generator(tmp_path: Path) -> None:
     api.selfplay("tic_tac_toe", "uniform", games=2, out=tmp_path / "data", config=config)
     data = api.Dataset(tmp_path / "data")
     for rng in (0, None, np.random.RandomState(0)):
-        with pytest.raises(ConfigError, match=r"rng: expected a numpy\.random\.Generator, found"):
+        with pytest.raises(ConfigError, match=r"rng: expected a numpy\.random\.Generator, got"):
             data.sample(8, rng)
 
 
@@ -294,7 +294,7 @@ def test_check_game_reports_returns_that_are_no_two_numbers(returns: Any) -> Non
 
     report = api.check_game(ToyGame(Broken), games=1)
     assert not report.ok
-    assert report.message == f"returns() must be two numbers, found {returns!r}"
+    assert report.message == f"returns() must be two numbers, got {returns!r}"
 
 
 def test_a_tensor_that_needs_a_gradient_is_called_so() -> None:

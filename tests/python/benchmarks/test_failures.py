@@ -35,7 +35,7 @@ def test_a_wrong_answer_leaves_its_reason_and_no_rate() -> None:
         common.check("two and two are four", 2 + 2 == 5, "5")
     assert report.failed
     table = report.table()
-    assert "layer/bad: FAILED: two and two are four; found 5" in table
+    assert "layer/bad: FAILED: two and two are four; got 5" in table
     assert "0.001" not in table
     assert report.rows[0] == {"name": "layer/good", "us": 1.5}
 

@@ -171,8 +171,8 @@ def test_a_bots_answer_gives_its_time() -> None:
 @pytest.mark.parametrize(
     ("answer", "claim"),
     [
-        ("999 998 0.5 0.5", "makes 1000 simulations; found 999"),
-        ("1000 1000 0.5 0.5", "visits add up; found 1000"),
+        ("999 998 0.5 0.5", "makes 1000 simulations; got 999"),
+        ("1000 1000 0.5 0.5", "visits add up; got 1000"),
         ("what?", "four numbers"),
     ],
 )

@@ -65,5 +65,5 @@ def test_published_positions_are_read(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_wrong_score_is_told() -> None:
     state = pyengine.load_game("connect_four").new_initial_state([3, 0, 3, 0, 3, 0])
-    with pytest.raises(common.CheckError, match=r"a score is 17: \[3, 0, 3, 0, 3, 0\]; found 18"):
+    with pytest.raises(common.CheckError, match=r"a score is 17: \[3, 0, 3, 0, 3, 0\]; got 18"):
         suite.solve("connect_four", [suite.Position(state, 17)])

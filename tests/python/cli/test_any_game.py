@@ -225,13 +225,13 @@ BAD_FILES = {
     ("text", "words"),
     [
         # modules
-        ("no_such_module:Game", "expected package.module:NAME or FILE.py:NAME, found 'no_such_mod"),
-        ("math:Game", "math: expected one of .*, found 'Game'"),
+        ("no_such_module:Game", "expected package.module:NAME or FILE.py:NAME, got 'no_such_mod"),
+        ("math:Game", "math: expected one of .*, got 'Game'"),
         ("math:pi", "needs num_distinct_actions"),
         ("math:sqrt", r"math:sqrt cannot be called with \{\}"),
-        ("a b:Game", "expected package.module:NAME, found 'a b:Game'"),
+        ("a b:Game", "expected package.module:NAME, got 'a b:Game'"),
         ("collections:Counter(1)", "expected NAME=VALUE, each once"),
-        ("fractions:Game", "fractions: expected the name of a game, found 'Game'"),
+        ("fractions:Game", "fractions: expected the name of a game, got 'Game'"),
         # files
         ("no/such.py:Game", "no file 'no/such.py'"),
         ("foo:bar.py", "without a NAME"),
@@ -246,7 +246,7 @@ BAD_FILES = {
         ("folder.py:Game", "folder.py cannot be read"),
         ("loop.py:Game", "loop.py cannot be read"),
         # OpenSpiel
-        ("pyspiel:chess2", "pyspiel registers, found 'chess2'; did you mean chess?"),
+        ("pyspiel:chess2", "pyspiel registers, got 'chess2'; did you mean chess?"),
         ("pyspiel:hex(size=3)", r"pyspiel does not load hex\(size=3\): .*size"),
         ("pyspiel:kuhn_poker", "games with chance are not supported"),
     ],

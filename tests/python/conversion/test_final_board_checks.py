@@ -116,7 +116,7 @@ def test_an_ownership_that_is_none_is_refused_before_the_games(
     source = written()
     spec = replace(SPEC, ownership_output="score", score_output=None)
     stages: list[str] = []
-    with pytest.raises(pyengine.EvaluationError, match="numbers of the last board, found"):
+    with pytest.raises(pyengine.EvaluationError, match="numbers of the last board, got"):
         quantise(
             source,
             tmp_path / "out.onnx",

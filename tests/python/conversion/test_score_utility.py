@@ -188,7 +188,7 @@ def test_what_cannot_be_changed_is_refused(tmp_path: Path) -> None:
             with_score_utility(model, out, **{"spec": SPEC, **given})
         assert not out.exists()
 
-    refused(ConfigError, r"weight: expected a number in \[0, 1\], found 1.5", weight=1.5)
+    refused(ConfigError, r"weight: expected a number in \[0, 1\], got 1.5", weight=1.5)
     for points in (0, 1e-40, 1e300):
         refused(ConfigError, r"points: expected points in \[0.001, 1e6\]", points=points)
     refused(ConfigError, "spec: expected a ModelSpec or None", spec={"planes": PLANES})

@@ -105,16 +105,16 @@ def test_why_a_file_cannot_be_read_is_told_once_and_in_words(tmp_path: Path) -> 
     file = tmp_path / "board"
     with pytest.raises(FileNotFoundError) as missing:
         read_limited(file)
-    assert unread(file, missing.value) == f"expected a file, found no {file}"
+    assert unread(file, missing.value) == f"expected a file, got no {file}"
     file.mkdir()
     with pytest.raises(IsADirectoryError) as folder:
         read_limited(file)
-    assert unread(file, folder.value) == f"expected a file, found the folder {file}"
+    assert unread(file, folder.value) == f"expected a file, got the folder {file}"
     file.rmdir()
     file.write_bytes(b"ab\xff")
     with pytest.raises(UnicodeDecodeError) as no_text:
         read_limited(file).decode()
-    expected = f"{file} cannot be read: expected text in UTF-8, found the byte 0xff at 2"
+    expected = f"{file} cannot be read: expected text in UTF-8, got the byte 0xff at 2"
     assert unread(file, no_text.value) == expected
 
 

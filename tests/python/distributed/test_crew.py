@@ -344,7 +344,7 @@ def test_an_actor_that_hangs_is_replaced_and_what_it_delivered_stays(
     assert workers.players[0] in workers.ended
     assert numbers_in(part) == list(range(delivered(part)))
     died = [e for e in read_lines(part.folder.log / "actors.jsonl") if e["event"] == "died"]
-    assert died[0]["words"] == "expected an answer within 5 s, found none"
+    assert died[0]["words"] == "expected an answer within 5 s, got none"
 
 
 def test_a_network_that_is_damaged_in_the_folder_ends_the_run(part: Part) -> None:

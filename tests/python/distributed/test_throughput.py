@@ -78,7 +78,7 @@ def test_the_table_of_the_model_has_a_row_for_each_number_of_actors(
     assert "until 4,900,000 games" in last
     with pytest.raises(SystemExit):
         throughput_main(["--moves", "0"])
-    assert "moves: expected > 0, found 0" in capsys.readouterr().err
+    assert "moves: expected > 0, got 0" in capsys.readouterr().err
 
 
 def test_the_model_foretells_the_positions_of_self_play_from_its_rows(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_the_model_foretells_the_positions_of_self_play_from_its_rows(tmp_path: 
     found = rate.positions(games) * measured[1].seconds
     assert found == pytest.approx(measured[1].positions, rel=0.15)
     assert rate.games(games) * measured[1].seconds == pytest.approx(40, rel=0.2)
-    with pytest.raises(pyengine.ConfigError, match=r"report\.games: expected > 0, found 0"):
+    with pytest.raises(pyengine.ConfigError, match=r"report\.games: expected > 0, got 0"):
         Games.measured(pyengine.SelfPlayReport().to_dict())
 
 

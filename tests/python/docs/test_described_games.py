@@ -28,7 +28,7 @@ def test_every_game_is_described() -> None:
 @pytest.mark.parametrize("name", pyengine.registered_games())
 def test_parameters_of_games(name: str) -> None:
     parameters = games()[name].inner
-    known = re.search(r"expected (?:only (.*)|no parameters), found", refusal(name, nothing=1))
+    known = re.search(r"expected (?:only (.*)|no parameters), got", refusal(name, nothing=1))
     assert known is not None
     assert [p.name for p in parameters] == re.findall(r'"(\w+)"', known.group(1) or "")
     default = pyengine.load_game(name).params
@@ -45,7 +45,7 @@ def test_ranges_of_parameters(name: str) -> None:
     for parameter in games()[name].inner:
         beside = pairs.get((name, parameter.name), {})
         text = refusal(name, **{parameter.name: "nothing"}, **beside)
-        expected = text.split("expected ")[1].split(", found")[0]
+        expected = text.split("expected ")[1].split(", got")[0]
         if low_high := re.fullmatch(r"an? (integer|number) in (.+)\.\.(.+)", expected):
             kind, low, high = low_high.groups()
             word = "int" if kind == "integer" else "float"

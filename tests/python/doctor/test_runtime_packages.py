@@ -42,7 +42,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return fake
 
 
-def found() -> str:
+def repr_with_type() -> str:
     """Return the name of the library that would be used."""
     return runtime.find_library().name
 
@@ -51,14 +51,14 @@ def found() -> str:
 def test_of_both_packages_the_one_for_gpus_is_used(install: Install, cpu: str, gpu: str) -> None:
     install("onnxruntime", cpu)
     install("onnxruntime-gpu", gpu)
-    assert found() == f"libonnxruntime.so.{gpu}"
+    assert repr_with_type() == f"libonnxruntime.so.{gpu}"
 
 
 def test_of_several_libraries_the_highest_number_is_used(install: Install) -> None:
     install("onnxruntime", "1.9.0")
     install("onnxruntime-qnn", "1.32.0")
     install("onnxruntime-openvino", "1.4.1")
-    assert found() == "libonnxruntime.so.1.32.0"
+    assert repr_with_type() == "libonnxruntime.so.1.32.0"
 
 
 def commands(text: str) -> list[str]:
@@ -91,7 +91,7 @@ def test_one_package_is_no_warning(install: Install) -> None:
 def test_a_package_that_lost_its_library_is_told_with_what_mends_it(install: Install) -> None:
     install("onnxruntime-gpu", "1.30.0", library=False)  # `pip uninstall onnxruntime` took it
     with pytest.raises(pyengine.ModelError, match=r"1\.24\.1 or later") as error:
-        found()
+        repr_with_type()
     assert "pip uninstall -y onnxruntime-gpu" in commands(str(error.value))
 
 

@@ -115,9 +115,9 @@ def test_a_module_of_pytorch_is_refused_with_what_to_do(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("prior", "value", "message"),
     [
-        (0.1, 2.0, r"values in \[-1, 1\] for the player to move, found 2\.0+ in row 1$"),
+        (0.1, 2.0, r"values in \[-1, 1\] for the player to move, got 2\.0+ in row 1$"),
         (0.1, np.nan, r"finite values, found nan in row 1$"),
-        (-1.0, 0.0, r"finite priors of at least 0, found -1\.0+ in row 1, action 0$"),
+        (-1.0, 0.0, r"finite priors of at least 0, got -1\.0+ in row 1, action 0$"),
         (np.inf, 0.0, r"finite priors of at least 0, found inf in row 1, action 0$"),
     ],
 )
@@ -189,7 +189,7 @@ def test_logits_of_minus_infinity_are_probability_0() -> None:
     evaluator = CallbackEvaluator(lambda planes: (masked, np.zeros(1)))
     policy, _ = evaluator.evaluate([start()])
     np.testing.assert_array_equal(policy[0], [0, 0, 0.5, 0, 0, 0, 0.5, 0, 0])
-    with pytest.raises(EvaluationError, match="leave a legal action, found -inf for all 7"):
+    with pytest.raises(EvaluationError, match="leave a legal action, got -inf for all 7"):
         evaluator.evaluate([start((2, 6))])
 
 

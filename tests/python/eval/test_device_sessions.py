@@ -126,7 +126,7 @@ def test_several_devices_are_gpus_and_differ(path: Path) -> None:
         ([], "devices: expected"),
         ("01", "devices: expected"),
         ([1, 1], "different GPUs"),
-        ([-1], "at least 0, found -1"),
+        ([-1], "at least 0, got -1"),
         (0, "devices: expected"),
     ]:
         with pytest.raises(pyengine.ConfigError, match=message):

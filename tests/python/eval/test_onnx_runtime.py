@@ -69,7 +69,7 @@ def test_half_precision_is_read_and_written(tmp_path: Path) -> None:
 def test_planes_that_int8_does_not_hold_are_refused(tmp_path: Path) -> None:
     model = TinyModel(planes=(17, 15, 15), actions=225, int8_input=True).write(tmp_path / "m.onnx")
     evaluator = OnnxEvaluator(model, ModelSpec.gomoku17())
-    with pytest.raises(ModelError, match=r"'planes' must be .* more than -1, 0 and 1, found"):
+    with pytest.raises(ModelError, match=r"'planes' must be .* more than -1, 0 and 1, got"):
         evaluator.evaluate([load_game("gomoku").new_initial_state()])
 
 
@@ -92,8 +92,8 @@ def test_tensors_are_found_by_name_or_by_the_only_fitting_size(tmp_path: Path) -
     [
         (TinyModel(planes=(4, 3, 3)), r"expected input planes float32\[N,3,3,3\].*\[N,4,3,3\]"),
         (TinyModel(planes=(3, 3, 4)), r"expected input .*\[N,3,3,3\].*found .*\[N,3,3,4\]"),
-        (TinyModel(actions=10), r"9 numbers a row of output 'policy', found .*policy.*\[2,10\]"),
-        (TinyModel(value_size=3), r"1 numbers a row of output 'value', found .*value.*\[2,3\]"),
+        (TinyModel(actions=10), r"9 numbers a row of output 'policy', got .*policy.*\[2,10\]"),
+        (TinyModel(value_size=3), r"1 numbers a row of output 'value', got .*value.*\[2,3\]"),
     ],
 )
 def test_a_model_of_wrong_shapes_is_refused_when_the_game_is_known(
@@ -125,7 +125,7 @@ def test_files_that_are_no_models_are_refused_with_what_was_found(tmp_path: Path
         path.write_bytes(content)
         with pytest.raises(ModelError, match=name):
             OnnxEvaluator(path, TIC)
-    with pytest.raises(ModelError, match="found no regular file"):
+    with pytest.raises(ModelError, match="got no regular file"):
         OnnxEvaluator(tmp_path, TIC)
     with pytest.raises(ModelError, match="found nothing"):
         OnnxEvaluator(tmp_path / "absent.onnx", TIC)
@@ -183,7 +183,7 @@ def test_cuda_runs_with_options_of_its_own(tmp_path: Path) -> None:
 def test_the_cpu_takes_no_options(tmp_path: Path) -> None:
     path = TinyModel().write(tmp_path / "m.onnx")
     assert OnnxEvaluator(path, TIC, providers=[("cpu", {})]).provider == "CPUExecutionProvider"
-    with pytest.raises(ConfigError, match="takes no options, found 'use_arena'"):
+    with pytest.raises(ConfigError, match="takes no options, got 'use_arena'"):
         OnnxEvaluator(path, TIC, providers=[("cpu", {"use_arena": 1})])
 
 

@@ -146,7 +146,7 @@ def test_a_python_game_that_keeps_its_promises_passes() -> None:
     [
         ("player", "current_player"),
         ("empty", "empty"),
-        ("range", r"0\.\.8, found \[9\]"),
+        ("range", r"0\.\.8, got \[9\]"),
         ("twice", "twice"),
         ("crooked", "symmetry"),
         ("raises", "apply_action.* raised RuntimeError: out of ink"),

@@ -571,7 +571,7 @@ def test_a_record_of_other_arguments_is_refused(tmp_path: Path) -> None:
     play(lowest, highest, games=2, record=record)
     before = record.read_bytes()
     for a, b, arguments, word in (
-        (lowest, highest, {"seed": 1}, "seed: expected 1, found 0"),
+        (lowest, highest, {"seed": 1}, "seed: expected 1, got 0"),
         (highest, lowest, {}, "a: expected .*highest.* found .*lowest"),
         (lowest, highest, {"openings": Openings(plies=2)}, "openings"),
         (lowest, pyengine.Engine("connect_four", "uniform", simulations=2), {}, "b: expected"),
@@ -598,7 +598,7 @@ def test_a_game_of_max_plies_is_drawn_and_kept(tmp_path: Path) -> None:
     assert f"({cut.cut_short} cut short)" in str(cut)
     again = play(lowest, highest, games=20, max_plies=10, record=record)
     assert again.records == cut.records
-    with pytest.raises(ConfigError, match="max_plies: expected None, found 10"):
+    with pytest.raises(ConfigError, match="max_plies: expected None, got 10"):
         play(lowest, highest, games=20, record=record)
 
 

@@ -241,7 +241,7 @@ def test_bytes_that_are_no_text_are_named(record: Path) -> None:
 def test_a_game_counts_once(record: Path) -> None:
     line = record.read_text().split("\n")[2]
     with_line(record, 5, line)
-    with pytest.raises(DataError, match="line 5: expected each game once, found that of line 3"):
+    with pytest.raises(DataError, match="line 5: expected each game once, got that of line 3"):
         play(record)
 
 

@@ -99,7 +99,7 @@ def test_the_value_of_a_player_who_moves_again_keeps_its_sign() -> None:
 
 
 def test_an_unknown_way_to_value_ends_is_refused() -> None:
-    with pytest.raises(ConfigError, match="ends: expected 'rules' or 'evaluator', found 'both'"):
+    with pytest.raises(ConfigError, match="ends: expected 'rules' or 'evaluator', got 'both'"):
         ValuePlayer("uniform", ends="both")
 
 

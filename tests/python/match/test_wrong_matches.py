@@ -35,7 +35,7 @@ NO_STATES = {**all_but("list"), "a state": OVER, "one that is over": [OVER], "ot
         ("max_plies", lambda v: play(max_plies=v), {**all_but("None", "huge"), "0": 0},
          "max_plies"),
         ("max_plies, opening", lambda v: play(max_plies=v), {"4": 4},
-         "openings: expected fewer than max_plies, 4, moves, found 4"),
+         "openings: expected fewer than max_plies, 4, moves, got 4"),
         ("record", lambda v: play(record=v), all_but("None", "text"), "record"),
         ("names", lambda v: play(names=v), all_but(), "names: expected two strings"),
         ("confidence", lambda v: play(confidence=v), all_but(), "confidence"),
@@ -77,10 +77,10 @@ class Searcher:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (None, "expected an action, an int, found None (NoneType)"),
-        (1.7, "expected an action, an int, found 1.7 (float)"),
-        ("3", "expected an action, an int, found '3' (str)"),
-        ([3], "expected an action, an int, found [3] (list)"),
+        (None, "expected an action, an int, got None (NoneType)"),
+        (1.7, "expected an action, an int, got 1.7 (float)"),
+        ("3", "expected an action, an int, got '3' (str)"),
+        ([3], "expected an action, an int, got [3] (list)"),
     ],
 )
 def test_a_player_answers_an_int(role: str, answer: Any, said: str) -> None:
@@ -97,7 +97,7 @@ def test_a_player_answers_an_int(role: str, answer: Any, said: str) -> None:
 
 @pytest.mark.parametrize("answer", [None, 3, [], [None], [1.7]])
 def test_a_searcher_answers_a_result_for_each_state(answer: Any) -> None:
-    said = r"player a: search_many\(\) must return a list of 1 results that have an action, found"
+    said = r"player a: search_many\(\) must return a list of 1 results that have an action, got"
     with pytest.raises(pyengine.ConfigError, match=said):
         pyengine.match(Searcher(answer), pyengine.RandomPlayer(), game="tic_tac_toe", games=2)
 

@@ -127,11 +127,11 @@ def test_the_command_line_says_what_it_lacks(
     import alphago9
 
     for arguments, said in (
-        (["--teacher", "none.onnx"], "found no none.onnx"),
+        (["--teacher", "none.onnx"], "got no none.onnx"),
         (["--until", "none", "--teacher", __file__], "--until must be one of games/"),
         (["--scale", "nan"], "--scale must be above 0 and at most 100, found nan"),
-        (["--filters", "0"], "expected a whole number >= 1, found '0'"),
-        (["--match-games", "0"], "expected a whole number >= 1, found '0'"),
+        (["--filters", "0"], "expected a whole number >= 1, got '0'"),
+        (["--match-games", "0"], "expected a whole number >= 1, got '0'"),
     ):
         with pytest.raises(SystemExit):
             alphago9.main(["--directory", str(tmp_path), *arguments])
@@ -168,7 +168,7 @@ def test_a_policy_to_measure_has_to_be_there(
     import rollouts
 
     assert rollouts.main([str(tmp_path / "none.npz")]) == 2
-    assert "none.npz: expected a rollout policy, found" in capsys.readouterr().err
+    assert "none.npz: expected a rollout policy, got" in capsys.readouterr().err
     for arguments in (["--simulations", "0"], ["--ratio", "0"], ["--ratio", "half"]):
         with pytest.raises(SystemExit):
             rollouts.main(["policy.npz", *arguments])

@@ -46,7 +46,7 @@ def solver(solver_folder: Path) -> Iterator[Any]:
     from measure.pons import Solver
 
     if shutil.which("c++") is None:
-        pytest.skip("the solver needs a C++ compiler, found no c++")
+        pytest.skip("the solver needs a C++ compiler, got no c++")
     with Solver(solver_folder) as made:
         yield made
 
@@ -181,7 +181,7 @@ def test_answers_of_the_solver_are_kept(solver: Any, solver_folder: Path) -> Non
 
 
 def test_what_is_no_open_game_is_refused_by_the_solver(solver: Any) -> None:
-    with pytest.raises(pyengine.EngineError, match="moves of an open game, found 8"):
+    with pytest.raises(pyengine.EngineError, match="moves of an open game, got 8"):
         solver.reaches("8", win=True)
 
 

@@ -47,14 +47,14 @@ def test_a_game_of_65535_actions_is_searched() -> None:
 
 @pytest.mark.parametrize("actions", [65536, 65537, 2**31 - 1])
 def test_a_game_of_more_actions_is_refused_by_name(actions: int) -> None:
-    expected = f"num_distinct_actions must be in 1..65535, found {actions}"
+    expected = f"num_distinct_actions must be in 1..65535, got {actions}"
     with pytest.raises(ConfigError, match=expected):
         Engine(one_ply(actions), "uniform")
 
 
 @pytest.mark.parametrize("actions", [2**31, 10**30, -(2**31)])
 def test_numbers_that_no_int_holds_are_refused_by_name(actions: int) -> None:
-    with pytest.raises(ConfigError, match=f"num_distinct_actions.*, found {actions}"):
+    with pytest.raises(ConfigError, match=f"num_distinct_actions.*, got {actions}"):
         Engine(one_ply(actions), "uniform")
 
 

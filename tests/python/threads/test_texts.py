@@ -158,7 +158,7 @@ def test_a_models_metadata_may_be_no_text(tmp_path: Path) -> None:
 def test_a_spec_beside_a_model_may_be_no_text(tmp_path: Path) -> None:
     file = TinyModel().write(tmp_path / "model.onnx")
     file.with_suffix(".spec.json").write_bytes(b'{"layout": "\xff"}')
-    with pytest.raises(ModelError, match="expected text in UTF-8, found the byte 0xff at 12"):
+    with pytest.raises(ModelError, match="expected text in UTF-8, got the byte 0xff at 12"):
         OnnxEvaluator(file)
 
 

@@ -30,7 +30,7 @@ constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
 [[noreturn]] void refuse(const char* name, const std::string& expected, const float* values,
                          int at) {
-  throw EvaluationError(std::string("the network's ") + name + " must " + expected + ", found " +
+  throw EvaluationError(std::string("the network's ") + name + " must " + expected + ", got " +
                         std::to_string(values[at]) + " at index " + std::to_string(at));
 }
 
@@ -59,7 +59,7 @@ void check_parts(const float* value) {
   if (std::abs(sum - 1.0F) <= kRounding) return;
   throw EvaluationError(
       "the network's value must be probabilities of win, draw and loss that sum to 1, as "
-      "value_kind=\"probs\" says, found the sum " +
+      "value_kind=\"probs\" says, got the sum " +
       std::to_string(sum));
 }
 
@@ -94,7 +94,7 @@ void Decoder::make_index(const ModelSpec& spec, const AnyGame& game) {
   }
   if (spec.pass_index.has_value() && *spec.pass_index >= shape.num_actions) {
     throw ModelError("the spec's pass_index must be below the number of actions of " +
-                     game.to_string() + ", " + std::to_string(shape.num_actions) + ", found " +
+                     game.to_string() + ", " + std::to_string(shape.num_actions) + ", got " +
                      std::to_string(*spec.pass_index));
   }
   const int pass = spec.pass_index.value_or(shape.num_actions - 1);
@@ -177,7 +177,7 @@ void Decoder::read_policy(const float* policy, int symmetry, const ActionList& l
   if (policy_kind_ == PolicyKind::probs) return shares(priors);
   softmax(priors);
   if (std::isnan(priors[0])) {
-    throw EvaluationError("the network's policy must leave a legal action, found -inf for all " +
+    throw EvaluationError("the network's policy must leave a legal action, got -inf for all " +
                           std::to_string(priors.size()));
   }
 }

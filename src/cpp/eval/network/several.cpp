@@ -85,10 +85,10 @@ class SeveralNetworks final : public RawNetwork {
 
 SeveralDevices::SeveralDevices(std::vector<std::shared_ptr<NetworkSource>> devices)
     : devices_(std::move(devices)) {
-  if (devices_.empty()) throw ConfigError("devices: expected at least one, found none");
+  if (devices_.empty()) throw ConfigError("devices: expected at least one, got none");
   for (const auto& device : devices_) {
     if (device->device_batches() > 0) continue;
-    throw ModelError("devices: expected a network on a device, found one on the processor");
+    throw ModelError("devices: expected a network on a device, got one on the processor");
   }
 }
 
@@ -104,7 +104,7 @@ std::shared_ptr<RawNetwork> SeveralDevices::fit(const ModelSpec& spec, const Net
   for (const auto& device : devices_) networks.push_back(device->fit(spec, shape));
   for (const auto& network : networks) {
     if (network->input_type() == networks.front()->input_type()) continue;
-    throw ModelError("devices: expected the same network on each, found another type of input");
+    throw ModelError("devices: expected the same network on each, got another type of input");
   }
   return std::make_shared<SeveralNetworks>(std::move(networks));
 }

@@ -60,7 +60,7 @@ constexpr std::size_t kMostOfName = 60;
 void check_choice(std::string_view field, std::string_view found,
                   std::initializer_list<std::string_view> allowed) {
   if (std::find(allowed.begin(), allowed.end(), found) != allowed.end()) return;
-  throw ConfigError(std::string(field) + " must be one of " + joined(allowed) + ", found " +
+  throw ConfigError(std::string(field) + " must be one of " + joined(allowed) + ", got " +
                     in_quotes(found, '\''));
 }
 
@@ -148,7 +148,7 @@ void check_value(const ModelSpec& spec) {
   std::sort(sorted.begin(), sorted.end());
   if (sorted != std::vector<std::string>{"scalar"} &&
       sorted != std::vector<std::string>{"draw", "loss", "win"}) {
-    throw ConfigError("value must be 'scalar' or 'win', 'draw', 'loss' in any order, found " +
+    throw ConfigError("value must be 'scalar' or 'win', 'draw', 'loss' in any order, got " +
                       both_ends(joined(spec.value), kMostQuoted));
   }
   if (spec.value_kind.empty()) return;
@@ -212,14 +212,13 @@ std::string ModelSpec::kind_of_value() const {
 
 void ModelSpec::validate() const {
   const std::vector<Plane> parsed = parse_planes(planes);
-  if (parsed.empty()) throw ConfigError("planes must name at least one plane, found none");
+  if (parsed.empty()) throw ConfigError("planes must name at least one plane, got none");
   check_choice("layout", layout, {"NCHW", "NHWC"});
   check_choice("rows", rows, {"top_down", "bottom_up"});
   check_choice("policy_rows", policy_rows, {"top_down", "bottom_up"});
   check_choice("policy", policy, {"logits", "log_probs", "probs"});
   if (pass_index.has_value() && *pass_index < 0) {
-    throw ConfigError("pass_index must be None or at least 0, found " +
-                      std::to_string(*pass_index));
+    throw ConfigError("pass_index must be None or at least 0, got " + std::to_string(*pass_index));
   }
   check_value(*this);
   check_choice("value_for", value_for, {"mover", "first_player"});

@@ -53,7 +53,7 @@ CudaRuntime cuda_runtime() {
     return runtime;
   }
   throw ModelError(std::string("expected the CUDA runtime to be loaded as ") + kRuntimes[0] +
-                   " or " + kRuntimes[1] + ", found neither");
+                   " or " + kRuntimes[1] + ", got neither");
 }
 
 class CudaCopies final : public DeviceCopies {

@@ -42,7 +42,7 @@ Library::Library(std::filesystem::path path) : path_(std::move(path)) {
   version_ = base->get_version_string();
   const void* table = base->get_api(kApiVersion);
   if (table == nullptr) {
-    throw ModelError("ONNX Runtime 1.24.1 or later is expected, found " + version_ + " in " +
+    throw ModelError("ONNX Runtime 1.24.1 or later is expected, got " + version_ + " in " +
                      path_.string());
   }
 #define PYENGINE_ORT_TAKE(name, slot, result, arguments) take(table, slot, api_.name);

@@ -50,7 +50,7 @@ const TensorInfo& pick_output(const LoadedModel& model, const char* usual, std::
   }
   if (count == 1) return *found;
   throw ModelError("the model " + model.path.string() + " must have one output '" + usual +
-                   "' of " + std::to_string(size) + " numbers a row, found " +
+                   "' of " + std::to_string(size) + " numbers a row, got " +
                    to_string(model.outputs) + "; the spec's " + usual + "_output can name it");
 }
 
@@ -74,7 +74,7 @@ void plan_input(const LoadedModel& model, const ModelSpec& spec, const NetworkSh
                      to_string(TensorInfo{input.name, input.type, wanted}) + " (" +
                      std::to_string(planes.channels) + " planes of " + std::to_string(planes.rows) +
                      " rows and " + std::to_string(planes.columns) + " columns, layout " +
-                     spec.layout + "), found " + to_string(input));
+                     spec.layout + "), got " + to_string(input));
   }
   plan.fixed_batch = input.shape[0] > 0 ? static_cast<int>(input.shape[0]) : 0;
   plan.input_shape = wanted;

@@ -50,13 +50,13 @@ class OpenModel final : public OrtModel {
 
 void check_option(const char* name, int value) {
   if (value >= 0) return;
-  throw ConfigError(std::string(name) + " must not be negative, found " + std::to_string(value));
+  throw ConfigError(std::string(name) + " must not be negative, got " + std::to_string(value));
 }
 
 void check_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  const std::string expected = "expected an ONNX file at " + path.string() + ", found ";
+  const std::string expected = "expected an ONNX file at " + path.string() + ", got ";
   if (!std::filesystem::exists(status)) throw ModelError(expected + "nothing");
   if (std::filesystem::is_directory(status)) throw ModelError(expected + "a directory");
   if (!std::filesystem::is_regular_file(status)) throw ModelError(expected + "no regular file");

@@ -69,7 +69,7 @@ void append(const Library& library, OrtSessionOptions* session, const OrtProvide
   const std::string name = full_name(library, provider.name);
   if (name == kCpu) {  // every session has it
     if (provider.options.empty()) return;
-    throw ConfigError(name + " takes no options, found '" + provider.options.begin()->first + "'");
+    throw ConfigError(name + " takes no options, got '" + provider.options.begin()->first + "'");
   }
   const std::vector<std::string> built = library.available_providers();
   if (std::find(built.begin(), built.end(), name) == built.end()) {

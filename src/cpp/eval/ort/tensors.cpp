@@ -14,7 +14,7 @@ namespace {
 [[noreturn]] void wrong_type(const LoadedModel& model, const TensorInfo& tensor,
                              const std::string& expected) {
   throw ModelError("the model " + model.path.string() + " does not fit: '" + tensor.name +
-                   "' must be " + expected + ", found " + to_string(tensor));
+                   "' must be " + expected + ", got " + to_string(tensor));
 }
 
 }  // namespace
@@ -29,13 +29,13 @@ const TensorInfo& tensor_named(const LoadedModel& model, const std::vector<Tenso
                                const std::string& field, const std::string& name) {
   if (const TensorInfo* tensor = find_tensor(tensors, name)) return *tensor;
   throw ModelError("the model " + model.path.string() + " has no tensor " + in_quotes(name, '\'') +
-                   ", which the spec names as " + field + "; found " + to_string(tensors));
+                   ", which the spec names as " + field + "; got " + to_string(tensors));
 }
 
 const TensorInfo& input_of(const LoadedModel& model, const std::string& name) {
   if (!name.empty()) return tensor_named(model, model.inputs, "input", name);
   if (model.inputs.size() == 1) return model.inputs.front();
-  throw ModelError("the model " + model.path.string() + " must have one input, found " +
+  throw ModelError("the model " + model.path.string() + " must have one input, got " +
                    to_string(model.inputs) + "; the spec's input can name it");
 }
 

@@ -203,7 +203,7 @@ std::uint64_t table_bytes_in(std::uint64_t bytes, std::uint64_t state_bytes) noe
 
 void check_limits(const SolveLimits& limits) {
   const auto refuse = [](const char* name, const char* expected, const std::string& found) {
-    throw ConfigError(std::string(name) + ": expected " + expected + ", found " + found);
+    throw ConfigError(std::string(name) + ": expected " + expected + ", got " + found);
   };
   if (limits.depth && (*limits.depth < 1 || *limits.depth >= kWholeGame)) {
     refuse("depth", "1 .. 254 or None", std::to_string(*limits.depth));
@@ -238,7 +238,7 @@ void Solver::check(const State& state, const SolveLimits& limits) const {
   if (limits.score && !has_margin(*game_)) {
     throw ConfigError("score: expected False, since a game of " + game_->to_string() +
                       " is won, drawn or lost without a margin (connect_four and 8x8 othello have "
-                      "one), found True");
+                      "one), got True");
   }
 }
 

@@ -61,7 +61,7 @@ constexpr std::uint64_t kFreedAtOnce = std::uint64_t{32} << 20;  ///< bytes
 Table::Table(std::uint64_t bytes) : buckets_(bytes / sizeof(Bucket)) {
   if (buckets_ == 0) {
     throw ConfigError("table: expected at least " + std::to_string(sizeof(Bucket)) +
-                      " bytes, found " + std::to_string(bytes));
+                      " bytes, got " + std::to_string(bytes));
   }
   allocate();
 }

@@ -12,7 +12,7 @@ namespace pyengine::astar {
 namespace {
 
 [[noreturn]] void throw_changed() {
-  throw ConfigError("Graph: expected the arrays as they were given, found that they have changed");
+  throw ConfigError("Graph: expected the arrays as they were given, got that they have changed");
 }
 
 template <class Index, class Weight>
@@ -65,7 +65,7 @@ class GraphProblem {
 template <class Found>
 [[noreturn]] void refuse(const std::string& where, std::size_t at, const std::string& expected,
                          Found found) {
-  throw ConfigError(where + "[" + std::to_string(at) + "]: expected " + expected + ", found " +
+  throw ConfigError(where + "[" + std::to_string(at) + "]: expected " + expected + ", got " +
                     std::to_string(found));
 }
 
@@ -73,9 +73,9 @@ template <class Found>
 
 template <class Index, class Weight>
 void GraphView<Index, Weight>::check() const {
-  if (indptr.empty()) throw ConfigError("indptr: expected one entry more than nodes, found none");
+  if (indptr.empty()) throw ConfigError("indptr: expected one entry more than nodes, got none");
   if (nodes() > kMaxNodes) {
-    throw ConfigError("indptr: expected at most " + std::to_string(kMaxNodes) + " nodes, found " +
+    throw ConfigError("indptr: expected at most " + std::to_string(kMaxNodes) + " nodes, got " +
                       std::to_string(nodes()));
   }
   if (indptr.front() != 0) refuse("indptr", 0, "0", indptr.front());
@@ -86,7 +86,7 @@ void GraphView<Index, Weight>::check() const {
   }
   if (indices.size() != weights.size()) {
     throw ConfigError("weights: expected as many as indices, " + std::to_string(indices.size()) +
-                      ", found " + std::to_string(weights.size()));
+                      ", got " + std::to_string(weights.size()));
   }
   if (static_cast<std::uint64_t>(indptr.back()) > indices.size()) {
     refuse("indptr", indptr.size() - 1,

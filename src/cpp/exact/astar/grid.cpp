@@ -70,7 +70,7 @@ GridMap::GridMap(std::span<const bool> free, std::int32_t rows, std::int32_t col
   const std::uint64_t size =
       (static_cast<std::uint64_t>(rows) + 2) * (static_cast<std::uint64_t>(columns) + 1) + 2;
   if (size > kMaxNodes) {
-    throw ConfigError("free: expected at most " + std::to_string(kMaxNodes) + " cells, found " +
+    throw ConfigError("free: expected at most " + std::to_string(kMaxNodes) + " cells, got " +
                       std::to_string(rows) + " x " + std::to_string(columns));
   }
   limits.charge(size);

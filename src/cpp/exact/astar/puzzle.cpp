@@ -66,8 +66,8 @@ PuzzleAnswer search(const PuzzleShape& shape, Board start, const PuzzleGoals& go
 PuzzleShape::PuzzleShape(int rows, int columns) : rows_(rows), columns_(columns) {
   if (rows < 1 || columns < 1 || rows > kMaxCells || columns > kMaxCells || rows * columns < 2 ||
       rows * columns > kMaxCells) {
-    throw ConfigError("rows, columns: expected 2 to 16 cells, found " + std::to_string(rows) +
-                      " x " + std::to_string(columns));
+    throw ConfigError("rows, columns: expected 2 to 16 cells, got " + std::to_string(rows) + " x " +
+                      std::to_string(columns));
   }
   for (int cell = 0; cell < cells(); ++cell) {
     const auto at = static_cast<std::size_t>(cell);
@@ -83,7 +83,7 @@ PuzzleShape::PuzzleShape(int rows, int columns) : rows_(rows), columns_(columns)
 
 Board PuzzleShape::board(std::span<const int> tiles, const char* what) const {
   const std::string expected = std::string(what) + ": expected the tiles 0 to " +
-      std::to_string(cells() - 1) + ", each once, found ";
+      std::to_string(cells() - 1) + ", each once, got ";
   if (tiles.size() != static_cast<std::size_t>(cells())) {
     throw ConfigError(expected + std::to_string(tiles.size()) + " tiles");
   }

@@ -52,10 +52,10 @@ ForeignRules::ForeignRules(ForeignInfo info) : info_(std::move(info)) {
   const std::string game = "game " + in_quotes(info_.name) + ": ";
   if (shape.num_actions < 1 || shape.num_actions > kMaxActions) {
     throw ConfigError(game + "num_distinct_actions must be in 1.." + std::to_string(kMaxActions) +
-                      ", found " + std::to_string(shape.num_actions));
+                      ", got " + std::to_string(shape.num_actions));
   }
   if (!std::isfinite(info_.max_utility) || info_.max_utility <= 0.0) {
-    throw ConfigError(game + "max_utility must be a positive number, found " +
+    throw ConfigError(game + "max_utility must be a positive number, got " +
                       pyengine::to_string(ParamValue(info_.max_utility)));
   }
   if (shape.symmetry == SymmetryGroup::none) return;
@@ -65,7 +65,7 @@ ForeignRules::ForeignRules(ForeignInfo info) : info_(std::move(info)) {
   if (points == 0 || (shape.num_actions < points && !by_column)) {
     throw ConfigError(game +
                       "num_symmetries above 1 needs actions that are points of board_shape "
-                      "(row * columns + column), found " +
+                      "(row * columns + column), got " +
                       std::to_string(shape.num_actions) + " actions on " +
                       std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
   }
@@ -73,7 +73,7 @@ ForeignRules::ForeignRules(ForeignInfo info) : info_(std::move(info)) {
   if (planes[0] != 0 && (planes[1] != shape.rows || planes[2] != shape.columns)) {
     throw ConfigError(game + "num_symmetries above 1 needs planes of board_shape, " +
                       std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
-                      ", found " + std::to_string(planes[1]) + " x " + std::to_string(planes[2]));
+                      ", got " + std::to_string(planes[1]) + " x " + std::to_string(planes[2]));
   }
 }
 
@@ -90,7 +90,7 @@ int ForeignRules::checked_player(long long player) const {
 double ForeignRules::checked_return(std::array<double, 2> returns) const {
   const double most = info_.max_utility;
   const auto found = [&] {
-    return ", found [" + pyengine::to_string(ParamValue(returns[0])) + ", " +
+    return ", got [" + pyengine::to_string(ParamValue(returns[0])) + ", " +
         pyengine::to_string(ParamValue(returns[1])) + "]";
   };
   if (!std::isfinite(returns[0]) || !std::isfinite(returns[1])) {
@@ -116,7 +116,7 @@ void ForeignRules::check_actions(std::vector<long long>& actions) const {
   if (actions.front() < 0 || actions.back() >= count) {
     const long long wrong = actions.front() < 0 ? actions.front() : actions.back();
     throw ConfigError(of(*this) + "legal_actions() must lie in 0.." + std::to_string(count - 1) +
-                      " (num_distinct_actions - 1), found " + std::to_string(wrong));
+                      " (num_distinct_actions - 1), got " + std::to_string(wrong));
   }
   if (const auto twice = std::adjacent_find(actions.begin(), actions.end());
       twice != actions.end()) {
@@ -131,7 +131,7 @@ void ForeignRules::check_length(int plies) const {
   if (plies < longest) return;
   throw ConfigError(
       of(*this) + "expected an end within max_game_length, " + std::to_string(longest) +
-      " plies, found none; apply_action() must change the state itself, and a game "
+      " plies, got none; apply_action() must change the state itself, and a game "
       "that lasts longer must declare its max_game_length; one that may last for ever needs "
       "max_plies, of self-play and of matches");
 }

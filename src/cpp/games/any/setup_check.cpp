@@ -10,7 +10,7 @@ namespace {
 [[noreturn]] void refuse(std::string_view game, const std::string& expected,
                          const std::string& found) {
   throw ConfigError("game \"" + std::string(game) + "\": expected a board with " + expected +
-                    ", found " + found);
+                    ", got " + found);
 }
 
 std::string at(const GameShape& shape, int point) {

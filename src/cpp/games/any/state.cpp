@@ -69,7 +69,7 @@ int read_int(std::string_view text, std::string_view what) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end) {
-    throw ConfigError("a serialised state: expected " + std::string(what) + ", found " +
+    throw ConfigError("a serialised state: expected " + std::string(what) + ", got " +
                       in_quotes(text));
   }
   return value;
@@ -80,7 +80,7 @@ BoardSetup read_setup(const AnyGame& game, std::string_view text) {
   if (parts.size() < 2 || parts.size() > 3) {
     throw ConfigError(
         "a serialised state: expected \"start=ROWS,PLAYER\" or \"start=ROWS,PLAYER,KO\", "
-        "found " +
+        "got " +
         in_quotes(text));
   }
   const std::vector<std::string> rows = split(parts[0], '/');
@@ -101,7 +101,7 @@ std::string_view after_game(const AnyGame& game, std::string_view text) {
   if (text.starts_with(name) && text.substr(name.size()).starts_with(';')) {
     return text.substr(name.size());
   }
-  throw ConfigError("a serialised state: expected one of the game \"" + name + "\", found " +
+  throw ConfigError("a serialised state: expected one of the game \"" + name + "\", got " +
                     in_quotes(text.substr(0, text.find(';'))));
 }
 
@@ -114,10 +114,10 @@ BoardSetup read_board(const AnyGame& game, std::span<const std::string> rows, in
   if (!game.has_stones())
     throw ConfigError(where + "a user's game has no board that we could set up");
   if (to_move != 0 && to_move != 1) {
-    throw ConfigError(where + "player must be 0 or 1, found " + std::to_string(to_move));
+    throw ConfigError(where + "player must be 0 or 1, got " + std::to_string(to_move));
   }
   if (rows.size() != static_cast<std::size_t>(shape.rows)) {
-    throw ConfigError(where + "expected " + std::to_string(shape.rows) + " rows, found " +
+    throw ConfigError(where + "expected " + std::to_string(shape.rows) + " rows, got " +
                       std::to_string(rows.size()));
   }
   BoardSetup setup{.first = {}, .second = {}, .to_move = to_move, .ko = kNoAction};
@@ -126,7 +126,7 @@ BoardSetup read_board(const AnyGame& game, std::span<const std::string> rows, in
     const std::string name = "row " + std::to_string(row);
     if (line.size() != static_cast<std::size_t>(shape.columns)) {
       throw ConfigError(where + name + ": expected " + std::to_string(shape.columns) +
-                        " points, found " + std::to_string(line.size()) + " in " + in_quotes(line));
+                        " points, got " + std::to_string(line.size()) + " in " + in_quotes(line));
     }
     for (int column = 0; column < shape.columns; ++column) {
       const char stone = line[static_cast<std::size_t>(column)];
@@ -136,16 +136,16 @@ BoardSetup read_board(const AnyGame& game, std::span<const std::string> rows, in
       } else if (stone == 'O' || stone == 'o') {
         setup.second.set(point);
       } else if (stone != '.' && stone != '-') {
-        throw ConfigError(where + name + ": expected X, O or ., found '" + stone + "' in " +
+        throw ConfigError(where + name + ": expected X, O or ., got '" + stone + "' in " +
                           in_quotes(line));
       }
     }
   }
   if (ko.empty()) return setup;
-  if (!game.has_ko()) throw ConfigError(where + "ko is only for Go, found " + in_quotes(ko));
+  if (!game.has_ko()) throw ConfigError(where + "ko is only for Go, got " + in_quotes(ko));
   setup.ko = game.string_to_action(ko);
   if (setup.ko < 0 || setup.ko >= shape.rows * shape.columns) {
-    throw ConfigError(where + "ko must be a point such as \"D4\", found " + in_quotes(ko));
+    throw ConfigError(where + "ko must be a point such as \"D4\", got " + in_quotes(ko));
   }
   return setup;
 }
@@ -201,7 +201,7 @@ void State::replace(const std::shared_ptr<AnyPosition>& before, std::unique_ptr<
   next->rethrow_if_failed();
   if (position_ != before) {
     throw EngineError(game_->name() +
-                      ": expected one thread to play on a state at a time, found "
+                      ": expected one thread to play on a state at a time, got "
                       "that another one has played on this one meanwhile");
   }
   position_ = std::move(next);
@@ -233,7 +233,7 @@ State State::deserialize(std::shared_ptr<const AnyGame> game, std::string_view t
   }
   if (!rest.starts_with(kMoves)) {
     throw ConfigError("a serialised state: expected \"" + std::string(kMoves.substr(1)) +
-                      "\" with the actions, found " + in_quotes(rest));
+                      "\" with the actions, got " + in_quotes(rest));
   }
   State state(std::move(game), start);
   for (const std::string& action : split(rest.substr(kMoves.size()), ',')) {

@@ -6,11 +6,11 @@ namespace pyengine {
 
 void check_unfinished(const State& state, const AnyGame& game) {
   if (!same_game(*state.game(), game)) {
-    throw ConfigError("state: expected a state of " + game.to_string() + ", found one of " +
+    throw ConfigError("state: expected a state of " + game.to_string() + ", got one of " +
                       state.game()->to_string());
   }
   if (state.position().outcome()) {
-    throw ConfigError("state: expected a state in which the game goes on, found a terminal one");
+    throw ConfigError("state: expected a state in which the game goes on, got a terminal one");
   }
   state.position().rethrow_if_failed();
 }

@@ -91,7 +91,7 @@ ParamValue read_value(std::string_view text, std::string_view whole) {
     return std::string(text.substr(1, text.size() - 2));
   }
   if (is_name(text)) return std::string(text);
-  throw ConfigError("expected a number, true, false or a word as a parameter's value, found " +
+  throw ConfigError("expected a number, true, false or a word as a parameter's value, got " +
                     in_quotes(text) + " in " + in_quotes(whole));
 }
 
@@ -104,7 +104,7 @@ std::string kind_of(const ParamValue& value) {
 [[noreturn]] void refuse(std::string_view game, std::string_view name, const std::string& expected,
                          const ParamValue& found) {
   throw ConfigError("game " + in_quotes(game) + ": parameter " + in_quotes(name) + ": expected " +
-                    expected + ", found " + kind_of(found) +
+                    expected + ", got " + kind_of(found) +
                     both_ends(to_string(found), kMostQuoted));
 }
 
@@ -191,14 +191,14 @@ void ParamReader::finish() const {
     std::string expected = known_.empty() ? "no parameters" : "only";
     for (const std::string& name : known_) expected += ' ' + in_quotes(name);
     throw ConfigError("game " + in_quotes(game_) + ": expected " + expected +
-                      ", found the unknown parameter " + in_quotes(params_[i].first));
+                      ", got the unknown parameter " + in_quotes(params_[i].first));
   }
 }
 
 NamedParams parse_named_params(std::string_view text) {
   const std::string_view whole = text;
   const auto fail = [whole](const std::string& expected) -> ConfigError {
-    return ConfigError("expected " + expected + ", found " + in_quotes(whole));
+    return ConfigError("expected " + expected + ", got " + in_quotes(whole));
   };
   NamedParams named;
   text = trimmed(text);

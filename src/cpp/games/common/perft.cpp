@@ -38,7 +38,7 @@ std::uint64_t count(std::vector<Level>& levels, std::size_t depth, PerftEnds end
 
 std::uint64_t perft(const AnyPosition& position, int depth, PerftEnds ends) {
   if (depth < 0 || depth > 64) {
-    throw ConfigError("perft: depth must be in 0..64, found " + std::to_string(depth));
+    throw ConfigError("perft: depth must be in 0..64, got " + std::to_string(depth));
   }
   std::vector<Level> levels(static_cast<std::size_t>(depth) + 1);
   for (Level& level : levels) level.position = position.clone();

@@ -25,7 +25,7 @@ int count_of(const GameShape& shape) {
       break;
   }
   if (shape.rows != shape.columns) {
-    throw ConfigError("expected a square board for 8 symmetries, found " +
+    throw ConfigError("expected a square board for 8 symmetries, got " +
                       std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
   }
   return 8;

@@ -8,11 +8,11 @@ namespace {
 /// Throws ConfigError unless the stones of `setup` can stand on a board of this geometry.
 void check_setup(const GoParams& params, const GoGeometry& geometry, const BoardSetup& setup) {
   if (setup.to_move != 0 && setup.to_move != 1) {
-    throw ConfigError("go: player to move must be 0 or 1, found " + std::to_string(setup.to_move));
+    throw ConfigError("go: player to move must be 0 or 1, got " + std::to_string(setup.to_move));
   }
   if (((setup.first | setup.second) - geometry.all).any()) {
     throw ConfigError("go: stones must lie on the board of " + std::to_string(params.rows) + "x" +
-                      std::to_string(params.columns) + ", found one outside");
+                      std::to_string(params.columns) + ", got one outside");
   }
   const auto refuse = [&](const BoardBits& found, const char* reason) {
     if (!found.any()) return;
@@ -20,13 +20,13 @@ void check_setup(const GoParams& params, const GoGeometry& geometry, const Board
     while (!found.test(point)) ++point;
     throw ConfigError("go: " + go_action_to_string(params, point) + " " + reason);
   };
-  refuse(setup.first & setup.second, "must hold one stone at most, found one of each player");
+  refuse(setup.first & setup.second, "must hold one stone at most, got one of each player");
   using Points = PointSet<BoardBits::kWords>;
   const Points empty = Points::of(geometry.all - setup.first - setup.second);
   for (const BoardBits* stones : {&setup.first, &setup.second}) {
     const Points own = Points::of(*stones);
     const Points alive = flood(beside(empty, geometry) & own, own, geometry);
-    refuse((own - alive).widened(), "must have a liberty, found a group without one");
+    refuse((own - alive).widened(), "must have a liberty, got a group without one");
   }
 }
 
@@ -76,7 +76,7 @@ template <int MaxSide>
 void BasicGo<MaxSide>::set_up_ko(Action ko) {
   const auto refuse = [&](const char* reason) {
     throw ConfigError(std::string("go: ko must be a point where the player to move would retake a "
-                                  "single stone, found ") +
+                                  "single stone, got ") +
                       reason);
   };
   if (ko < 0 || ko >= geometry_->points) refuse("no point of the board");

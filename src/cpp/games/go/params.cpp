@@ -27,10 +27,10 @@ void read_board(ParamReader& reader, GoParams& params) {
   const bool rows = reader.has("rows");
   const bool columns = reader.has("columns");
   if (reader.has("board_size") && (rows || columns)) {
-    throw ConfigError("go: give either board_size or rows and columns, found both");
+    throw ConfigError("go: give either board_size or rows and columns, got both");
   }
   if (rows != columns) {
-    throw ConfigError(std::string("go: rows and columns go together, found only ") +
+    throw ConfigError(std::string("go: rows and columns go together, got only ") +
                       (rows ? "rows" : "columns"));
   }
   const int size = static_cast<int>(reader.integer("board_size", params.rows, 2, 19));
@@ -53,7 +53,7 @@ GoParams parse_go_params(ParamMap map) {
   read_board(reader, params);
   params.komi = reader.number("komi", params.komi, -kMaxKomi, kMaxKomi);
   if (2.0 * params.komi != std::floor(2.0 * params.komi)) {
-    throw ConfigError("go: komi must be a multiple of 0.5, found " +
+    throw ConfigError("go: komi must be a multiple of 0.5, got " +
                       to_string(ParamValue{params.komi}));
   }
   params.komi += 0.0;  // -0.0 is the same komi as 0.0 and should read the same

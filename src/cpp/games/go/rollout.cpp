@@ -14,7 +14,7 @@ namespace {
 GoParams params_of(const AnyGame& game) {
   // A user's game may bear any name, and has no stones that we know.
   if (game.name() == Go9::kName && game.has_stones()) return parse_go_params(game.params());
-  throw ModelError("expected a game of Go for the rollout policy, found " + game.to_string());
+  throw ModelError("expected a game of Go for the rollout policy, got " + game.to_string());
 }
 
 /// Calls visit(std::integral_constant<int, MaxSide>{}) for the type that plays such a board.

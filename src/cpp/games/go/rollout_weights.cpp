@@ -14,12 +14,12 @@ constexpr double kMostWeight = 30.0;  // products of two exponentials and kOne a
 void check(const char* name, std::span<const float> weights, std::size_t expected) {
   const std::string table = std::string("rollout policy: ") + name;
   if (weights.size() != expected) {
-    throw ModelError(table + " must have " + std::to_string(expected) + " weights, found " +
+    throw ModelError(table + " must have " + std::to_string(expected) + " weights, got " +
                      std::to_string(weights.size()));
   }
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (std::isfinite(weights[i])) continue;
-    throw ModelError(table + " must be finite, found " + std::to_string(weights[i]) + " at " +
+    throw ModelError(table + " must be finite, got " + std::to_string(weights[i]) + " at " +
                      std::to_string(i));
   }
 }

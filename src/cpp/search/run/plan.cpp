@@ -91,7 +91,7 @@ SlotPlan plan_slots(const EvaluatorTraits& traits, const SearchConfig& config, i
   if (limit < slot_bytes + kLeastTree) {
     throw ConfigError("memory_limit: expected room for a tree and a batch of " +
                       std::to_string(batch_rows) + " rows, which takes " +
-                      std::to_string(slot_bytes) + " bytes; found " + std::to_string(limit) +
+                      std::to_string(slot_bytes) + " bytes; got " + std::to_string(limit) +
                       " bytes for both: raise memory_limit, or lower batch_size");
   }
   const std::uint64_t share =

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import short_repr
 from pyengine.base.extras import need
 from pyengine.data.sgf.encoding import FIRST_PROPERTY, to_utf8
 from pyengine.errors import DataError
@@ -91,7 +91,7 @@ def read_collection(content: bytes) -> Iterator[SgfTree]:
 def _unexpected(text: bytes) -> str:
     """Return what sgfmill stops at in a game, such as a bracket that is not escaped; else ""."""
     rest = text[grammar().tokenise(text)[1] :].strip()
-    return f"unexpected {in_one_line(rest[:40].decode(errors='replace'))}" if rest else ""
+    return f"unexpected {short_repr(rest[:40].decode(errors='replace'))}" if rest else ""
 
 
 def _end(data: bytes, start: int) -> tuple[int, str | None]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyengine.base.arguments import check_type, did_you_mean, in_one_line, text_is_a_name
+from pyengine.base.arguments import check_type, did_you_mean, short_repr, text_is_a_name
 from pyengine.base.files import read_limited, unread
 from pyengine.base.integers import integer
 from pyengine.data.layout import Layout
@@ -266,7 +266,7 @@ def _parsed(source: str | Path) -> tuple[str, dict[str, dict[str, Any]]]:
 
 def _require_table(name: str, value: Any) -> None:
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{name}: expected a table, got {in_one_line(value)}")
+        raise ConfigError(f"{name}: expected a table, got {short_repr(value)}")
 
 
 def _train(tables: Mapping[str, Any]) -> TrainConfig:
