@@ -1,4 +1,4 @@
-"""Exact search: alpha-beta for games, shortest paths by A* and its kin."""
+"""Exact search: alpha-beta for games, A* and related algorithms for shortest paths."""
 
 from pyengine.exact.graph import Graph
 from pyengine.exact.grid import Grid

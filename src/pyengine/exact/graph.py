@@ -1,4 +1,4 @@
-"""Graphs in compressed sparse rows."""
+"""Graphs in compressed sparse row (CSR) form."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pyengine.exact.question import Question, estimates, is_integer, is_zero, li
 
 
 class Graph:
-    """A directed graph with costs in compressed sparse rows; nodes are 0, 1, ....
+    """A directed graph with edge costs in CSR form; nodes are 0, 1, ....
 
-    Made by :meth:`from_csr` or :meth:`from_scipy`. Arrays of the dtypes named there are used
-    without a copy: they must not change while the graph is used. A graph pickles, with its arrays.
+    Create one with :meth:`from_csr` or :meth:`from_scipy`. Arrays of the dtypes named there are not
+    copied and must not change while the graph is used. A graph pickles with its arrays.
     """
 
     def __init__(self, arrays: Sequence[NDArray[Any]], h: NDArray[np.float64] | None) -> None:
@@ -45,16 +45,16 @@ class Graph:
         """Return the graph whose node ``u`` has edges ``indptr[u]`` to ``indptr[u + 1] - 1``.
 
         Args:
-            indptr: ``[nodes + 1]``, from 0 on, never falling.
-            indices: ``[edges]``: where an edge leads. Both ``int32`` or both ``int64``; other
-                integers and mixed ones are copied to ``int64``.
-            weights: ``float32`` or ``float64`` ``[edges]``: its cost, finite and at least 0; whole
-                numbers and bools are copied to ``float64``.
-            h: ``float64[nodes]``: estimated costs to the nearest goal, at least 0; infinity where
-                no goal can be reached. None: 0 everywhere.
+            indptr: ``[nodes + 1]``, non-decreasing, starting at 0.
+            indices: ``[edges]``: target nodes. Both arrays ``int32`` or both ``int64``; other
+                integer types are copied to ``int64``.
+            weights: ``float32`` or ``float64`` ``[edges]``: costs, finite and at least 0; integers
+                and bools are copied to ``float64``.
+            h: ``float64[nodes]``: estimated costs to the nearest goal, at least 0; infinity if no
+                goal can be reached. None: 0 everywhere.
 
         Raises:
-            ConfigError: names the array and the first entry that does not fit.
+            ConfigError: an invalid array; the message names its first invalid entry.
 
         Example:
             >>> import numpy as np, pyengine
@@ -78,11 +78,11 @@ class Graph:
     def from_scipy(cls, matrix: Any, h: ArrayLike | None = None) -> Graph:
         """Return the graph of a SciPy matrix or array: an entry is the cost from row to column.
 
-        A CSR matrix is used without a copy; SciPy converts other forms, and adds up the entries of
-        a COO matrix that have the same row and column. A stored 0 is an edge.
+        A CSR matrix is not copied; SciPy converts other formats, and adds duplicate entries of a
+        COO matrix. A stored 0 is an edge.
 
         Raises:
-            ConfigError: no SciPy matrix, or one that is not square; see :meth:`from_csr`.
+            ConfigError: not a square SciPy matrix; see also :meth:`from_csr`.
 
         Example:
             >>> import pyengine
@@ -92,8 +92,8 @@ class Graph:
         if not hasattr(matrix, "tocsr") or not hasattr(matrix, "shape"):
             raise ConfigError(f"matrix: expected a SciPy sparse matrix, got {short_repr(matrix)}")
         if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise ConfigError(f"matrix: expected as many rows as columns, got shape {matrix.shape}")
-        if matrix.dtype.kind in "biu":  # SciPy adds up duplicate entries in the matrix's own type
+            raise ConfigError(f"matrix: expected a square matrix, got shape {matrix.shape}")
+        if matrix.dtype.kind in "biu":  # SciPy would add duplicate entries in this type
             matrix = matrix.astype(np.float64)
         matrix = matrix.tocsr()
         return cls.from_csr(matrix.indptr, matrix.indices, matrix.data, h)
@@ -110,7 +110,7 @@ class Graph:
 
 
 def _typed(values: Any, dtype: DTypeLike) -> Any:
-    """An empty list as an array of the dtype that its numbers would have; else the values."""
+    """Give an empty list a dtype; return other values unchanged."""
     return np.empty(0, dtype) if isinstance(values, (list, tuple)) and not values else values
 
 
@@ -118,8 +118,7 @@ def _vector(name: str, values: Any, kinds: str, expected: str) -> NDArray[Any]:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in kinds:
         raise ConfigError(
-            f"{name}: expected {expected} of one dimension, "
-            f"got {array.dtype} of shape {array.shape}"
+            f"{name}: expected one-dimensional {expected}, got {array.dtype} of shape {array.shape}"
         )
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))

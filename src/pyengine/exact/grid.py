@@ -19,13 +19,12 @@ class Grid:
 
     Args:
         free: ``bool[H, W]``, True = passable; copied.
-        connectivity: 4, or 8 = diagonal moves too, which cost the square root of 2.
-        corner_cutting: whether a diagonal may pass beside a blocked cell; False: both cells beside
-            it have to be free.
+        connectivity: 4, or 8 to add diagonal moves, which cost the square root of 2.
+        corner_cutting: whether a diagonal move may pass a blocked cell; if False, both cells beside
+            it must be free.
 
     Raises:
-        ConfigError: an array of another dtype or shape, another connectivity, corners that are no
-            bool.
+        ConfigError: an argument of the wrong type, shape or value.
 
     Example:
         >>> import numpy as np, pyengine
@@ -65,7 +64,7 @@ class Grid:
         start = self._cell("start", question.start)
         if not self._free.flat[start]:
             raise ConfigError(
-                f"start: expected a free cell, got {short_repr(question.start)}, blocked"
+                f"start: expected a free cell, got the blocked cell {short_repr(question.start)}"
             )
         goals = [self._cell("goals", goal) for goal in listed(question.goals, is_integers)]
         heuristic, h = heuristic_name(question.h, self._own, self._HEURISTICS), None

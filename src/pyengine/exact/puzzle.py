@@ -1,4 +1,4 @@
-"""Sliding puzzles."""
+"""The sliding puzzle."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pyengine.exact.question import Question, heuristic_name, is_integers, liste
 
 
 class SlidingPuzzle:
-    """The sliding puzzle of ``rows`` by ``columns`` cells, 2 to 16 of them; a move costs 1.
+    """The sliding puzzle with ``rows`` by ``columns`` cells, 2 to 16 in total; a move costs 1.
 
-    Nodes are tuples of tiles, row by row from the top left, 0 = blank. Which of two states can be
-    reached from the other is known without a search where both sides are at least 2.
+    Nodes are tuples of tiles, row by row from the top left, 0 = blank. Unless a side is 1,
+    unreachable goals are recognised without a search.
 
     Raises:
-        ConfigError: sides below 1, or more than 16 cells.
+        ConfigError: a side below 1, or more than 16 cells.
 
     Example:
         >>> import pyengine

@@ -1,4 +1,4 @@
-"""What a call of :func:`pyengine.astar` asks, and how its arguments are read."""
+"""The arguments of :func:`pyengine.astar` and their conversion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyengine.errors import ConfigError
 
 @dataclass(frozen=True)
 class Question:
-    """What a problem needs of a call of :func:`astar`."""
+    """The part of a call of :func:`astar` that a problem interprets."""
 
     call: Any
     start: Any
@@ -24,7 +24,7 @@ class Question:
 
 
 def listed(goals: Any, is_node: Callable[[Any], bool]) -> list[Any]:
-    """Return the goals: a caller gives one or an iterable of several."""
+    """Return the goals as a list; ``goals`` is one node or an iterable of nodes."""
     if is_node(goals) or not isinstance(goals, Iterable):
         return [goals]
     several = list(goals)

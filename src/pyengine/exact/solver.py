@@ -16,25 +16,25 @@ from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.games.game import as_game, can_be_compared, game_of, load_game
 
-_MOST_PARTS = 10_000  # of a state, looked at for its size
+_MOST_PARTS = 10_000  # objects counted for the size of a state
 
 
 @dataclass(frozen=True, kw_only=True)
 class SolveResult:
-    """What a solver found: plain values.
+    """The result of a solver.
 
     Attributes:
-        value: for the player to move: the outcome with best play, 1 a win, 0 a draw, -1 a loss (a
-            user's game: its return, scaled to [-1, 1]); with ``score=True`` the margin.
-        action: a best move; where ``exact`` is False, the best one so far; None where the search
-            was stopped before it knew any.
-        pv: best moves of both players, to the end of the game where ``exact``; begins with
-            ``action``; empty where that is None.
-        exact: whether the value is certain; False when a limit cut the search off.
-        depth: plies that were searched; where ``exact``, the length of ``pv``.
+        value: the outcome with best play for the player to move: 1 a win, 0 a draw, -1 a loss (in a
+            user's game its return, scaled to [-1, 1]); with ``score=True`` the margin.
+        action: a best move; if not ``exact``, the best one so far; None if the search was stopped
+            before it knew any.
+        pv: best moves of both players, starting with ``action`` and, if ``exact``, to the end of
+            the game; empty if ``action`` is None.
+        exact: whether the value is certain; False if a limit cut the search off.
+        depth: plies searched; if ``exact``, the length of ``pv``.
         nodes: positions visited.
-        seconds: of the call.
-        state: a copy of the state that was solved.
+        seconds: duration of the call.
+        state: a copy of the solved state.
     """
 
     value: float
@@ -48,28 +48,27 @@ class SolveResult:
 
 
 class Solver:
-    """Solves states of one game, and keeps its table from call to call.
+    """Solves states of one game and keeps its transposition table between calls.
 
-    One call runs at a time; :meth:`stop` ends it from any thread.
+    Only one call may run at a time; :meth:`stop` ends it from any thread.
 
     Args:
         game: a :class:`~pyengine.Game`, a name such as ``"othello"``, a Python game or a
             ``pyspiel`` game.
-        table_mb: MiB of the transposition table, a hard limit; at least one entry's 64 bytes. Of a
-            user's game it includes the states that are kept to recognise positions, each counted
-            with the size of the initial one.
-        threads: worker threads, the calling one included; 0 = all cores that the process may use.
-            A user's game is solved by one.
+        table_mb: size of the transposition table in MiB, a hard limit; at least one entry of 64
+            bytes. For a user's game it includes the states stored to recognise positions, each
+            counted with the size of the initial one.
+        threads: worker threads, including the calling one; 0 = all cores available to the process.
+            A user's game is solved by one thread.
 
     Raises:
-        ConfigError: a value out of range, a table that the memory does not hold, a game that cannot
-            be searched.
+        ConfigError: a value out of range, a table that does not fit into memory, or a game that
+            cannot be searched.
 
-    Negamax with principal-variation search and a transposition table without locks. Connect Four
-    and Othello on 8x8 have code of their own. Go's positions count together with the positions
-    before them, as superko asks. Positions of a user's game are recognised by the states' own
-    ``==`` and ``__hash__``; without both, a position is searched again for every order of moves
-    that leads to it.
+    Uses negamax with principal variation search and a lock-free transposition table, and
+    specialised code for Connect Four and 8x8 Othello. In Go the history is part of a position,
+    because of superko. Positions of a user's game are recognised by ``==`` and ``__hash__``;
+    without both, a position is searched again for every order of moves that leads to it.
 
     Example:
         >>> import pyengine
@@ -88,7 +87,7 @@ class Solver:
             self._solver = _core.Solver(self._game, int(size * 2**20), _state_bytes(self._game))
         except MemoryError:
             raise ConfigError(
-                f"table_mb: expected MiB for which there is memory, got {table_mb!r}"
+                f"table_mb: not enough memory for a table of {table_mb!r} MiB"
             ) from None
 
     @property
@@ -107,25 +106,25 @@ class Solver:
         """Return the value of a state and the best play.
 
         Args:
-            state: a state of the game that is not over.
-            depth: most plies to look ahead, 1 to 254; None = to the end of the game.
-            seconds: wall time, above 0; None = as long as it takes.
-            score: the margin in place of win, draw and loss. Othello 8x8: discs ahead, empty points
-                counted for the winner. Connect Four: the stones that the winner has left when he
-                wins, counted from the end of the board (Pons' score), negative for a loss.
+            state: a non-terminal state of the game.
+            depth: maximum search depth in plies, 1 to 254; None = to the end of the game.
+            seconds: wall time, above 0; None = unlimited.
+            score: return the margin instead of win, draw or loss. Othello 8x8: disc difference,
+                empty points counted for the winner. Connect Four: the stones that the winner has
+                left, counted from the full board (Pons' score), negative for a loss.
 
-        With ``depth`` or ``seconds`` the search deepens ply by ply, and what it cannot see counts
-        as a draw (Othello: by moves and corners).
+        With ``depth`` or ``seconds`` the search deepens ply by ply and scores positions beyond the
+        horizon as draws (in Othello by mobility and corners).
 
         Raises:
-            ConfigError: a terminal state, one of another game, a limit out of range, ``score`` for
-                a game without a margin; without a limit, a user's game that does not end within its
-                ``max_game_length``.
+            ConfigError: a terminal state, a state of another game, a limit out of range, ``score``
+                for a game without a margin, or, without a limit, a user's game that does not end
+                within its ``max_game_length``.
             EngineError: another call of this solver is running.
             KeyboardInterrupt: after Ctrl-C.
 
-        ``seconds``, Ctrl-C and :meth:`stop` are obeyed within 50 ms, or when the call of a user's
-        code that is running returns.
+        ``seconds``, Ctrl-C and :meth:`stop` take effect within 50 ms, or when the current call of a
+        user's game returns.
         """
         check_flag("score", score)
         if depth is not None:
@@ -136,16 +135,16 @@ class Solver:
         return SolveResult(**solved, state=state.clone())
 
     def stop(self) -> None:
-        """End the call that is running in another thread, if one is, with what it has.
+        """End the call running in another thread, if any.
 
-        Its result has ``exact`` False, and ``action`` None unless a move is known. Without
-        ``depth`` and ``seconds`` it knows nothing of the value; the table keeps what was found, so
-        that a short call with ``seconds`` returns the best so far.
+        Its result is not ``exact``, and ``action`` is None unless a move is known. Without
+        ``depth`` and ``seconds`` its value is unknown, but the table is kept, so a short call with
+        ``seconds`` then returns the best move so far.
         """
         self._solver.stop()
 
     def clear(self) -> None:
-        """Forget everything. Raises EngineError while a call is running."""
+        """Clear the table. Raises EngineError while a call is running."""
         self._solver.clear()
 
 
@@ -159,16 +158,13 @@ def solve(
     threads: int = 0,
     game: Any = None,
 ) -> SolveResult:
-    """Return the exact value of a state and the best play, by alpha-beta; nothing is kept.
+    """Return the exact value of a state and the best play, by alpha-beta.
 
     Args:
         state: a :class:`~pyengine.State`, or a user's state together with its ``game``.
         depth, seconds, score: see :meth:`Solver.solve`.
         table_mb, threads: see :class:`Solver`.
-        game: needed where the state does not know its game.
-
-    Returns:
-        A :class:`SolveResult`. ``exact`` is False where a limit cut the search off.
+        game: required if the state does not know its game.
 
     Raises:
         ConfigError: a terminal state, a limit or table size out of range, ``score`` for a game
@@ -190,14 +186,13 @@ def solve(
 def minimax(state: Any) -> tuple[float, int]:
     """Return the value of a state for the player to move, and the first best move.
 
-    Plain recursion over every game that can be played from here, without pruning or a table: for
-    teaching, and to check :func:`solve` with.
+    Plain recursion without pruning or a table, for teaching and for testing :func:`solve`.
 
     Args:
-        state: a :class:`~pyengine.State` or a user's state, not over.
+        state: a non-terminal :class:`~pyengine.State` or user's state.
 
     Raises:
-        ConfigError: a terminal state, a game that is too long for Python's recursion.
+        ConfigError: a terminal state, or a game too long for Python's recursion limit.
 
     Example:
         >>> import pyengine
@@ -207,13 +202,13 @@ def minimax(state: Any) -> tuple[float, int]:
     if not hasattr(state, "is_terminal"):
         raise ConfigError(f"minimax: expected a state, got {short_repr(state)}")
     if state.is_terminal():
-        raise ConfigError("minimax: expected a state in which the game goes on, got a terminal one")
+        raise ConfigError("minimax: expected a non-terminal state")
     try:
         return _minimax(state)
     except RecursionError as error:
         raise ConfigError(
-            f"minimax: expected an end within about {sys.getrecursionlimit() // 2} plies, got "
-            "none; apply_action() must change the state itself"
+            f"minimax: the game does not end within about {sys.getrecursionlimit() // 2} plies; "
+            "apply_action() must change the state in place"
         ) from error
 
 
@@ -234,7 +229,7 @@ def _minimax(state: Any) -> tuple[float, int]:
 
 
 def _state_bytes(game: Any) -> int:
-    """Return the bytes of a state of a user's game, 0 where states cannot be recognised."""
+    """Return the size of a state of a user's game; 0 if its states cannot be compared."""
     own = _core.unwrap_game(game)
     if own is None:
         return 0
@@ -248,7 +243,7 @@ def _state_bytes(game: Any) -> int:
 
 
 def _reachable(state: Any) -> dict[int, Any]:
-    """Return the objects that a state is made of by their ids."""
+    """Return the objects reachable from a state, by id."""
     parts: dict[int, Any] = {}
     waiting = [state]
     while waiting and len(parts) < _MOST_PARTS:

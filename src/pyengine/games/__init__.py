@@ -1,4 +1,4 @@
-"""Games: the engine's by name, anybody's game, and what a board shows."""
+"""Built-in games, users' games, and the display of positions."""
 
 from pyengine.games.check import GameReport, check_game
 from pyengine.games.game import (

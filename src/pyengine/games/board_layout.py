@@ -1,4 +1,4 @@
-"""What a state shows of its board: the names of its lines, the point of an action."""
+"""Board geometry of a state: row and column names, the point of an action."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pyengine.games.game import Game, State
 from pyengine.show.board import Board, Point
 from pyengine.show.look import Look, look_of
 
-_ADDRESS = re.compile(r"<.* object at 0x[0-9A-Fa-f]+>")  # what Python says of a class without words
+_ADDRESS = re.compile(r"<.* object at 0x[0-9A-Fa-f]+>")  # the default repr
 
 
 def state_text(state: Any) -> str:
-    """Return a state as text: of a user's class without ``__str__`` the moves, as far as known."""
+    """Return a state as text; without ``__str__``, its moves if it has a history."""
     text = str(state).rstrip()
     if not _ADDRESS.fullmatch(text):
         return text
@@ -23,7 +23,7 @@ def state_text(state: Any) -> str:
 
 
 def board_of(state: State) -> Board:
-    """Return the board of a state whose game has one."""
+    """Return the board of a state."""
     rows, columns = labels(state)
     return Board(
         game=state.game.name,
@@ -35,12 +35,12 @@ def board_of(state: State) -> Board:
 
 
 def game_look(game: Game) -> Look:
-    """Return the players' names and the colours of a game."""
+    """Return a game's player names and colours."""
     return look_of(game.name if game.has_board else None)
 
 
 def labels(state: State) -> tuple[list[str], list[str]]:
-    """Return the names of the rows and of the columns, as the moves have them."""
+    """Return the row and column names used in moves."""
     height, width = state.game.board_shape
     if _drops(state):
         return [""] * height, [state.action_to_string(c) for c in range(width)]
@@ -49,9 +49,9 @@ def labels(state: State) -> tuple[list[str], list[str]]:
 
 
 def point_of(state: State, action: int) -> Point | None:
-    """Return row and column of the point to which an action brings a stone; None for a pass.
+    """Return the row and column where an action places a stone; None for a pass.
 
-    In Connect Four that is the lowest empty point of a column; None for a full one.
+    In Connect Four this is the lowest empty point of the column; None if the column is full.
     """
     height, width = state.game.board_shape
     if not _drops(state):
@@ -62,7 +62,7 @@ def point_of(state: State, action: int) -> Point | None:
 
 
 def last_point(state: State) -> Point | None:
-    """Return row and column of the stone played last; None for a pass, and at the start."""
+    """Return the row and column of the last stone; None after a pass or at the start."""
     history = state.history()
     if not history:
         return None

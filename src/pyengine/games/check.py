@@ -1,4 +1,4 @@
-"""Random games that look for a broken promise in the code of a game."""
+"""Tests a game implementation with random games."""
 
 from __future__ import annotations
 
@@ -19,23 +19,21 @@ from pyengine.games.game import Game, State, as_game, can_be_compared, can_be_re
 
 _TOLERANCE = 1e-6
 _ILLEGAL_TRIES = 5  # illegal actions tried in each state
-_FAR = 1000  # times the largest return: a max_utility that makes values small
-_MOST_KNOWN = 10_000  # states that are compared with each other
-_SHOWN_MOVES = 200  # a longer game is shown by its first and last actions
+_FAR = 1000  # a max_utility this many times the largest return makes values small
+_MOST_KNOWN = 10_000  # states compared with each other
+_SHOWN_MOVES = 200  # longer games are abbreviated
 
 
 @dataclass(frozen=True)
 class GameReport:
-    """What :func:`check_game` found. True in a condition when no promise was broken.
+    """The result of :func:`check_game`; true if no promise was broken.
 
     Attributes:
-        game: name of the game.
-        ok: whether no promise was broken.
-        message: ``"no broken promise"``, or the first one that was.
+        message: ``"no broken promise"``, or the first broken one.
         moves: the actions that lead to it.
-        games: random games finished.
-        plies: positions looked at.
-        without: what a user's game does without, and what each costs.
+        games: number of finished random games.
+        plies: number of positions checked.
+        without: optional features that a user's game lacks, and the cost of each.
     """
 
     game: str
@@ -67,26 +65,26 @@ def _shown(moves: tuple[int, ...]) -> str:
 def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     """Play random games and report the first promise that the game breaks.
 
-    In every position: an action changes the state itself; legal actions are in range, unique and at
-    least one (sorted in a game of the engine); clones and starts are independent, and a clone plays
-    as the state does; equal states have the same player and legal actions; ``history``, ``hash``,
-    ``__str__``, ``observation_tensor`` and ``action_to_string`` (a text of its own for each legal
-    action), if there are any; a mirrored game has mirrored legal actions and the same result (a
-    user's game only under the symmetries that its start has; the message names the others).
+    In every position: an action changes the state in place; legal actions are in range, unique and
+    not empty (sorted in a built-in game); clones and initial states are independent, and a clone
+    plays like the state; equal states have the same player and legal actions; ``history``,
+    ``hash``, ``__str__``, ``observation_tensor`` and ``action_to_string`` (distinct for each legal
+    action) are consistent if present; a mirrored game has mirrored legal actions and the same
+    result (for a user's game, only under the symmetries of its initial state; the message names the
+    others).
 
     The game ends within ``max_game_length`` (10,000 plies by default), with returns that are
-    finite, zero-sum and within ``max_utility``. States of the engine also refuse illegal actions,
-    stay as they were, and can be read back from their text and pickle.
+    finite, zero-sum and within ``max_utility``. Built-in states also reject illegal actions without
+    changing, and survive serialization and pickle.
 
     Args:
         game: a :class:`~pyengine.Game`, a ``pyspiel`` game or a Python game.
-        games: how many random games.
-        seed: of the moves; the same seed plays the same games.
+        games: number of random games.
+        seed: the same seed plays the same games.
 
     Returns:
-        A :class:`GameReport`: ``report.ok``, ``report.message``, ``report.moves``. A game that the
-        engine refuses (chance, hidden information, ...) and code that raises are reported too,
-        never raised.
+        A :class:`GameReport`. Unsupported games (chance, hidden information, ...) and exceptions
+        raised by the game are reported, not raised.
 
     Example:
         >>> import pyengine
@@ -113,19 +111,19 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     message = "no broken promise"
     if checker.unchecked:
         shown = ", ".join(map(str, sorted(checker.unchecked)))
-        message += f" (not looked at: symmetries {shown}, which change the start)"
+        message += f" (not checked: symmetries {shown}, which change the initial state)"
     without = () if isinstance(game, Game) else _without(game, wrapped, checker.largest)
     return GameReport(wrapped.name, True, message, (), finished, checker.plies, without)
 
 
 def _without(game: Any, wrapped: Game, largest: float) -> tuple[str, ...]:
-    """What a user's game lacks, and what each costs; ``largest`` of its returns."""
+    """Optional features that a user's game lacks, with their cost; ``largest``: largest return."""
     utility = _utility(game)
     state = game.new_initial_state()
     continued = (
-        "continued only after Engine.advance, by what planes and text show"
+        "reused only after Engine.advance, if planes and text match"
         if can_be_recognised(wrapped, state)
-        else "never continued"
+        else "never reused"
     )
     costs = {
         f"history() and __eq__: a search tree is {continued}": (
@@ -133,11 +131,11 @@ def _without(game: Any, wrapped: Game, largest: float) -> tuple[str, ...]:
         ),
         "__eq__ and __hash__: solve() searches a position again for every order of moves that "
         "leads to it": can_be_compared(state),
-        f"a max_utility near its returns ({utility:g}, the largest was {largest:g}): a tree "
-        "search tells returns apart that differ by 2^-24 of max_utility; solve() tells all": (
+        f"a max_utility near its returns ({utility:g}, the largest was {largest:g}): a tree search "
+        "distinguishes returns that differ by 2^-24 of max_utility; solve() distinguishes all": (
             largest == 0.0 or largest > utility / _FAR
         ),
-        "observation_tensor(): no network reads its positions, a StateEvaluator may": (
+        "observation_tensor(): no network can read its positions, only a StateEvaluator": (
             math.prod(wrapped.observation_shape) > 0
         ),
         "__str__: its positions are not shown": has_own(state, "__str__"),
@@ -145,17 +143,17 @@ def _without(game: Any, wrapped: Game, largest: float) -> tuple[str, ...]:
         f"max_game_length: a game of {wrapped.max_game_length():,} plies is an error": (
             hasattr(game, "max_game_length")
         ),
-        "num_symmetries: its board is not turned or mirrored": hasattr(game, "num_symmetries"),
+        "num_symmetries: its board is not rotated or mirrored": hasattr(game, "num_symmetries"),
     }
     return tuple(cost for cost, has_it in costs.items() if not has_it)
 
 
 class _BrokenError(Exception):
-    """A promise was broken; the message says which."""
+    """A broken promise."""
 
 
 _ANOTHER_START = (
-    "new_initial_state() must make another state each time, found states that share their moves"
+    "new_initial_state() must return a new state each time, but its states share their moves"
 )
 
 
@@ -175,7 +173,7 @@ def _ask(state: Any, verb: str, *arguments: Any) -> Any:
 
 
 def _ints(state: Any, verb: str) -> list[int]:
-    """What a method that returns ints answers."""
+    """Call a method that returns ints."""
     answer = _ask(state, verb)
     try:
         return [operator.index(one) for one in answer]
@@ -202,7 +200,7 @@ def _two_numbers(answer: Any) -> list[float]:
 
 
 def _planes_of(state: Any) -> np.ndarray:
-    """The planes of NumPy, PyTorch or a list, as the engine reads them."""
+    """The planes as an array, from NumPy, PyTorch or a list."""
     try:
         return np.asarray(_ask(state, "observation_tensor"), np.float32)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -210,7 +208,7 @@ def _planes_of(state: Any) -> np.ndarray:
 
 
 def _picture(state: Any) -> tuple[Any, ...]:
-    """What must not change while another state plays."""
+    """The observable part of a state, which must not change while another state plays."""
     terminal = bool(_ask(state, "is_terminal"))
     return (
         terminal,
@@ -222,7 +220,7 @@ def _picture(state: Any) -> tuple[Any, ...]:
 
 
 def _mirrored_state(game: Game, state: State, k: int) -> State:
-    """The board of a state under symmetry k, as a start (Othello's is not its own mirror)."""
+    """The board of a state under symmetry k, as an initial state."""
     columns = game.board_shape[1]
     stones = "".join(state.board_rows())
     moved = [""] * len(stones)
@@ -235,19 +233,19 @@ def _mirrored_state(game: Game, state: State, k: int) -> State:
 
 @dataclass
 class _Checker:
-    """Plays one random game after another; `moves` is the game so far."""
+    """Plays random games; `moves` are the actions of the current game."""
 
     game: Any
     wrapped: Game
     rng: random.Random
     plies: int = 0
     moves: list[int] = field(default_factory=list)
-    unchecked: set[int] = field(default_factory=set)  #: symmetries that the start does not have
+    unchecked: set[int] = field(default_factory=set)  #: symmetries that change the initial state
     known: dict[Any, Any] = field(default_factory=dict)  #: player and legal actions of states
-    largest: float = 0.0  #: of the returns
+    largest: float = 0.0  #: largest absolute return
 
     def play(self) -> None:
-        """Play one game to its end."""
+        """Play one random game."""
         self.moves = []
         state, other = (_ask(self.game, "new_initial_state") for _ in range(2))
         _expect(state is not other, _ANOTHER_START)
@@ -266,7 +264,7 @@ class _Checker:
         self._check_end(state, mirrored)
 
     def _mirrored_starts(self, start: Any) -> list[tuple[int, Any]]:
-        """The start under each symmetry of the board but the identity."""
+        """The initial state under each symmetry except the identity."""
         symmetries = range(1, self.wrapped.num_symmetries)
         if isinstance(self.game, Game) and self.game.has_board:
             return [(k, _mirrored_state(self.game, start, k)) for k in symmetries]
@@ -284,10 +282,10 @@ class _Checker:
         if len(self.moves) < longest:
             return
         raise _BrokenError(
-            f"the game goes on after max_game_length, {longest} plies"
+            f"the game is not over after max_game_length, {longest} plies"
             if hasattr(self.game, "max_game_length")
-            else f"a random game has no end after {longest} plies; a game that lasts longer must "
-            "declare max_game_length"
+            else f"a random game is not over after {longest} plies; a longer game must declare "
+            "max_game_length"
         )
 
     def _check_legal(self, state: Any) -> list[int]:
@@ -316,29 +314,29 @@ class _Checker:
             f"clone() must return a state, got {repr_with_type(kept)}",
         )
         ahead = _ask(state, "clone")
-        _expect(_picture(kept) == before, "clone() differs from the state it was made of")
+        _expect(_picture(kept) == before, "clone() differs from the original state")
         _ask(ahead, "apply_action", action)
         _expect(
             _picture(state) == before,
-            f"apply_action({action}) on a clone changed the state it was made of",
+            f"apply_action({action}) on a clone changed the original state",
         )
         answer = _ask(state, "apply_action", action)
         self.moves.append(int(action))
         _expect(
             answer is None or answer is state or not hasattr(answer, "apply_action"),
-            f"apply_action({action}) must change the state and return nothing, got that it "
-            f"returned another {type(answer).__name__}",
+            f"apply_action({action}) must change the state in place, but it returned another "
+            f"{type(answer).__name__}",
         )
         if planes is not None or before[3:] != (None, None):
             changed = _picture(state) != before or self._planes(state) != planes
-            _expect(changed, f"apply_action({action}) left the state as it was")
+            _expect(changed, f"apply_action({action}) did not change the state")
         if has_own(state, "__eq__"):
             _expect(
                 not _call("==", lambda: bool(kept == state)),
-                f"the states before and after apply_action({action}) are == to each other",
+                f"the states before and after apply_action({action}) are equal",
             )
         _expect(_picture(kept) == before, f"apply_action({action}) changed a clone made before")
-        _expect(_picture(ahead) == _picture(state), f"a clone played {action} otherwise")
+        _expect(_picture(ahead) == _picture(state), f"a clone plays {action} differently")
         if hasattr(state, "history"):
             past = _ints(state, "history")
             _expect(past == self.moves, f"history() must be {self.moves}, got {past}")
@@ -346,17 +344,17 @@ class _Checker:
             _ask(other, "apply_action", self.wrapped.symmetry_action(k, action))
 
     def _check_value(self, state: Any) -> None:
-        """A clone is equal and has the same hash, if states can be compared."""
+        """Check that a clone is equal and has the same hash, if states can be compared."""
         if not has_own(state, "__eq__"):
             return
         copy = _ask(state, "clone")
         _expect(
             _call("==", lambda: bool(copy == state)),
-            "clone() is not == to the state it was made of",
+            "clone() is not == to the original state",
         )
         if type(state).__hash__ is not None:
             hashes = _call("__hash__()", lambda: (hash(copy), hash(state)))
-            _expect(hashes[0] == hashes[1], "clone() is == to the state but hashes otherwise")
+            _expect(hashes[0] == hashes[1], "clone() is == to the state but has another hash")
 
     def _check_observation(self, state: Any) -> None:
         size = math.prod(self.wrapped.observation_shape)
@@ -373,7 +371,7 @@ class _Checker:
         return _planes_of(state).tobytes()
 
     def _check_own(self, state: Any) -> None:
-        """Promises beyond those of every game: texts, equality, and all of the engine's states."""
+        """Check optional methods of a user's state, or all methods of a built-in one."""
         if not isinstance(self.game, Game):
             if hasattr(state, "action_to_string"):
                 self._check_names(state)
@@ -383,7 +381,7 @@ class _Checker:
         text = state.serialize()
         again = self.game.deserialize_state(text)
         _expect(again == state, "deserialize_state(serialize()) is not == to the state")
-        _expect(again.hash() == state.hash(), "deserialize_state(serialize()) hashes otherwise")
+        _expect(again.hash() == state.hash(), "deserialize_state(serialize()) has another hash")
         legal = state.legal_actions()
         allowed = set(legal)
         for action in legal:
@@ -399,7 +397,7 @@ class _Checker:
             self._check_refused(state, action)
 
     def _check_recognised(self, state: Any) -> None:
-        """States that are == have the same future; here its beginning is compared."""
+        """Check that equal states have the same player and legal actions."""
         actions = sorted(_ints(state, "legal_actions"))
         shown = (_ask(state, "current_player"), actions)
         if len(self.known) < _MOST_KNOWN:
@@ -408,13 +406,13 @@ class _Checker:
             shown_before = self.known.get(state, shown)
         _expect(
             shown_before == shown,
-            "states that are == must have the same future, found players and legal actions "
+            "states that are == must have the same future, but their players and legal actions are "
             f"{shown_before} and {shown}",
         )
 
     @staticmethod
     def _check_names(state: Any) -> None:
-        """Each legal action has a text of its own, by which a person plays it."""
+        """Check that each legal action has a distinct name."""
         actions: dict[str, int] = {}
         for action in _ints(state, "legal_actions"):
             name = _ask(state, "action_to_string", action)
@@ -425,8 +423,8 @@ class _Checker:
             same = actions.setdefault(name, action)
             _expect(
                 same == action,
-                f"action_to_string() must tell actions apart, got {name!r} of {same} and "
-                f"of {action}",
+                f"action_to_string() must be distinct for each action, got {name!r} for {same} and "
+                f"{action}",
             )
 
     @staticmethod
@@ -435,9 +433,9 @@ class _Checker:
         try:
             state.apply_action(action)
         except IllegalActionError:
-            _expect(_picture(state) == before, f"refusing the action {action} changed the state")
+            _expect(_picture(state) == before, f"rejecting the action {action} changed the state")
             return
-        raise _BrokenError(f"apply_action({action}) was not refused although it is not legal")
+        raise _BrokenError(f"apply_action({action}) did not raise although it is illegal")
 
     def _check_mirrored(
         self, state: Any, legal: list[int], mirrored: list[tuple[int, Any]]
@@ -446,7 +444,7 @@ class _Checker:
             _expect(not _ask(other, "is_terminal"), f"symmetry {k}: the mirrored game is over")
             _expect(
                 _ask(other, "current_player") == _ask(state, "current_player"),
-                f"symmetry {k}: another player moves in the mirrored game",
+                f"symmetry {k}: the mirrored game has another player to move",
             )
             expected = sorted(self.wrapped.symmetry_action(k, action) for action in legal)
             others = sorted(_ints(other, "legal_actions"))
@@ -468,9 +466,11 @@ class _Checker:
             f"returns() must lie within [-{most}, {most}] (max_utility), got {returns}",
         )
         for k, other in mirrored:
-            _expect(bool(_ask(other, "is_terminal")), f"symmetry {k}: the mirrored game goes on")
-            found = _two_numbers(_ask(other, "returns"))
-            _expect(found == returns, f"symmetry {k}: returns() {found}, expected {returns}")
+            _expect(
+                bool(_ask(other, "is_terminal")), f"symmetry {k}: the mirrored game is not over"
+            )
+            mirror = _two_numbers(_ask(other, "returns"))
+            _expect(mirror == returns, f"symmetry {k}: returns(): expected {returns}, got {mirror}")
         if isinstance(self.game, Game):
             self._check_own_end(state)
 

@@ -1,4 +1,4 @@
-"""Games: those of the engine by name, and anybody's game through :func:`as_game`."""
+"""Built-in games by name, and other games through :func:`as_game`."""
 
 from __future__ import annotations
 
@@ -22,62 +22,61 @@ from pyengine.games import named_games
 
 Parameter: TypeAlias = bool | int | float | str
 
-#: Plies assumed of a game that has no ``max_game_length``.
+#: Plies assumed for a game without ``max_game_length``.
 DEFAULT_MAX_GAME_LENGTH = 10_000
 
 
 @runtime_checkable
 class PythonState(Protocol):
-    """What the engine needs of a state of a Python game.
+    """The interface of a state of a Python game.
 
-    Optional: ``history() -> list[int]`` (the actions since the start) or ``__eq__``, without which
-    a search tree is continued after ``Engine.advance`` alone, by what planes and text show;
-    ``__eq__`` and ``__hash__``, by which :func:`~pyengine.solve` recognises positions (states that
-    are ``==`` must have the same future);
-    ``action_to_string(action)``; ``__str__``; ``observation_tensor()``, numbers of the game's
-    ``observation_tensor_shape``, seen by the player to move.
+    Optional: ``history() -> list[int]`` (the actions since the start) or ``__eq__``: without
+    either, a search tree is reused only after ``Engine.advance``, if planes and text match;
+    ``__eq__`` and ``__hash__``, by which :func:`~pyengine.solve` recognises positions (equal states
+    must have the same future); ``action_to_string(action)``; ``__str__``;
+    ``observation_tensor()`` of the game's ``observation_tensor_shape``, from the perspective of the
+    player to move.
     """
 
     def current_player(self) -> int:
         """Return 0 or 1; a player may move several times in a row."""
 
     def legal_actions(self) -> Sequence[int]:
-        """Return at least one action while the game goes on, in any order."""
+        """Return the legal actions in any order; never empty before the end of the game."""
 
     def apply_action(self, action: int) -> None:
-        """Play a legal action: change the state itself, return nothing."""
+        """Play a legal action in place."""
 
     def is_terminal(self) -> bool:
         """Return whether the game is over."""
 
     def returns(self) -> Sequence[float]:
-        """Return what each of the two players gets, zero-sum; asked at the end alone."""
+        """Return the zero-sum returns of both players; called only on terminal states."""
 
     def clone(self) -> PythonState:
-        """Return a copy that shares nothing that play changes."""
+        """Return an independent copy."""
 
 
 @runtime_checkable
 class PythonGame(Protocol):
-    """What the engine needs of a Python game.
+    """The interface of a Python game.
 
-    Optional, each an attribute or a method without arguments: ``name``; ``max_utility`` (default
-    1: returns are divided by it); ``max_game_length`` (plies, default 10,000; a longer game is an
-    error); ``board_shape`` ``(H, W)``;
-    ``num_symmetries`` (1, 2, 4 or 8; needs actions ``row * W + column``, then those that no
-    symmetry moves, or one action a column); ``observation_tensor_shape``; ``num_players`` (must
-    be 2).
+    Optional, each an attribute or a method without arguments: ``name``; ``max_utility`` (default 1;
+    returns are divided by it); ``max_game_length`` (plies, default 10,000; a longer game is an
+    error); ``board_shape`` ``(H, W)``; ``num_symmetries`` (1, 2, 4 or 8; requires actions
+    ``row * W + column`` followed by those that no symmetry moves, or one action per column);
+    ``observation_tensor_shape``; ``num_players`` (must be 2).
     """
 
     def num_distinct_actions(self) -> int:
-        """Return A: actions are 0..A-1; at most 65,535."""
+        """Return A, at most 65,535: actions are 0..A-1."""
 
     def new_initial_state(self) -> PythonState:
-        """Return a new state at the start of the game."""
+        """Return a new initial state."""
 
 
 def registered_games() -> tuple[str, ...]:
-    """Return the names of the games that the engine ships, in alphabetical order."""
+    """Return the names of the built-in games in alphabetical order."""
     return _core.registered_games()
 
 
@@ -88,21 +87,21 @@ def load_game(name: str, /, **params: Parameter) -> Game:
         name: ``"go"``, or the text form with parameters, ``"go(board_size=9,komi=7.0)"``; a game of
             OpenSpiel, ``"pyspiel:hex(board_size=7)"``; or a game in Python,
             ``"package.module:NAME"`` or ``"FILE.py:NAME"``, where NAME is a game, or a class or a
-            function that makes one. The second time the same name gives the same game.
-        **params: parameters by name; those not given have their defaults.
+            function that returns one. Loading the same name again returns the same game.
+        **params: parameters by name.
 
     Raises:
         ConfigError: the game or a parameter is unknown, given twice, or out of range; the message
             names it.
 
-    What a module or a file that is named raises passes unchanged.
+    Exceptions raised by the named module or file propagate.
 
     Games:
         tic_tac_toe: three in a row on a board of 3x3.
         mnk: m,n,k games: ``k`` or more stones in a row win.
             rows (int in [1, 19], default 3): of the board.
             columns (int in [1, 19], default 3): of the board.
-            k (int in [1, 19], default 3): stones in a row that win; longer than the board: every
+            k (int in [1, 19], default 3): stones in a row that win; if longer than the board, every
                 game is a draw.
         connect_four: four stones or more in a row win; a stone falls to the lowest empty point of
             its column.
@@ -123,12 +122,12 @@ def load_game(name: str, /, **params: Parameter) -> Game:
             komi (float in [-1000, 1000], default 7.5): points of the second player; a multiple of
                 0.5.
             superko ("positional", "situational" or "simple", default "positional"): a play may not
-                restore an earlier board; an earlier board with the same player to move; or, with
-                ``"simple"``, only not retake at once a single stone that took a single stone.
+                repeat an earlier board; repeat one with the same player to move; or, with
+                ``"simple"``, immediately recapture a single stone that captured a single stone.
             suicide (bool, default False): whether a play may take the last liberty of its own
                 group of two stones or more.
-            max_game_length (int in [1, 10**6], default 2 * rows * columns): plies, passes included,
-                after which the game ends and is scored.
+            max_game_length (int in [1, 10**6], default 2 * rows * columns): plies, including
+                passes, after which the game ends and is scored.
 
     Example:
         >>> import pyengine
@@ -153,7 +152,7 @@ def load_game(name: str, /, **params: Parameter) -> Game:
 def _with_likely_name(
     error: ConfigError, name: str, params: Mapping[str, Parameter]
 ) -> ConfigError:
-    """The error, with the name that was perhaps meant: of the game, or of a parameter."""
+    """Add a suggestion for a misspelt game or parameter to an error."""
     wrong, known = name.partition("(")[0].strip(), list(registered_games())
     if wrong in known:
         known = list(_core.load_game(wrong).params)
@@ -166,42 +165,40 @@ def _with_likely_name(
     return ConfigError(f"{error}{meant}") if meant else error
 
 
-#: Games of other people's code by the text that named them.
+#: Loaded games in Python and from pyspiel, by canonical name.
 _LOADED: dict[str, Game] = {}
 
 
 def load_recorded_game(text: str) -> Game:
-    """Return the game that data name. Data run no code.
+    """Return the game named by a data file, without running code.
 
     Raises:
-        ConfigError: as :func:`load_game`; or it is a game in Python that this program has not
-            loaded.
+        ConfigError: see :func:`load_game`; or this program has not loaded the Python game.
 
     """
     if named_games.runs_code(text) and text not in _LOADED:
         raise ConfigError(
-            f"expected a game that this program has loaded, got {short_repr(text)}; "
-            "load it before, by pyengine.load_game('package.module:NAME')"
+            f"the game {short_repr(text)} is not loaded: "
+            "call pyengine.load_game('package.module:NAME') first"
         )
     return load_game(text)
 
 
 def as_game(game: Any) -> Game:
-    """Return anybody's game as a :class:`Game`.
+    """Convert a ``pyspiel`` or Python game to a :class:`Game`.
 
     Args:
-        game: a :class:`Game` (returned as it is), a ``pyspiel`` game, or an object like
+        game: a :class:`Game` (returned unchanged), a ``pyspiel`` game, or an object that implements
             :class:`PythonGame`.
 
     Raises:
-        ConfigError: the game lacks something, or has chance, simultaneous moves, hidden
-            information, other than two players or other than zero-sum returns; the message says
-            which.
+        ConfigError: a required method is missing, or the game has chance, simultaneous moves,
+            hidden information, other than two players, or returns that are not zero-sum.
 
-    What the game's own code raises passes unchanged.
+    Exceptions raised by the game propagate.
 
     Example:
-        A game written in Python: whoever takes the last of seven stones wins.
+        In this game the player who takes the last of seven stones wins.
 
         >>> import copy
         >>> import pyengine
@@ -242,19 +239,19 @@ def as_game(game: Any) -> Game:
 
 
 def _wrapped(game: Any, text: str | None) -> Game:
-    """A game as a :class:`Game`; the text that named it, if one did."""
+    """Wrap a game; ``text`` is the name it was loaded by, if any."""
     if isinstance(game, Game):
         return game
     refuse_text(game)
     _refuse_class(game)
     name = _name_of(game)
-    _require_members(name, "it", game, ("num_distinct_actions", "new_initial_state"))
+    _require_members(name, "the game", game, ("num_distinct_actions", "new_initial_state"))
     _refuse_by_type(name, game)
     players = _value(game, "num_players", 2)
     if players != 2:
         raise ConfigError(f'game "{name}": expected two players, got {short_repr(players)}')
     state = game.new_initial_state()
-    _require_members(name, "its state", state, _STATE_MEMBERS)
+    _require_members(name, "the state", state, _STATE_MEMBERS)
     if hasattr(state, "history"):
         _check_history(name, state)
 
@@ -277,12 +274,12 @@ def _wrapped(game: Any, text: str | None) -> Game:
         observation_shape=observation_shape,
         max_utility=number(f'game "{name}": max_utility', utility, "a number"),
     )
-    wrapped.new_initial_state().legal_actions()  # refuses a start that is a chance node, and so on
+    wrapped.new_initial_state().legal_actions()  # rejects chance nodes and the like
     return wrapped
 
 
 def refuse_text(game: Any) -> None:
-    """Refuse the name of a game where a game is expected; the message says what makes one."""
+    """Raise ConfigError if a game is given by name."""
     if isinstance(game, str):
         raise ConfigError(
             f"game: expected a Game, got {repr_with_type(game)}; give load_game({short_repr(game)})"
@@ -290,7 +287,7 @@ def refuse_text(game: Any) -> None:
 
 
 def _refuse_class(game: Any) -> None:
-    """Refuse a class whose objects are games; one whose methods need no object is a game."""
+    """Raise ConfigError for a class, unless it is usable as a game without an instance."""
     needs_object = inspect.getattr_static(game, "new_initial_state", None)
     if isinstance(game, type) and isinstance(needs_object, FunctionType):
         name = game.__name__
@@ -316,7 +313,7 @@ _STATE_MEMBERS = (
     "clone",
 )
 
-# Of pyspiel's GameType: field, the value that we play, and what any other value means.
+# Fields of pyspiel's GameType: name, supported value, meaning of all other values.
 _GAME_TYPE = (
     ("dynamics", "SEQUENTIAL", "simultaneous moves"),
     ("chance_mode", "DETERMINISTIC", "chance"),
@@ -326,7 +323,7 @@ _GAME_TYPE = (
 
 
 def _value(owner: Any, attribute: str, default: Any) -> Any:
-    """An attribute, or what the method of that name returns."""
+    """An attribute, or the result of the method of that name."""
     value = getattr(owner, attribute, default)
     return value() if callable(value) else value
 
@@ -342,17 +339,17 @@ def _name_of(game: Any) -> str:
 
 
 def _has(value: Any, member: str) -> bool:
-    """Whether there is such a method; the number of actions may be an attribute."""
-    found = getattr(value, member, None)
-    return callable(found) or (member == "num_distinct_actions" and found is not None)
+    """Whether a method exists; the number of actions may also be an attribute."""
+    attribute = getattr(value, member, None)
+    return callable(attribute) or (member == "num_distinct_actions" and attribute is not None)
 
 
 def _require_members(name: str, owner: str, value: Any, members: Sequence[str]) -> None:
     missing = [member for member in members if not _has(value, member)]
     if missing:
         raise ConfigError(
-            f'game "{name}": {owner} ({type(value).__name__}) needs {", ".join(members)}; '
-            f"found no {', '.join(missing)}"
+            f'game "{name}": {owner} ({type(value).__name__}) lacks {", ".join(missing)}; '
+            f"required: {', '.join(members)}"
         )
 
 
@@ -375,7 +372,7 @@ def _parameters_of(game: Any) -> dict[str, Parameter]:
 
 
 def _observation_shape(name: str, game: Any, state: Any) -> tuple[int, int, int]:
-    """(C, H, W) of the game's own planes, fewer axes padded; zeros if it has none."""
+    """(C, H, W) of the game's observation tensor, padded to three axes; zeros if it has none."""
     provided = getattr(_value(game, "get_type", None), "provides_observation_tensor", True)
     if not provided or not hasattr(state, "observation_tensor"):
         return (0, 0, 0)
@@ -395,7 +392,7 @@ def _observation_shape(name: str, game: Any, state: Any) -> tuple[int, int, int]
 def _board_shape(
     name: str, game: Any, observation_shape: tuple[int, int, int], actions: int
 ) -> tuple[int, int]:
-    """The game's own, else that of its planes, else one row of all actions."""
+    """The declared shape, else that of the planes, else one row of all actions."""
     declared = _value(game, "board_shape", None)
     if declared is None:
         rows, columns = observation_shape[1:]
@@ -407,7 +404,7 @@ def _board_shape(
 
 
 def _whole_numbers(shape: Any) -> list[int]:
-    """The ints of a shape; none if it is no shape."""
+    """The ints of a shape; empty if it is not a shape."""
     try:
         return [operator.index(one) for one in shape]
     except TypeError:
@@ -415,18 +412,18 @@ def _whole_numbers(shape: Any) -> list[int]:
 
 
 def _recipe(game: Game) -> tuple[Any, ...]:
-    """Return the function that makes a game again, and its argument."""
+    """Return how to recreate a game, for pickle."""
     own = _core.unwrap_game(game)
     return (load_game, (str(game),)) if own is None else (as_game, (own,))
 
 
 Game.__reduce__ = _recipe  # type: ignore[method-assign,assignment]
-# By which functions of the core take any game.
+# Lets functions of the core accept any game.
 Game._of = staticmethod(lambda game: as_game(game))  # type: ignore[method-assign]
 
 
 def has_own(state: Any, method: str) -> bool:
-    """Return whether a state's type defines a method that every object inherits."""
+    """Return whether a state's type overrides a method of ``object``."""
     return getattr(type(state), method) not in (None, getattr(object, method))
 
 
@@ -436,9 +433,9 @@ def can_be_compared(state: Any) -> bool:
 
 
 def can_be_recognised(game: Game, state: Any) -> bool:
-    """Return whether the engine can tell that a state is one that it knows.
+    """Return whether the engine can compare a state with the root of its tree.
 
-    It asks a user's own state for ``history()`` or ``==``; else it looks at planes and text.
+    It uses ``history()`` or ``==`` of a user's state, else planes and text.
     """
     if isinstance(state, State) or hasattr(state, "history"):
         return True
@@ -447,10 +444,10 @@ def can_be_recognised(game: Game, state: Any) -> bool:
 
 
 def game_of(state: Any, caller: str) -> Any:
-    """Return the game that a state names: its ``game``, or OpenSpiel's ``get_game()``.
+    """Return a state's game: its ``game``, or OpenSpiel's ``get_game()``.
 
     Raises:
-        ConfigError: it names none, or is a game itself; the message names ``caller``.
+        ConfigError: the state has no game, or is itself a game; the message names ``caller``.
 
     """
     if isinstance(state, str) or hasattr(state, "new_initial_state"):
@@ -461,7 +458,5 @@ def game_of(state: Any, caller: str) -> Any:
     known = getattr(state, "game", None) or getattr(state, "get_game", None)
     owner = known() if callable(known) else known
     if owner is None:
-        raise ConfigError(
-            f"{caller}: the state does not name its game: give it, {caller}(state, ..., game=GAME)"
-        )
+        raise ConfigError(f"{caller}: the state has no game: call {caller}(state, ..., game=GAME)")
     return owner

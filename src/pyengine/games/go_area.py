@@ -1,4 +1,4 @@
-"""Points by area in Go, all stones alive, as the rules of the engine count them."""
+"""Area scoring in Go, with all stones alive."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def area(rows: Sequence[str]) -> tuple[int, int]:
 
 
 def owners(rows: Sequence[str]) -> npt.NDArray[np.int8]:
-    """Return int8[H,W]: 1 for a point of the first player, -1 for one of the second, else 0.
+    """Return the owners as int8[H,W]: 1 = first player, -1 = second player, 0 = neither.
 
-    A player owns the stones and the empty regions that touch no other stones.
+    A player owns their stones and the empty regions that only these stones touch.
     """
     owner = {"X": 1, "O": -1}
     owned = np.zeros((len(rows), len(rows[0])), np.int8)
@@ -39,7 +39,7 @@ def owners(rows: Sequence[str]) -> npt.NDArray[np.int8]:
 
 
 def _region(rows: Sequence[str], start: _Point) -> tuple[set[_Point], set[str]]:
-    """The empty points connected to one, and the stones that they touch."""
+    """The empty region around a point, and the colours that it touches."""
     region, borders, waiting = {start}, set(), [start]
     while waiting:
         i, j = waiting.pop()
@@ -56,6 +56,6 @@ def _region(rows: Sequence[str], start: _Point) -> tuple[set[_Point], set[str]]:
 
 
 def score_text(state: State) -> str:
-    """Return the score of a position of Go by area, such as ``"Black 40, White 36 + 7.5"``."""
+    """Return the area score of a Go position, such as ``"Black 40, White 36 + 7.5"``."""
     first, second = area(state.board_rows())
     return f"Black {first}, White {second} + {float(state.game.params['komi']):g}"

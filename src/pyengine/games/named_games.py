@@ -1,4 +1,4 @@
-"""Games of other people's code, found by a text that names them."""
+"""Loading of Python and pyspiel games by name."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ _PLACE = re.compile(r"\w+(\.\w+)*", re.ASCII)
 
 
 def names_foreign_game(text: str) -> bool:
-    """Return whether the text names a game of other people's code, not one of the engine."""
+    """Return whether a name refers to a Python or pyspiel game, not a built-in one."""
     bare = _without_parameters(text)
     place, colon, _ = bare.rpartition(":")
     return bool(colon and place) or Path(bare).suffix == ".py"
 
 
 def runs_code(text: str) -> bool:
-    """Return whether finding the game runs a module or a file."""
+    """Return whether loading the game runs a module or a file."""
     return names_foreign_game(text) and not text.startswith(_PYSPIEL)
 
 
 def find_game(text: str, params: Mapping[str, Any]) -> Any:
-    """Return the object that a text names.
+    """Return the game object for a name.
 
     Args:
         text: ``package.module:NAME`` or ``FILE.py:NAME``, where NAME is a game, or a class or a
-            function that makes one; or ``pyspiel:hex``. Parameters may follow in parentheses.
-        params: further ones.
+            function that returns one; or ``pyspiel:hex``. Parameters may follow in parentheses.
+        params: further parameters.
 
     Raises:
-        ConfigError: there is no such module, file, name or game, or it does not take these
-            parameters. What the named code raises passes unchanged.
+        ConfigError: the module, file, name or game does not exist, or it does not accept these
+            parameters. Exceptions raised by the named code propagate.
     """
     if text.startswith(_PYSPIEL):
         return _of_pyspiel(text.removeprefix(_PYSPIEL), params)
-    given = _merged(text, params)
+    arguments = _merged(text, params)
     bare = _without_parameters(text)
     place, _, name = bare.rpartition(":")
     is_file = Path(place).suffix == ".py"
@@ -63,11 +63,11 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
         raise ConfigError(
             f"{place}: expected {expected}, got {short_repr(name)}{did_you_mean(name, known)}"
         )
-    return _made(bare, made_by, given)
+    return _made(bare, made_by, arguments)
 
 
 def _offered(module: ModuleType) -> list[str]:
-    """The names of a module that may be games: no constants, and of what it imports no classes."""
+    """The names of a module that may be games: not constants or imported classes."""
 
     def may_be_game(value: Any) -> bool:
         own = f"{getattr(value, '__module__', '')}.".startswith(f"{module.__name__}.")
@@ -80,14 +80,14 @@ def _offered(module: ModuleType) -> list[str]:
 
 
 def canonical(text: str, params: Mapping[str, Any]) -> str:
-    """Return the text with all its parameters, and the file's whole path."""
+    """Return the name with all parameters and the absolute path of a file."""
     if text.startswith(_PYSPIEL) and not params:
-        return text  # whose parameters may be games with parameters
+        return text  # its parameters may be games with parameters
     given = _merged(text, params)
     bare = _without_parameters(text)
     place, _, name = bare.rpartition(":")
     if Path(place).suffix == ".py":
-        with suppress(OSError, RuntimeError, ValueError):  # reading the file says what is wrong
+        with suppress(OSError, RuntimeError, ValueError):  # reading the file reports the error
             bare = f"{Path(place).resolve()}:{name}"
     parameters = ",".join(f"{key}={value!r}" for key, value in sorted(given.items()))
     return f"{bare}({parameters})" if parameters else bare
@@ -104,11 +104,11 @@ def _merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or not name.isidentifier() or name in merged:
             raise ConfigError(
-                f"expected NAME=VALUE, each once, in the parentheses, got {short_repr(text)}"
+                f"expected distinct NAME=VALUE pairs in parentheses, got {short_repr(text)}"
             )
         merged[name] = _value(value)
     if twice := sorted(merged.keys() & params.keys()):
-        raise ConfigError(f"expected each parameter once, got {', '.join(twice)} twice")
+        raise ConfigError(f"{', '.join(twice)} given twice")
     return merged | dict(params)
 
 
@@ -133,26 +133,26 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
         ) from error
     if name not in pyspiel.registered_names():
         meant = did_you_mean(name, pyspiel.registered_names())
-        raise ConfigError(f"expected a game that pyspiel registers, got {short_repr(name)}{meant}")
+        raise ConfigError(f"pyspiel has no game {short_repr(name)}{meant}")
     try:
         return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
     except pyspiel.SpielError as error:
-        given = f" with {dict(params)}" if params else ""
-        raise ConfigError(f"pyspiel does not load {text}{given}: {error}") from error
+        extra = f" with {dict(params)}" if params else ""
+        raise ConfigError(f"pyspiel cannot load {text}{extra}: {error}") from error
 
 
 def _module(place: str, text: str) -> ModuleType:
     if not _PLACE.fullmatch(place):
         raise ConfigError(f"expected package.module:NAME, got {short_repr(text)}")
-    with suppress(OSError):  # the folder may be gone
+    with suppress(OSError):  # the folder may have been deleted
         here = str(Path.cwd())
-        if here not in sys.path:  # where a command is run; last, so that it hides nothing
+        if here not in sys.path:  # as when a script is run; last, so that it shadows nothing
             sys.path.append(here)
     try:
         return importlib.import_module(place)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{place}.".startswith(f"{error.name}."):
-            raise  # the module is there, what it imports is not
+            raise  # the module exists, but an import in it failed
         raise ConfigError(
             f"expected package.module:NAME or FILE.py:NAME, got {short_repr(text)}: {error}"
         ) from error
@@ -161,7 +161,7 @@ def _module(place: str, text: str) -> ModuleType:
 
 
 def _file(place: str) -> ModuleType:
-    """Run the file, which imports from its own folder as when Python runs it."""
+    """Import a file; like a script, it may import from its own folder."""
     file = Path(place)
     name = f"own_game_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
@@ -170,18 +170,16 @@ def _file(place: str) -> ModuleType:
     try:
         spec.loader.get_code(name)
     except (FileNotFoundError, NotADirectoryError):
-        raise ConfigError(
-            f"expected FILE.py:NAME with the file of a game, got no file {short_repr(place)}"
-        ) from None
+        raise ConfigError(f"{shortened(place)} does not exist") from None
     except OSError as error:
         raise ConfigError(
             f"{shortened(place)} cannot be read: {error.strerror or error}"
         ) from error
-    except (SyntaxError, ValueError) as error:  # or bytes that are no text
-        raise ConfigError(f"{place} is no Python: {error}") from error
+    except (SyntaxError, ValueError) as error:  # ValueError: not text
+        raise ConfigError(f"{place} is not valid Python: {error}") from error
     sys.path.insert(0, str(file.resolve().parent))
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     return module
 
@@ -189,7 +187,7 @@ def _file(place: str) -> ModuleType:
 def _made(text: str, made_by: Any, params: Mapping[str, Any]) -> Any:
     if not callable(made_by):
         if params:
-            raise ConfigError(f"{text} is made already: expected no --param, got {list(params)}")
+            raise ConfigError(f"{text} is a game and takes no parameters, got {list(params)}")
         return made_by
     try:
         inspect.signature(made_by).bind(**params)

@@ -1,4 +1,4 @@
-"""States as notebooks show them."""
+"""Display of states in notebooks."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from pyengine.show.picture import board_html, board_svg, text_html
 def state_svg(
     state: State, policy: npt.NDArray[np.float32] | None = None, best: int | None = None
 ) -> str:
-    """Return the picture of a board; the arguments are those of :func:`state_picture`."""
+    """Return an SVG picture of a board; arguments as for :func:`state_picture`."""
     return board_svg(board_of(state), _shares(state, policy), _framed(state, best))
 
 
 def state_picture(
     state: Any, policy: npt.NDArray[np.float32] | None = None, best: int | None = None
 ) -> str:
-    """Return the picture of a board and whose turn it is, as HTML; "" for a state without a board.
+    """Return an HTML picture of a board and the player to move; "" if the state has no board.
 
     Args:
         state: a state of any game.
-        policy: float32 [A], the share of each action; actions are points or columns.
-        best: the action to be framed.
+        policy: float32 [A], the share of each action.
+        best: the action to highlight.
 
     """
     if not getattr(getattr(state, "game", None), "has_board", False):
@@ -37,7 +37,7 @@ def state_picture(
 
 
 def state_html(state: State) -> str:
-    """Return a state for a notebook: its board and who is to move; text where it has no board."""
+    """Return a state as HTML: its board and the player to move, or text if it has no board."""
     return state_picture(state) or text_html(state_text(state))
 
 
@@ -65,5 +65,5 @@ def _framed(state: State, best: int | None) -> tuple[int, int] | None:
     return None if best is None else point_of(state, best)
 
 
-#: Notebooks ask a value's class for this method.
+#: Called by notebooks.
 State._repr_html_ = state_html  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""How a game ended, and why a move cannot be played."""
+"""Results of games, and reasons why a move cannot be played."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pyengine.games.go_area import area, score_text
 
 
 class Loss(StrEnum):
-    """How a player loses without a last move."""
+    """How a player loses without a final move."""
 
     resigns = "resigns"
     on_time = "loses on time"
 
 
-#: The player, 0 or 1, who lost without a last move, and how.
+#: The player, 0 or 1, who lost without a final move, and how.
 Lost = tuple[int, Loss]
 
 _SGF_LOSS = {Loss.resigns: "R", Loss.on_time: "T"}
 
 
 def sgf_result(state: State, lost: Lost | None) -> str:
-    """Return the result as SGF has it (``B+7.5``, ``W+R``, ``0``), empty while the game goes on."""
+    """Return the SGF result (``B+7.5``, ``W+R``, ``0``); empty if the game is not over."""
     if lost is not None:
         player, how = lost
         return f"{'WB'[player]}+{_SGF_LOSS[how]}"
@@ -37,12 +37,12 @@ def sgf_result(state: State, lost: Lost | None) -> str:
 
 
 def outcome_text(state: State, named: Callable[[int], str], lost: Lost | None) -> str:
-    """Return how the game ended, empty while it goes on.
+    """Describe how the game ended; empty if it is not over.
 
     Args:
         state: the last position.
-        named: the name of a player, 0 or 1.
-        lost: who lost without a last move, and how.
+        named: returns the name of a player, 0 or 1.
+        lost: who lost without a final move, and how.
 
     """
     if lost is not None:
@@ -56,13 +56,13 @@ def outcome_text(state: State, named: Callable[[int], str], lost: Lost | None) -
 
 
 def _winner(state: State) -> int | None:
-    """Who won a game that has ended; None for a draw."""
+    """The winner of a finished game; None for a draw."""
     first = state.returns()[0]
     return None if not first else int(first < 0)
 
 
 def _margin(state: State) -> float | None:
-    """Points between the players at the end of a game of Go; None in other games."""
+    """The margin in points of a finished game of Go; None for other games."""
     if state.game.name != "go" or not state.game.has_board:
         return None
     first, second = area(state.board_rows())
@@ -78,7 +78,7 @@ def _score(state: State) -> str:
 
 
 def why_taken(state: State, typed: str, names: tuple[str, str]) -> str | None:
-    """Return why a typed point or column is taken, None if it is not."""
+    """Say why a typed point or column is occupied; None if it is not."""
     if not state.game.has_board:
         return None
     try:

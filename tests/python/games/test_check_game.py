@@ -158,7 +158,7 @@ def test_a_python_game_that_keeps_its_promises_passes() -> None:
         ("forgetful", "clone"),
         ("history", "history"),
         ("unequal", "=="),
-        ("hash", "hashes"),
+        ("hash", "another hash"),
         ("planes", "observation_tensor"),
     ],
 )
@@ -216,8 +216,8 @@ class Circle:
     ("kind", "message", "plies"),
     [
         (New, r"apply_action\(\d\) must change the state .* returned another New", 1),
-        (Still, r"apply_action\(\d\) left the state as it was", 1),
-        (Circle, "no end after 10000 plies; .* must declare max_game_length", 10_000),
+        (Still, r"apply_action\(\d\) did not change the state", 1),
+        (Circle, "not over after 10000 plies; .* must declare max_game_length", 10_000),
     ],
 )
 def test_a_game_without_progress_is_reported(kind: Any, message: str, plies: int) -> None:
@@ -268,7 +268,7 @@ def fails(*_: Any) -> Any:
             "__hash__() raised ZeroDivisionError: out of ink",
         ),
         ({"is_terminal": lambda _: np.ones(2)}, "the game raised ValueError"),
-        ({"action_to_string": lambda *_: "x"}, "'x' of 0 and of 1"),
+        ({"action_to_string": lambda *_: "x"}, "'x' for 0 and 1"),
         ({"action_to_string": lambda _, action: action}, "must return a str"),
         ({"action_to_string": lambda _, player, action: ""}, "action_to_string(0) raised Type"),
         ({"observation_tensor": lambda _: np.full(9, np.nan)}, "observation_tensor() must be fin"),
@@ -306,7 +306,7 @@ def test_each_start_is_another_state() -> None:
             return self.start
 
     report = pyengine.check_game(Same(FivePlies))
-    assert "new_initial_state() must make another state each time" in report.message
+    assert "new_initial_state() must return a new state each time" in report.message
     assert report.moves == ()
 
 
@@ -328,7 +328,7 @@ def test_starts_that_share_their_moves_are_reported() -> None:
             return Sharing(self.moves)
 
     report = pyengine.check_game(Shared(Sharing))
-    assert "new_initial_state() must make another state each time" in report.message
+    assert "new_initial_state() must return a new state each time" in report.message
     assert len(report.moves) == 1
 
 
@@ -353,10 +353,10 @@ def test_a_state_without_a_past_is_listed() -> None:
             return self.point == 3
 
     report = pyengine.check_game(ToyGame(Seven), games=1)
-    assert report.without[0] == "history() and __eq__: a search tree is never continued"
+    assert report.without[0] == "history() and __eq__: a search tree is never reused"
     Seven.__str__ = lambda self: f"at {self.point}"  # type: ignore[method-assign]
     report = pyengine.check_game(ToyGame(Seven), games=1)
-    assert "continued only after Engine.advance" in report.without[0]
+    assert "reused only after Engine.advance" in report.without[0]
 
 
 def test_equal_states_with_different_futures_are_a_broken_promise() -> None:
@@ -391,7 +391,7 @@ def test_symmetries_that_the_start_does_not_have_are_named_not_blamed() -> None:
 
     report = check("", new_initial_state=lambda _: Tilted(""))
     assert report.ok, report
-    assert "not looked at: symmetries 1, 2, 5, 6" in report.message
+    assert "not checked: symmetries 1, 2, 5, 6" in report.message
 
 
 def test_the_same_seed_plays_the_same_games() -> None:

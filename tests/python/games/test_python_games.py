@@ -233,7 +233,7 @@ def test_a_users_own_state_is_taken_as_a_copy() -> None:
 
 def test_a_state_of_another_game_is_refused() -> None:
     race, othello = pyengine.as_game(Race()), pyengine.load_game("othello")
-    with pytest.raises(pyengine.ConfigError, match="RaceState, found str"):
+    with pytest.raises(pyengine.ConfigError, match="RaceState, got str"):
         _core.perft("state", 1, game=race)
     with pytest.raises(pyengine.ConfigError, match="Race"):
         _core.perft(
@@ -353,9 +353,9 @@ def test_what_is_missing_is_named() -> None:
         def new_initial_state(self) -> Any:
             return NoClone()
 
-    with pytest.raises(pyengine.ConfigError, match="no clone"):
+    with pytest.raises(pyengine.ConfigError, match="lacks clone"):
         pyengine.as_game(Lacking())
-    with pytest.raises(pyengine.ConfigError, match="no num_distinct_actions"):
+    with pytest.raises(pyengine.ConfigError, match="lacks num_distinct_actions"):
         pyengine.as_game(3)
 
 

@@ -21,7 +21,7 @@ NUMBER = all_but("negative")  # what is no int that the engine can count with
     [
         ("load_game", pyengine.load_game, all_but("text", "NUL"), "expected"),
         ("load_game, name", pyengine.load_game, {"name": "chess"}, "chess"),
-        ("as_game", pyengine.as_game, all_but("text", "NUL"), "needs num_distinct_actions"),
+        ("as_game", pyengine.as_game, all_but("text", "NUL"), "lacks num_distinct_actions"),
         ("as_game, text", pyengine.as_game, wrong("text", "NUL"), "expected a Game, got"),
         ("moves", GAME.new_initial_state, all_but("list", "dict", "tuple", "array"), "moves"),
         ("moves, text", GAME.new_initial_state, {"digits": "443"}, "moves: expected"),
