@@ -1,4 +1,4 @@
-"""Shortest paths: :func:`astar`, its result, and problems of a user's own."""
+"""Shortest paths: :func:`astar`, its result, and the interface of users' problems."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from pyengine.exact.question import Question, is_zero
 
 
 class PathProblem(Protocol):
-    """What a user's own problem has; nodes are hashable objects.
+    """The interface of a user's problem; nodes are hashable objects.
 
     Example:
         >>> import pyengine
-        >>> class Doubling:  # from 1 to a number by +1 and *2
+        >>> class Doubling:  # reach a number from 1 by +1 and *2
         ...     def successors(self, node):
         ...         return [(node + 1, 1), (node * 2, 1)]
         ...     def heuristic(self, node):
@@ -39,34 +39,34 @@ class PathProblem(Protocol):
         """Return pairs of a node and the cost of the edge to it, finite and at least 0."""
 
     def heuristic(self, node: Any) -> float:
-        """Return an estimate of the cost to a goal, at least 0; infinity = it cannot be reached."""
+        """Return the estimated cost to a goal, at least 0; infinity = unreachable."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AStarResult:
-    """What a path search found: plain values.
+    """The result of a path search.
 
     Attributes:
-        path: nodes from the start to a goal, both included; None where none was found.
-        cost: sum of the costs of its edges; infinity where none was found.
-        expanded: nodes whose successors were made; a reopened node counts again.
-        generated: successors that were made, known ones included.
-        reopened: how often a cheaper path led to a node that was closed already, which a consistent
-            heuristic rules out.
-        optimal: whether no path is cheaper. Known for graphs, grids and sliding puzzles; for a
-            user's problem it holds if the heuristic never exceeds the cost to a goal, and is False
-            where the path itself shows that it does.
-        bound: the cost is at most so many times the least one, if the heuristic never exceeds the
-            cost to a goal: ``weight_h / weight_g``, at least 1 (the square root of 2 times that for
-            ``"manhattan"`` with 8 neighbours); infinity where nothing is known.
-        stop_reason: ``"found"``; ``"exhausted"``: no goal can be reached; ``"seconds"``,
-            ``"memory"``: a limit; ``"stopped"``: by ``on_progress``. ``"running"`` in what
-            ``on_progress`` is given.
-        seconds: of the call.
-        bytes: memory that the search held at its end.
-        status: with ``keep_status=True``, of graphs ``uint8[nodes]``, of grids ``uint8[H, W]``:
-            0 unseen, 1 open, 2 closed. None with ``method="ida"``, which keeps none, and where the
-            memory cap left no room for it.
+        path: nodes from the start to a goal, inclusive; None if no path was found.
+        cost: total cost of the path; infinity if no path was found.
+        expanded: number of expanded nodes; a reopened node counts again.
+        generated: number of generated successors, including known ones.
+        reopened: how often a cheaper path led to a closed node, which a consistent heuristic rules
+            out.
+        optimal: whether no path is cheaper. Proven for graphs, grids and sliding puzzles; for a
+            user's problem it relies on an admissible heuristic, and is False if the path itself
+            shows that the heuristic is not.
+        bound: with an admissible heuristic, the cost is at most this multiple of the least cost:
+            ``weight_h / weight_g``, at least 1 (times the square root of 2 for ``"manhattan"`` with
+            8 neighbours); infinity if unknown.
+        stop_reason: ``"found"``; ``"exhausted"``: no goal can be reached; ``"seconds"`` or
+            ``"memory"``: a limit; ``"stopped"``: by ``on_progress``; ``"running"``: in calls of
+            ``on_progress``.
+        seconds: duration of the call.
+        bytes: memory held at the end of the search.
+        status: with ``keep_status=True``: ``uint8[nodes]`` for graphs, ``uint8[H, W]`` for grids;
+            0 unseen, 1 open, 2 closed. None with ``method="ida"``, or if the memory limit left no
+            room for it.
     """
 
     path: list[Any] | None
@@ -105,10 +105,10 @@ def astar(
 ) -> AStarResult:
     """Return a path from ``start`` to the nearest of ``goals``.
 
-    The node with the least ``weight_g * g + weight_h * h`` is expanded next, ``g`` the cost of the
-    way to it and ``h`` the estimate of the cost to a goal; ties go to goals, then to the larger
-    ``g``. A closed node is opened again where a cheaper way to it is found, so that any ``h`` that
-    never exceeds the cost to a goal gives the least cost, consistent or not.
+    The node with the least ``weight_g * g + weight_h * h`` is expanded next; ``g`` is the cost
+    of the path to it and ``h`` the estimated cost to a goal; ties go to goals, then to the larger
+    ``g``. A closed node is reopened if a cheaper path to it is found, so any admissible ``h`` gives
+    the least cost, consistent or not.
 
     Args:
         problem: a :class:`Graph`, a :class:`Grid`, a :class:`SlidingPuzzle` or an object with
@@ -121,25 +121,25 @@ def astar(
             ``heuristic``). 0: Dijkstra's algorithm. A name: those, ``"euclidean"`` (grids),
             ``"manhattan"`` and ``"misplaced"`` (puzzles). An array: ``float64[nodes]`` of a graph,
             ``float64[H, W]`` of a grid. A function from a node to a number, for a user's problem.
-        method: ``"astar"``, or ``"ida"``: depth-first search below a growing bound of f, which
-            holds one path in memory and is made for puzzles. It does not know what it has seen:
-            where many paths lead to a node it searches each of them, and where no goal can be
-            reached it may not end.
+        method: ``"astar"``, or ``"ida"``: depth-first search with an increasing bound on f, which
+            stores a single path and suits puzzles. It does not remember visited nodes: if many
+            paths lead to a node it searches each of them, and if no goal can be reached it may not
+            terminate.
         weight_g, weight_h: at least 0, not both 0. ``weight_h=0`` is Dijkstra's algorithm,
             ``weight_g=0`` greedy best-first search (without reopening), ``weight_h=w`` weighted A*,
             whose cost is at most ``w`` times the least.
-        seconds: a limit of wall time, above 0.
-        memory_limit: a cap in bytes on what the search holds; an object's node counts as 256.
+        seconds: wall-time limit, above 0.
+        memory_limit: limit in bytes; a node of a user's problem counts as 256 bytes.
         keep_status: fill ``status`` of the result, for graphs and grids.
         on_progress: called about ten times a second with the result so far; returning False stops.
 
     Raises:
-        ConfigError: an unknown node, a blocked start, no goal, weights, dtypes
-            or limits that do not fit, a cost or an estimate that is negative or NaN.
+        ConfigError: an unknown node, a blocked start, no goals, invalid weights, dtypes or limits,
+            or a negative or NaN cost or estimate.
         KeyboardInterrupt: after Ctrl-C, within 0.1 s.
 
-    An array of estimates that is not consistent costs one more search, without it, to learn whether
-    the path is optimal.
+    If an array of estimates is not consistent, a second search without it determines whether the
+    path is optimal.
 
     Sources: Hart, Nilsson, Raphael 1968; Pohl 1970 (weights); Korf 1985 (IDA*).
 

@@ -1,4 +1,4 @@
-"""Tree search; the package is also the function :func:`~pyengine.search.engine.search`."""
+"""Tree search. The package is callable: see :func:`~pyengine.search.engine.search`."""
 
 from pyengine.base.callable_room import make_callable
 from pyengine.search.config import SearchConfig

@@ -1,4 +1,4 @@
-"""The settings of a search; src/cpp/search/config_fields.h declares them."""
+"""The settings of a search, declared in src/cpp/search/config_fields.h."""
 
 from typing import TYPE_CHECKING
 

@@ -28,25 +28,24 @@ _CLOSED = "this engine is closed"
 
 
 class Engine:
-    """Searches states of one game with one evaluator, and keeps the tree from call to call.
+    """Searches states of one game with one evaluator and keeps the tree between calls.
 
     Args:
         game: a :class:`~pyengine.Game`, a name such as ``"go(board_size=9)"``, a Python game or a
             ``pyspiel`` game.
         evaluator: a path to an ONNX file, the name of a bundled model, ``"uniform"``,
             ``"rollout"``, a callable on planes, or any evaluator.
-        config: the settings; each may be given as a keyword instead.
+        config: the settings; each may also be given as a keyword.
 
     Raises:
         ConfigError: a setting out of range, a game that cannot be searched.
         ModelError: the network cannot be loaded or does not fit the game.
 
-    A tree continues when the state searched equals the root, its history included; any other state
-    starts afresh. Where a user's game has neither ``history()`` nor ``__eq__``, the root of
-    :meth:`advance` is recognised by player, legal actions, planes and text. One search at a time: a
-    second raises :class:`~pyengine.EngineError`; :meth:`stop` and :meth:`stats` work from any
-    thread. After ``fork()`` an engine of the parent raises EngineError in the child: make a new one
-    there.
+    The tree is reused if the searched state equals the root, including its history; any other state
+    starts a new tree. If a user's game has neither ``history()`` nor ``__eq__``, the root after
+    :meth:`advance` is recognised by player, legal actions, planes and text. Only one search may run
+    at a time: a second raises :class:`~pyengine.EngineError`. :meth:`stop` and :meth:`stats` work
+    from any thread. After ``fork()`` the parent's engines raise EngineError in the child.
 
     Example:
         >>> import pyengine
@@ -68,7 +67,6 @@ class Engine:
         config: SearchConfig | None = None,
         **settings: Unpack[SearchSettings],
     ) -> None:
-        """Make an engine; see the class."""
         self._game: _core.Game | None = load_game(game) if isinstance(game, str) else as_game(game)
         self._evaluator: Evaluator | None = as_evaluator(evaluator)
         if not isinstance(config, SearchConfig | None):
@@ -82,7 +80,7 @@ class Engine:
 
     @property
     def game(self) -> _core.Game:
-        """The game, as the engine sees it."""
+        """The game."""
         game = self._game  # another thread may close the engine meanwhile
         if game is None:
             raise EngineError(_CLOSED)
@@ -98,7 +96,7 @@ class Engine:
 
     @property
     def config(self) -> SearchConfig:
-        """The settings that hold where a call gives none."""
+        """The default settings of each call."""
         return self._config
 
     def search(
@@ -111,24 +109,24 @@ class Engine:
         """Search a state.
 
         Args:
-            state: a state of the game that is not terminal; a user's own state too.
+            state: a non-terminal state of the game.
             on_progress: called about ten times a second with the result so far; returning
                 ``False`` ends the search.
             **settings: fields of :class:`~pyengine.SearchConfig`, for this call.
 
-        ``stop_reason`` says what ended the search: its budget (``"simulations"``, ``"seconds"``),
-        ``"proven"``, ``"stopped"``, or ``"visits"``: the root has the most that can be counted,
-        2^32 - 1, and :meth:`advance` makes room again. A ``memory_limit`` below what the tree has
-        keeps the tree from growing, and takes nothing away.
+        ``stop_reason`` is the reason the search ended: its budget (``"simulations"``,
+        ``"seconds"``), ``"proven"``, ``"stopped"``, or ``"visits"``: the root has the maximum
+        number of visits, 2^32 - 1, and :meth:`advance` makes room again. A ``memory_limit`` below
+        the tree's size stops its growth but does not shrink it.
 
         Raises:
-            ConfigError: a terminal state, one of another game, a setting out of range, or a
+            ConfigError: a terminal state, a state of another game, a setting out of range, or a
                 ``memory_limit`` that the engine's cache fills.
             EngineError: another search of this engine is running, or it is closed.
-            EvaluationError: the evaluator failed. The tree is as good as before.
-            KeyboardInterrupt: after Ctrl-C, within 50 ms and one batch or call of a user's code.
+            EvaluationError: the evaluator failed. The tree stays valid.
+            KeyboardInterrupt: after Ctrl-C, within 50 ms plus one batch or call of a user's code.
 
-        What a user's game or ``on_progress`` raises stops the search and is raised here.
+        Exceptions raised by a user's game or ``on_progress`` end the search and propagate.
         """
         return self._search(state, on_progress, _PROGRESS_EVERY, settings)
 
@@ -143,43 +141,43 @@ class Engine:
         return result(fields, state)
 
     def _warn_of_a_lost_tree(self, state: Any) -> None:
-        """Warn once, after advance(), where nothing can tell whether a state is the one meant."""
+        """Warn once if the state after advance() cannot be compared with the root."""
         advanced, self._advanced = self._advanced, False
         if not advanced or self._warned or can_be_recognised(self.game, state):
             return
         self._warned = True
         warnings.warn(
-            f'game "{self.game.name}": the tree that advance() kept is dropped, since '
-            f"{type(state).__name__} has no history(), no __eq__, no observation_tensor() and no "
-            "__str__ by which the engine could recognise the state; one of them keeps the tree",
+            f'game "{self.game.name}": the tree kept by advance() is dropped, because '
+            f"{type(state).__name__} has none of history(), __eq__, observation_tensor() and "
+            "__str__ to recognise the state by; define one of them to keep the tree",
             stacklevel=4,
         )
 
     def search_many(
         self, states: Sequence[Any], **settings: Unpack[SearchSettings]
     ) -> list[SearchResult]:
-        """Search several states at once, each in a tree of its own; they share the batches.
+        """Search several states concurrently, each in its own tree, with shared batches.
 
-        ``settings`` are fields of :class:`~pyengine.SearchConfig`, for this call. Budgets are for
+        ``settings`` are fields of :class:`~pyengine.SearchConfig`, for this call. Budgets apply to
         each state; no tree is kept. With ``deterministic=True`` each tree has an equal share of the
-        memory, and ConfigError is raised where that is less than 64 KiB (256 KiB with more than
-        16,382 actions). Errors are those of :meth:`search`. A state whose root was in no batch when
-        the search had to end has equal priors, value 0 and ``evaluations`` 0.
+        memory; a share below 64 KiB (256 KiB with more than 16,382 actions) raises ConfigError.
+        Other errors are those of :meth:`search`. If the search ends before a root was submitted
+        for evaluation, its result has uniform priors, value 0 and ``evaluations`` 0.
         """
         if isinstance(states, str) or not isinstance(states, Iterable):
             raise ConfigError(f"states: expected a sequence of states, got {short_repr(states)}")
         states = list(states)
         searcher, result = self._searcher_open, self._results()
-        found = searcher.search_many(states, dict(settings))
-        return [result(fields, state) for fields, state in zip(found, states, strict=True)]
+        results = searcher.search_many(states, dict(settings))
+        return [result(fields, state) for fields, state in zip(results, states, strict=True)]
 
     def analyze(
         self, state: Any, *, every: float = 0.1, **settings: Unpack[SearchSettings]
     ) -> Iterator[SearchResult]:
         """Yield the result so far every ``every`` seconds while searching in the background.
 
-        Without a budget the search goes on until the loop is left, which stops it. The last result
-        is the final one. ``state``, ``settings`` and errors are those of :meth:`search`.
+        Without a budget the search runs until the loop is left. The last result is the final one.
+        ``state``, ``settings`` and errors are those of :meth:`search`.
 
         Example:
             >>> import pyengine
@@ -198,7 +196,7 @@ class Engine:
         return self._stream(state.clone(), every, settings)
 
     def _stream(self, state: Any, every: float, settings: SearchSettings) -> Iterator[SearchResult]:
-        _core.throw_at_exit()  # no thread can search any more
+        _core.throw_at_exit()  # at exit no thread can search
         news: queue.Queue[SearchResult | BaseException] = queue.Queue()
         latest: list[SearchResult] = []
         leaving = threading.Event()
@@ -234,22 +232,22 @@ class Engine:
                 return
         finally:
             leaving.set()
-            if not ended:  # the engine may be searching for somebody else by now
+            if not ended:  # else another caller may already be searching
                 self.stop()
-            while worker.is_alive() and not _core.program_ends():  # which may be its end for good
+            while worker.is_alive() and not _core.program_ends():  # at exit it may never finish
                 worker.join(timeout=_PROGRESS_EVERY)
 
     def advance(self, action: int) -> None:
         """Make the state after ``action`` the root and keep its subtree.
 
-        Raises ConfigError when nothing has been searched, IllegalActionError when the action is
-        not legal. Never blocks for long: what is dropped is sorted out in the background.
+        Raises ConfigError if nothing has been searched, IllegalActionError if the action is
+        illegal. Returns quickly: the rest of the tree is freed in the background.
         """
         self._searcher_open.advance(action)
         self._advanced = True
 
     def stop(self) -> None:
-        """End the running search early, with what it has. From any thread."""
+        """End the running search early; callable from any thread."""
         searcher = self._searcher  # another thread may close the engine meanwhile
         if searcher is not None:
             searcher.stop()
@@ -259,26 +257,25 @@ class Engine:
         self._searcher_open.clear()
 
     def stats(self) -> dict[str, Any]:
-        """Return counters since the engine was made.
+        """Return counters since the engine was created.
 
         Keys:
-            simulations: of all searches.
+            simulations: in all searches.
             evaluations: rows evaluated, without padding and cache hits.
             batches: calls of the evaluator.
-            mean_batch_fill: rows of a batch.
-            padding: rows of batches that no leaf needed.
-            cache_hits: rows that the cache answered.
-            collisions: walks that met a leaf in flight, or a part that another worker searches.
-            waiting_seconds: of workers with nothing to do but wait for evaluations or for a part of
-                the tree, summed.
-            nodes: in the tree now.
-            bytes: of tree and cache now.
-            memory_refusals: how often a node stayed without children because the memory limit was
-                met.
-            scheduler_passes: of the threads through the scheduler's mutex.
+            mean_batch_fill: mean number of rows per batch.
+            padding: unused rows of batches.
+            cache_hits: rows answered by the cache.
+            collisions: walks that reached a leaf in flight or a subtree leased by another worker.
+            waiting_seconds: total time workers spent waiting for evaluations or a subtree.
+            nodes: current size of the tree.
+            bytes: current size of tree and cache.
+            memory_refusals: how often the memory limit kept a node from getting children.
+            scheduler_passes: critical sections under the scheduler's mutex.
             wake_ups: of sleeping threads.
-            queue_operations: of the lines in which searches and batches wait.
-            provider: that runs the network, and whether CUDA graphs that were asked for are used.
+            queue_operations: on the queues of searches and batches.
+            provider: the execution provider of the network, and whether requested CUDA graphs are
+                used.
         """
         stats = dict(self._searcher_open.stats())
         batches = stats["batches"]
@@ -286,21 +283,18 @@ class Engine:
         return stats
 
     def close(self) -> None:
-        """Free everything and let go of game and evaluator. Closing twice is no error."""
+        """Free all memory and drop game and evaluator. Closing twice is allowed."""
         self.stop()
-        # A search under way keeps what it needs until it ends.
+        # A running search keeps what it needs until it ends.
         self._searcher = self._game = self._evaluator = None
 
     def __enter__(self) -> Self:
-        """Return the engine, which is closed when the block is left."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the engine."""
         self.close()
 
     def __repr__(self) -> str:
-        """Return game and evaluator."""
         if self._game is None:
             return "Engine(closed)"
         return f"Engine({self._game}, {self._evaluator!r})"
@@ -313,7 +307,7 @@ class Engine:
         return searcher
 
     def _results(self) -> _MakeResult:
-        """Return what makes results, also if the engine is closed before the search ends."""
+        """Return a factory of results that still works if the engine is closed meanwhile."""
         game, evaluator = self.game, self.evaluator
 
         def result(fields: dict[str, Any], state: Any) -> SearchResult:
@@ -346,7 +340,7 @@ def search(
     Args:
         state: a :class:`~pyengine.State`, or a user's state together with its ``game``.
         evaluator: as for :class:`Engine`.
-        game: needed where the state does not know its game.
+        game: required if the state does not know its game.
         on_progress: as for :meth:`Engine.search`.
         **settings: fields of :class:`~pyengine.SearchConfig`.
 

@@ -1,4 +1,4 @@
-"""What a search found: :class:`SearchResult`."""
+"""The result of a search: :class:`SearchResult`."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ _COLUMNS = 80  # of a terminal
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SearchResult:
-    """Plain values that outlive the engine.
+    """The result of a search, valid even after the engine is closed.
 
     Values are in [-1, 1], for the player to move at the root. ``A`` is the number of actions of
     the game, ``L`` the number of legal ones.
 
     Attributes:
-        action: the move: most visits, then larger q, larger prior, smaller action. With
-            ``choose="mean"`` q comes first; with ``algorithm="gumbel"`` the winner of sequential
-            halving does. A proven win stands before all others, a proven loss behind them; with
-            ``temperature`` above 0 it is drawn.
-        value: mean of all visits and of the root's own evaluation, or the proven value.
-        network_value: the root's own evaluation; 0 where the search had to end before it began.
-        proven: -1, 0 or 1 where the value is proven, else None.
+        action: the selected move: most visits, then larger q, larger prior, smaller action. With
+            ``choose="mean"`` q comes first; with ``algorithm="gumbel"`` it is the winner of
+            sequential halving. A proven win is always preferred, a proven loss avoided; with
+            ``temperature`` above 0 the move is drawn at random.
+        value: mean of all visits and the root's own evaluation, or the proven value.
+        network_value: the root's own evaluation; 0 if the search ended before it.
+        proven: -1, 0 or 1 if the value is proven, else None.
         actions: int32[L], the legal actions, ascending.
-        visits: uint32[L], those of the reused tree included; in a new tree of s simulations their
+        visits: uint32[L], including those of a reused tree; in a new tree of s simulations their
             sum is s.
-        priors: float32[L], as searched, noise included.
-        q: float32[L], mean value of each move; NaN where unvisited.
-        policy: float32[A], visits normalised.
+        priors: float32[L], as used by the search, including noise.
+        q: float32[L], mean value of each move; NaN if unvisited.
+        policy: float32[A], normalised visits.
         improved_policy: float32[A], the policy target of Gumbel MuZero from completed Q-values.
         pv: principal variation: ``action``, then the most visited moves.
-        reused: of ``visits``, those that came from the tree before.
-        simulations: of this call.
+        reused: the part of ``visits`` that came from the reused tree.
+        simulations: in this call.
         evaluations: rows evaluated in this call, without padding and cache hits.
-        nodes: in the tree. After :meth:`Engine.advance` to a move of 16,384 visits or more, at most
-            its visits until the background has counted the nodes.
-        seconds: of this call.
+        nodes: size of the tree. After :meth:`Engine.advance` to a move with 16,384 visits or more,
+            an upper bound until the nodes have been counted in the background.
+        seconds: duration of this call.
         stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, or ``"visits"``:
-            the root has as many visits as can be counted, 2^32 - 1.
-        state: a copy of the state searched.
-        tree_nodes: what :meth:`tree` reads.
+            the root has the maximum number of visits, 2^32 - 1.
+        state: a copy of the searched state.
+        tree_nodes: the data of :meth:`tree`.
         final_board: the source of :attr:`ownership` and :attr:`score`; None if the network predicts
             neither.
 
@@ -98,9 +98,9 @@ class SearchResult:
     def ownership(self) -> npt.NDArray[np.float32] | None:
         """The predicted owner of each point at the end: float32 [H,W] in [-1, 1], top row first.
 
-        1 = the player to move at the root, -1 = the opponent. The network predicts it for the root
-        when it is first read; the search has no part in it. None if the network has no such output.
-        Raises EvaluationError if the network cannot be evaluated, because its file is gone say.
+        1 = the player to move at the root, -1 = the opponent. It is the network's prediction for
+        the root, evaluated on first access, without search. None if the network has no such output.
+        Raises EvaluationError if the network cannot be evaluated, for example without its file.
         """
         return None if self.final_board is None else self.final_board.said()[0]
 
@@ -112,9 +112,8 @@ class SearchResult:
     def policy_at(self, temperature: float) -> npt.NDArray[np.float32]:
         """Return ``visits ** (1 / temperature)`` normalised, float32 [A].
 
-        At 0 all the probability is on the most visited actions (shared among equals). Where no
-        action has a visit, the priors stand for the visits. Raises ConfigError for a negative
-        temperature.
+        At 0 all probability is on the most visited actions, split equally. Without visits the
+        priors are used instead. Raises ConfigError for a negative temperature.
         """
         temperature = number("temperature", temperature, "a number >= 0", lambda given: given >= 0)
         policy = np.zeros_like(self.policy)
@@ -123,19 +122,19 @@ class SearchResult:
         return policy
 
     def tree(self, max_depth: int = 3, min_visits: int = 1) -> SearchTree:
-        """Return the tree as it was when the search ended.
+        """Return the tree at the end of the search.
 
         Args:
             max_depth: plies below the root.
-            min_visits: nodes with fewer visits are left out, with what is below them.
+            min_visits: omit subtrees whose root has fewer visits.
 
-        A result keeps the most visited nodes: 256 and 4 a simulation of its call, at most 4,096.
+        A result keeps the most visited nodes: 256 plus 4 per simulation, up to 4,096.
         """
         depth, visits = integer("max_depth", max_depth, 0), integer("min_visits", min_visits, 0)
         return SearchTree.from_nodes(self.tree_nodes, depth, visits, self.state)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all values as plain Python objects, fit for JSON (NaN becomes None).
+        """Return all values as JSON-compatible Python objects (NaN becomes None).
 
         ``ownership`` and ``score`` are included if the network predicts them and its file exists.
         """
@@ -159,7 +158,7 @@ class SearchResult:
     def proven_moves(self) -> dict[int, int]:
         """Return -1, 0 or 1 for each action whose value is proven, for the player to move.
 
-        Moves that are not among the nodes that a result keeps (see :meth:`tree`) are left out.
+        Only covers moves among the nodes that a result keeps; see :meth:`tree`.
         """
         nodes = self.tree_nodes
         if nodes.dtype.names is None:
@@ -168,7 +167,7 @@ class SearchResult:
         return {int(node["action"]): int(node["proven"]) for node in known}
 
     def order(self) -> npt.NDArray[np.intp]:
-        """Return indices into ``actions``, best first: the chosen one, then by visits and prior."""
+        """Return indices into ``actions``: the selected one, then by visits and prior."""
         chosen = self.actions == self.action
         return np.lexsort((self.actions, -self.priors, -self.visits.astype(np.int64), ~chosen))
 
@@ -227,7 +226,7 @@ class SearchResult:
 
 
 def ending(reason: StopReason) -> str:
-    """Return in words what ended a search."""
+    """Describe why a search ended."""
     return "stopped" if reason == "stopped" else f"ended by {reason}"
 
 
@@ -236,18 +235,18 @@ def _shortened(line: str) -> str:
 
 
 def unseen_note(result: SearchResult) -> str:
-    """Return a note if equal priors and few simulations left moves without a visit, else ""."""
+    """Return a note if moves are unvisited due to equal priors and few simulations, else ""."""
     unseen = int((result.visits == 0).sum())
     if not unseen or result.priors.min() < result.priors.max() or result.proven is not None:
         return ""
     return (
-        f"{unseen:,} of {len(result.visits):,} moves have no visit: with equal priors the search "
+        f"{unseen:,} of {len(result.visits):,} moves have no visits: with equal priors the search "
         "needs many more simulations than moves"
     )
 
 
 def win_rate(value: float) -> float:
-    """Return a value in [-1, 1] as the share of games won, a draw counted as half."""
+    """Convert a value in [-1, 1] to a win rate; a draw counts as half."""
     return (value + 1) / 2
 
 
@@ -261,7 +260,7 @@ def _action_name(state: Any, action: int) -> str:
 
 
 def result_of(fields: dict[str, Any], state: Any, final_board: FinalBoard | None) -> SearchResult:
-    """Return the result with the fields that the core gave."""
+    """Create a result from the fields returned by the core."""
     result = SearchResult.__new__(SearchResult)
     # A frozen dataclass sets its fields one by one, which takes a fifth of the smallest search.
     vars(result).update(fields, state=state, final_board=final_board)

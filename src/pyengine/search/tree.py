@@ -1,4 +1,4 @@
-"""The tree of a finished search, for people: nested nodes, a dict, a Graphviz drawing."""
+"""The tree of a finished search as nested nodes, a dict or a Graphviz drawing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyengine import _core
 
-# What str() shows.
+# Limits of str().
 _SHOWN_DEPTH = 3
 _SHOWN_CHILDREN = 3
 
@@ -20,20 +20,18 @@ _PROVEN = {-1: "lost", 0: "drawn", 1: "won"}
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SearchTree:
-    """A node and what was kept below it. Values are for the player who made the move.
+    """A node and its subtree. Values are for the player who made the move.
 
     At the root, where nobody moved, they are for the opponent of the player to move. Trees are
-    equal if the same values stand in the same places; NaN equals NaN.
+    compared by value; NaN equals NaN.
 
     Attributes:
-        action: that leads here; None at the root.
-        name: of the action; empty at the root.
-        to_move: player to move; None where the game is over or the node is not expanded.
-        visits: of the node.
+        action: the action that leads here; None at the root.
+        name: the action as text; empty at the root.
+        to_move: player to move; None if the node is terminal or not expanded.
         prior: of the action; 0 at the root.
-        q: mean value for that player; NaN without visits.
-        proven: -1, 0 or 1 for that player where it is proven, else None.
-        children: what was kept below.
+        q: mean value; NaN without visits.
+        proven: the proven value, -1, 0 or 1, else None.
     """
 
     action: int | None
@@ -49,7 +47,7 @@ class SearchTree:
     def from_nodes(
         cls, nodes: npt.NDArray[np.void], max_depth: int, min_visits: int, state: Any
     ) -> Self:
-        """Build the tree from records in which parents come before their children."""
+        """Build the tree from records in which parents precede their children."""
         built: list[tuple[Self, int, Any] | None] = []
         for node in nodes.tolist():
             parent, action, visits, prior, q, to_move, proven = node
@@ -85,7 +83,7 @@ class SearchTree:
         )
 
     def __str__(self) -> str:
-        """Return the top of the tree, a line for each node."""
+        """Return the top of the tree, one node per line."""
         return "\n".join(self._lines(0))
 
     def _label(self) -> str:
@@ -105,10 +103,10 @@ class SearchTree:
             lines.append(f"{'  ' * (depth + 1)}and {more} more")
         return lines
 
-    # A tree may be deeper than Python's recursion limit: the methods below walk it in a loop.
+    # A tree may be deeper than Python's recursion limit, so the methods below iterate.
 
     def _nodes(self) -> Iterator[tuple[int, SearchTree]]:
-        """Yield each node after its parent, with the parent's number in this order, or -1."""
+        """Yield nodes after their parents, with the index of the parent, or -1."""
         pending = [(-1, self)]
         number = 0
         while pending:
@@ -121,9 +119,9 @@ class SearchTree:
         return {name: value for name, value in vars(self).items() if name != "children"}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return nested plain values, fit for JSON (NaN becomes None).
+        """Return nested JSON-compatible values (NaN becomes None).
 
-        Python's json writes about a thousand levels: choose ``max_depth`` for it.
+        Python's json supports about a thousand levels; limit ``max_depth`` accordingly.
         """
         built: list[dict[str, Any]] = []
         for parent, node in self._nodes():
@@ -184,5 +182,5 @@ def _after(state: Any, action: int) -> Any:
 
 
 def signed(value: float) -> str:
-    """Return a value with its sign and three decimals; what rounds to 0 is +0.000."""
+    """Format a value with its sign and three decimals; never -0.000."""
     return f"{round(value, 3) + 0.0:+.3f}"

@@ -66,7 +66,7 @@ def test_a_game_played_to_its_end_with_a_kept_tree() -> None:
 
 
 def test_games_that_do_not_fill_up_are_refused(tmp_path: Path) -> None:
-    expected = r"^endgame_solver_empties: expected 0 for .*found 3"
+    expected = r"^endgame_solver_empties: expected 0 for .*got 3"
     game = pyengine.load_game("go", board_size=5)
     for other in (game, ToyGame(Pairs)):
         engine = Engine(other, "uniform", endgame_solver_empties=3)

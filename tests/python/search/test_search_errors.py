@@ -34,7 +34,7 @@ def check_unharmed(engine: Engine) -> None:
 
 def test_a_terminal_state_is_refused(engine: Engine) -> None:
     over = engine.game.new_initial_state([0, 3, 1, 4, 2])
-    with pytest.raises(ConfigError, match=r"state: expected .*found a terminal one"):
+    with pytest.raises(ConfigError, match=r"state: expected .*got a terminal one"):
         engine.search(over)
     with pytest.raises(ConfigError, match="terminal"):
         engine.search_many([engine.game.new_initial_state(), over])
@@ -44,7 +44,7 @@ def test_a_terminal_state_is_refused(engine: Engine) -> None:
 def test_a_state_of_another_game_is_refused_with_both_names(engine: Engine) -> None:
     for other in ("connect_four", "mnk(rows=4)"):
         state = pyengine.load_game(other).new_initial_state()
-        with pytest.raises(ConfigError, match=r"tic_tac_toe.*found one of " + re.escape(other[:5])):
+        with pytest.raises(ConfigError, match=r"tic_tac_toe.*got one of " + re.escape(other[:5])):
             engine.search(state)
     check_unharmed(engine)
 

@@ -359,7 +359,7 @@ def test_a_result_fits_80_columns() -> None:
 
 def test_moves_without_a_visit_are_told_where_priors_are_equal() -> None:
     few = str(searched("gomoku", simulations=100)).replace("\n", " ")
-    assert re.search(r"\d+ of 225 moves have no visit: with equal priors", few)
+    assert re.search(r"\d+ of 225 moves have no visits: with equal priors", few)
     assert "no visit" not in str(searched("tic_tac_toe", simulations=500))
 
 
