@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-ROWS = 512  # of a table
+ROWS = 512  # per table
 PARTS = 4096
 MASK = (1 << 64) - 1
 
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What mctx compiles for: all cases of a shape are searched at once."""
+    """Array shapes that mctx compiles for: all cases of a shape are searched together."""
 
     actions: int
     simulations: int
@@ -48,11 +48,11 @@ SHAPES = (
     Shape(82, 200),
 )
 CASES = 32  # of a shape
-WEIGHTS = 4  # cases of a shape whose policy target is written too
+WEIGHTS = 4  # cases per shape whose policy target is written too
 
 
 def numbers(seed: int, count: int) -> npt.NDArray[np.uint64]:
-    """Return numbers that look random and are the same everywhere: SplitMix64."""
+    """Return pseudorandom numbers that are the same on every machine: SplitMix64."""
     steps = np.arange(1, count + 1, dtype=np.uint64)
     with np.errstate(over="ignore"):
         x = np.uint64(seed * 0x9E3779B97F4A7C15 & MASK) + steps * np.uint64(0x9E3779B97F4A7C15)
@@ -63,7 +63,7 @@ def numbers(seed: int, count: int) -> npt.NDArray[np.uint64]:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Priors float64[ROWS, A], values float64[ROWS] for the player to move, both exact."""
+    """Priors float64[ROWS, A] and values float64[ROWS] for the player to move, both exact."""
 
     priors: npt.NDArray[np.float64]
     values: npt.NDArray[np.float64]
@@ -87,7 +87,7 @@ def next_row(row: Any, action: Any) -> Any:
 
 
 def seed_of(shape: Shape, case: int) -> int:
-    """Return the seed of a case; no two cases share one."""
+    """Return the seed of a case; seeds are unique."""
     return (SHAPES.index(shape) + 1) * 1000 + case
 
 
@@ -136,7 +136,7 @@ def search_by_mctx(shape: Shape, cases: int = CASES) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Write what mctx finds for all shapes."""
+    """Write mctx's results for all shapes."""
     text = []
     for shape in SHAPES:
         print(shape, file=sys.stderr)

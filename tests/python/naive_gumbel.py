@@ -1,4 +1,4 @@
-"""The textbook Gumbel AlphaZero, one simulation after the other, on OpenSpiel's verbs."""
+"""The textbook Gumbel AlphaZero, one simulation at a time, on OpenSpiel's interface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass
 class Node:
-    """Visits ``n``, sum ``w`` for the first player; once expanded its moves and its own value."""
+    """Visits ``n`` and sum ``w`` for the first player; once expanded, its moves and own value."""
 
     n: int = 0
     w: float = 0.0
@@ -44,7 +44,7 @@ class Node:
 
 
 def considered_visits(moves: int, budget: int) -> list[int]:
-    """Return how many visits a move must have to be chosen, for each simulation."""
+    """Return, for each simulation, the number of visits a move must have to be chosen."""
     if moves == 1:
         return list(range(budget))
     sequence: list[int] = []
@@ -58,7 +58,7 @@ def considered_visits(moves: int, budget: int) -> list[int]:
 
 
 def noise(seed: int, search: int, moves: int) -> Array:
-    """Return the engine's noise of a search: Gumbel's inverse of numbers of numpy's Philox."""
+    """Return the engine's noise of a search: inverse Gumbel CDF of numpy's Philox numbers."""
     bits = np.random.Philox(key=[seed, (search << 40) + 1]).random_raw(moves) >> np.uint64(12)
     return -np.log(-np.log((bits + 0.5) * 2.0**-52))
 
@@ -77,13 +77,13 @@ def search(
 
 
 def choose_at_root(root: Node, noise: Array, level: float) -> int:
-    """Return the place of the best of the moves that have so many visits."""
+    """Return the index of the best move with the given number of visits."""
     logits, sigma = root.logits_and_sigma()
     return int(np.argmax(np.where(root.visits() == level, noise + logits + sigma, -np.inf)))
 
 
 def choose(node: Node) -> int:
-    """Return the place of the move that lacks most of its share of the improved policy."""
+    """Return the index of the move furthest below its share of the improved policy."""
     logits, sigma = node.logits_and_sigma()
     policy = np.exp(logits + sigma - (logits + sigma).max())
     visits = node.visits()
@@ -91,7 +91,7 @@ def choose(node: Node) -> int:
 
 
 def simulate(root: Node, state: Any, evaluate: Evaluate, place: int) -> None:
-    """Walk down from a move of the root, evaluate the leaf, back its value up."""
+    """Walk down from a root move, evaluate the leaf and back up its value."""
     path = [root]
     while path[-1].children:
         node = path[-1]

@@ -1,4 +1,4 @@
-"""The textbook serial PUCT, on anything with OpenSpiel's verbs: what visit counts must equal."""
+"""The textbook serial PUCT on OpenSpiel's interface, which visit counts must match."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 #: ``evaluate(state) -> ({action: prior}, value for the player to move)``
 Evaluate = Callable[[Any], tuple[dict[int, float], float]]
 
-#: What makes an engine search as this does: one leaf after the other, and nothing proven.
+#: Settings with which an engine searches as this does: one leaf at a time, without proofs.
 SERIAL: dict[str, Any] = {
     "threads": 1,
     "batch_size": 1,
@@ -45,15 +45,15 @@ class Node:
 
 
 def stored(prior: float) -> float:
-    """Return a prior as 16 bits keep it: 5 of exponent, 11 of mantissa, rounded."""
+    """Round a prior to 16 bits: 5-bit exponent, 11-bit mantissa."""
     if prior < 2.0**-31:
         return 0.0
-    mantissa, exponent = math.frexp(np.float32(prior))  # mantissa in [0.5, 1): 12 bits of it
+    mantissa, exponent = math.frexp(np.float32(prior))  # mantissa in [0.5, 1), 12 bits
     return math.ldexp(math.floor(mantissa * 2**12 + 0.5), exponent - 12)
 
 
 def choose(node: Node, s: Settings) -> int:
-    """Return the action of the largest score; ties to the larger prior, then the smaller action."""
+    """Return the action with the largest score; ties go to the larger prior, then the smaller action."""
     n, sign = node.n, 1 if node.player == 0 else -1
     value = sign * node.w / node.n
     visited = sum(child.prior for child in node.children.values() if child.n)
@@ -77,7 +77,7 @@ def choose(node: Node, s: Settings) -> int:
 def search(
     state: Any, evaluate: Evaluate, simulations: int, settings: Settings, root: Node | None = None
 ) -> Node:
-    """Return the root after ``simulations`` more; the root's own evaluation is none of them."""
+    """Run ``simulations`` more and return the root, whose own evaluation does not count."""
     root = root or Node()
     if root.n == 0:
         simulate(root, state.clone(), evaluate, settings)
@@ -87,7 +87,7 @@ def search(
 
 
 def simulate(root: Node, state: Any, evaluate: Evaluate, settings: Settings) -> None:
-    """Walk down, evaluate the leaf, back its value up."""
+    """Walk down, evaluate the leaf and back up its value."""
     path = [root]
     while path[-1].children:
         action = choose(path[-1], settings)

@@ -1,10 +1,10 @@
-"""Small games in Python. A state is its moves; what a game adds to that is what a test is about."""
+"""Small games in Python. A state is its moves; each game adds only what its test needs."""
 
 from __future__ import annotations
 
 
 class ToyState:
-    """Any of the actions, in turns, for ever."""
+    """Players alternate forever; all actions are always legal."""
 
     actions = 3
 
@@ -34,7 +34,7 @@ class ToyState:
 
 
 class ToyGame:
-    """The game of a kind of states."""
+    """The game of a class of states."""
 
     def __init__(self, kind: type[ToyState]) -> None:
         self.kind = kind
@@ -47,13 +47,13 @@ class ToyGame:
 
 
 class Endless(ToyState):
-    """82 moves for ever: mctx's trees have no rules."""
+    """82 moves forever, since mctx's trees have no rules."""
 
     actions = 82
 
 
 class Pairs(ToyState):
-    """Four points in a row on 5x4; after the first move each player moves twice running."""
+    """Four points in a row on 5x4; after the first move each player moves twice in a row."""
 
     actions = 20
 
@@ -93,11 +93,11 @@ class Share(ToyState):
 
 
 class Matches(ToyState):
-    """Players take one, two or three of eleven matches; who takes the last one wins."""
+    """Players take one, two or three of eleven matches; taking the last one wins."""
 
     @property
     def left(self) -> int:
-        """Matches that are left."""
+        """The number of matches left."""
         return 11 - sum(action + 1 for action in self.moves)
 
     def legal_actions(self) -> list[int]:

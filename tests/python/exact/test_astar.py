@@ -1,4 +1,4 @@
-"""pyengine.astar: outside costs, guarantees, users' problems, limits, bad input."""
+"""pyengine.astar: known costs, guarantees, users' problems, limits, bad input."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ SMALL = {
 
 
 def small_graph(**changes: Any) -> Graph:
-    """Return 0 -> 1 -> 2 for 3, beside 0 -> 2 for 5; nothing leads to 3."""
+    """Return 0 -> 1 -> 2 with cost 3 and 0 -> 2 with cost 5; nothing leads to 3."""
     return Graph.from_csr(**{**SMALL, **changes})
 
 
 class Dict:
-    """A user's problem: a dict of dicts, and a dict of estimates."""
+    """A user's problem: a dict of dicts and a dict of estimates."""
 
     def __init__(self, edges: dict[Any, dict[Any, float]], h: dict[Any, float] | None = None):
         self.edges = edges
@@ -56,7 +56,7 @@ class Own:
         return 0
 
 
-#: h is admissible and not consistent: b is closed before the cheap way to it is found.
+#: h is admissible but not consistent: b is closed before its cheapest path is found.
 INCONSISTENT = Dict({"s": {"a": 1, "b": 3}, "a": {"b": 1}, "b": {"g": 3}}, {"a": 4, "b": 0})
 
 
@@ -99,7 +99,7 @@ def test_scipy_matrices_of_any_form_and_dtype_are_graphs(form: str, dtype: str) 
     expected = ([0, 2], 1) if dtype == "bool" else ([0, 1, 2], 3)
     result = astar(graph, 0, 2)
     assert (result.path, result.cost) == expected
-    weight = np.array([100, 100, 100], dtype)  # of one edge: their sum may exceed the dtype
+    weight = np.array([100, 100, 100], dtype)  # per edge: their sum may exceed the dtype
     twice = sparse.coo_array((weight, ([0, 0, 0], [1, 1, 1])), shape=(2, 2))
     assert astar(Graph.from_scipy(twice), 0, 1).cost == 3 * float(weight[0])
 
@@ -288,7 +288,7 @@ def test_puzzles(method: str) -> None:
         if method == "ida" and h in ("misplaced", 0):
             continue
         found = astar(puzzle, start, GOAL_8, h=h, method=method)
-        assert found.cost == 31  # the most that any state needs (Schofield 1967)
+        assert found.cost == 31  # the largest number of moves that any state needs (Schofield 1967)
         assert found.path is not None
         assert (found.path[0], found.path[-1]) == (start, GOAL_8)
         assert found.optimal
@@ -327,7 +327,7 @@ def test_what_a_users_problem_raises_is_raised() -> None:
 
 
 def test_weights_of_any_size_order_nodes_as_their_ratio_says() -> None:
-    # 0.4 beside 0.1 + 0.1: products with the least double are all 0
+    # 0.4 against 0.1 + 0.1: products with the smallest double are all 0.
     graph = small_graph(weights=np.array([0.1, 0.4, 0.1]), h=[0.2, 0.1, 0.0, 0.0])
     for method in ("astar", "ida"):
         for weight in (5e-324, 1.0, 3e200, 1e308):
@@ -449,7 +449,7 @@ PUZZLE = SlidingPuzzle(3, 3)
 
 
 def ask(**arguments: Any) -> Any:
-    """Return a call of astar with other arguments than of the small graph."""
+    """Return a call of astar with some arguments of the small graph replaced."""
     return lambda: astar(**{"problem": small_graph(), "start": 0, "goals": 2, **arguments})
 
 

@@ -1,4 +1,4 @@
-"""pyengine.astar on other people's problems: MovingAI's grids, Korf's fifteen-puzzles."""
+"""pyengine.astar on published problems: MovingAI's grids, Korf's fifteen-puzzles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GOAL = tuple(range(16))
 
 
 def grid_of(path: Path) -> Grid:
-    """Read a map: four lines of header, then rows of cells; ``.`` and ``G`` are free."""
+    """Read a map: a header of four lines, then rows of cells; ``.`` and ``G`` are free."""
     rows = path.read_text().splitlines()[4:]
     return Grid(np.array([[cell in ".G" for cell in row] for row in rows]), connectivity=8)
 
@@ -32,7 +32,7 @@ def test_all_scenarios_are_optimal(shared: Callable[..., Path]) -> None:
             x, y, to_x, to_y = map(int, fields[4:8])
             found = astar(grid, (y, x), (to_y, to_x))
             assert found.optimal, (file.name, fields)
-            # Files without "random" in their names have six digits.
+            # Files without "random" in their name have costs with six digits.
             rel = 1e-7 if "random" in file.name else 1e-5
             assert found.cost == pytest.approx(float(fields[8]), rel=rel, abs=1e-7), fields
             checked += 1

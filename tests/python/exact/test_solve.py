@@ -1,4 +1,4 @@
-"""pyengine.solve: outside values, users' games, limits, bad input, the command line."""
+"""pyengine.solve: known values, users' games, limits, bad input, the command line."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_m_n_k_games_have_their_published_values() -> None:
         assert (found.value, found.exact) == (case["value_for_first_player"], True), case
 
 
-# Positions of the FFO endgame suite with the published score and best moves.
+# Positions of the FFO endgame suite with published scores and best moves.
 FFO = {
     40: ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------", 0, 38, {"a2"}),
     43: ("--XXXXX---XXXX---OOOXX---OOXXXX--OOXXXO-OOOOXOO----XOX----XXXXX-", 1, -12, {"c7", "g3"}),
@@ -150,7 +150,7 @@ def test_limits_give_the_best_so_far() -> None:
     found = pyengine.solve(start, seconds=0.05)
     assert not found.exact
     assert found.action in start.legal_actions()
-    # Othello's empty board with a limit of depth, and of its last moves.
+    # Othello's initial position with a depth limit, and its last moves.
     found = pyengine.solve(pyengine.load_game("othello").new_initial_state(), depth=4)
     assert (found.exact, found.depth) == (False, 4)
 
@@ -195,9 +195,7 @@ def test_bad_states_are_named() -> None:
         pyengine.solve(pyengine.load_game("tic_tac_toe"))  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"expected a state, such as .*, got a text"):
         pyengine.solve("tic_tac_toe")  # type: ignore[arg-type]
-    with pytest.raises(
-        ConfigError, match=r"has no game: call solve\(state, ..., game=GAME\)"
-    ):
+    with pytest.raises(ConfigError, match=r"has no game: call solve\(state, ..., game=GAME\)"):
         pyengine.solve(ToyGame(Pairs).new_initial_state())
 
 
@@ -218,12 +216,12 @@ def test_ctrl_c_ends_a_solver() -> None:
 def test_another_thread_stops_a_solver() -> None:
     solver = pyengine.Solver("go", table_mb=1)
     state = solver.game.new_initial_state()
-    solver.stop()  # nothing runs: nothing is stopped
+    solver.stop()  # nothing to stop
     assert solver.solve(state, depth=1).depth == 1
     found: list[pyengine.SolveResult] = []
     running = threading.Thread(target=lambda: found.append(solver.solve(state)))
     running.start()
-    while running.is_alive():  # it may not have begun when it is stopped for the first time
+    while running.is_alive():  # the first stop may come before it has started
         solver.stop()
         running.join(0.01)
     (result,) = found
@@ -246,11 +244,11 @@ def test_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:
     out = capfd.readouterr().out
     assert "no, 1 plies" in out
     assert "not known" in out
-    assert "a draw" not in out  # it is not proven
+    assert "a draw" not in out  # not proven
 
 
 class Still:
-    """Its actions do nothing, and nothing tells so."""
+    """Its actions have no effect, which nothing reports."""
 
     def clone(self) -> Still:
         return Still()

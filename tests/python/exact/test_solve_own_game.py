@@ -1,4 +1,4 @@
-"""Users' games in the solver: what their hash, their length, their outcomes and their time do."""
+"""Users' games in the solver: hashes, long games, unusual outcomes, slow code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOTALS = 40
 
 @dataclass
 class Race:
-    """Two players add 1 to 3 to a total that starts below zero; the end decides who has won."""
+    """Two players add 1 to 3 to a total that starts below zero; its final value decides the winner."""
 
     actions = 3
     total: int = -TOTALS // 2
@@ -47,21 +47,21 @@ class Race:
 
 
 class Constant(Race):
-    """The worst hash that is allowed."""
+    """The worst valid hash."""
 
     def __hash__(self) -> int:
         return 0
 
 
 class Colliding(Race):
-    """The hashes of -1 and -2, and of numbers equal modulo 2**61 - 1, are the same."""
+    """The hashes of -1 and -2, and of numbers equal modulo 2**61 - 1, collide."""
 
     def __hash__(self) -> int:
         return hash(self.total) ^ hash(self.moved * (2**61 - 1))
 
 
 class Past(ToyState):
-    """A race that may start anywhere, and then has no past."""
+    """A race that can start anywhere and has no history."""
 
     def __init__(self, moves: tuple[int, ...] = (), start: int = -6) -> None:
         super().__init__(moves)
@@ -81,7 +81,7 @@ class Past(ToyState):
 
 
 def value_of(state: Any) -> float:
-    """Return the value for the player to move, by plain recursion with a memory."""
+    """Return the value for the player to move, by memoised recursion."""
     known: dict[tuple[int, int], float] = {}
 
     def value(race: Race) -> float:
@@ -109,7 +109,7 @@ def test_no_value_depends_on_the_users_hash(kind: type[Race], first: int) -> Non
 
 def test_states_that_are_recognised_are_searched_once() -> None:
     found = pyengine.solve(Colliding(), game=ToyGame(Colliding))  # type: ignore[arg-type]
-    assert found.nodes < 50_000  # of more than 3**13 orders of moves
+    assert found.nodes < 50_000  # out of more than 3**13 move orders
 
 
 def test_a_table_that_keeps_one_state_finds_the_values() -> None:
@@ -133,7 +133,7 @@ def test_a_tree_is_not_continued_at_another_position_without_a_past() -> None:
 
 
 class Chain:
-    """One action a move, for as long as `plies`."""
+    """One action per position, for `plies` plies."""
 
     actions = 1
     plies = 20_000
@@ -161,7 +161,7 @@ class Chain:
 
 
 class Circle(Chain):
-    """A move may also lead back to the start: random games end, and some never do."""
+    """A move may also lead back to the start: random games end, but some games never do."""
 
     actions = 2
     plies = 3
@@ -186,7 +186,7 @@ class Circle(Chain):
 
 
 def in_small_thread(call: Any) -> Any:
-    """Return what a call returns or raises in a thread with a stack of 512 KiB."""
+    """Return the result or exception of a call in a thread with a stack of 512 KiB."""
     answers: list[Any] = []
 
     def run() -> None:
@@ -219,7 +219,7 @@ def test_a_game_that_may_go_round_in_circles_is_refused_by_name() -> None:
 
 
 class Prize(ToyState):
-    """One move, and what it is worth."""
+    """A single move with a given return."""
 
     prizes: tuple[float, ...] = (1.0, 3.0, 2.0)
 
@@ -259,7 +259,7 @@ def test_outcomes_are_compared_as_they_are(
 
 
 class Slow(Race):
-    """Its methods take 4 ms each, and note when they began."""
+    """Its methods take 4 ms each and record when they started."""
 
     calls: ClassVar[list[float]] = []
 
@@ -279,7 +279,7 @@ def test_no_call_of_a_users_code_begins_after_the_time_is_up() -> None:
     found = solver.solve(state, seconds=0.1)
     late = [call for call in Slow.calls if call > begun + 0.105]
     assert not found.exact
-    assert len(late) <= 1  # the copy of the state that the result has
+    assert len(late) <= 1  # copying the state for the result
     assert len(Slow.calls) > 5
 
 

@@ -1,4 +1,4 @@
-"""check_game finds each broken promise, and nothing in a game that keeps them."""
+"""check_game reports every broken promise, and none in a correct game."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class NoughtsState:
 
 
 def check(broken: str, **members: Any) -> pyengine.GameReport:
-    """Check Noughts with one promise broken."""
+    """Check Noughts with one broken promise."""
     game = type("Noughts", (Noughts,), {"broken": broken, **members})()
     return pyengine.check_game(game, games=20, seed=1)
 
@@ -172,7 +172,7 @@ def test_a_broken_promise_is_reported_with_the_moves_to_it(broken: str, message:
 
 
 class New(ToyState):
-    """Returns a new state instead of changing its own, as a functional style has it."""
+    """Returns a new state instead of changing itself, in a functional style."""
 
     def apply_action(self, action: int) -> Any:
         return type(self)((*self.moves, action))
@@ -186,7 +186,7 @@ class Still(ToyState):
 
 
 class Circle:
-    """Walks round and round a circle of four points."""
+    """Cycles through four points without an end."""
 
     actions = 1
 
@@ -282,7 +282,7 @@ def test_a_broken_method_of_a_state_is_reported(members: dict[str, Any], reason:
 
 
 class Foreign:
-    """As a tensor of PyTorch: `size` is a method, and NumPy reads it by `__array__`."""
+    """A PyTorch-like tensor: `size` is a method, and NumPy reads it through `__array__`."""
 
     shape = (2, 3, 3)
 

@@ -1,4 +1,4 @@
-"""The public Game and State: names, parameters, boards by hand, equality, text forms, errors."""
+"""The public Game and State: names, parameters, boards, equality, text forms, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Go against people who never saw this project: ko rules, real games, counted positions."""
+"""Go against external references: ko rules, real games, counted positions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RULES = {
 
 
 def go(rows: int, columns: int, **params: Any) -> pyengine.Game:
-    """Return the game; square boards by board_size, so that both ways are used."""
+    """Return the game; square boards by board_size, so both parameter forms are tested."""
     if rows == columns and rows > 1:
         return pyengine.load_game("go", board_size=rows, **params)
     return pyengine.load_game("go", rows=rows, columns=columns, **params)
@@ -53,7 +53,7 @@ def stones(state: pyengine.State) -> tuple[int, int]:
 
 
 def area_difference(game: pyengine.Game, rows: list[str], difference: int) -> bool:
-    """Return whether black's area minus white's is `difference`: with that komi it is a draw."""
+    """Return whether black's area minus white's is `difference`, by testing for a draw with that komi."""
     height, width = game.board_shape
     even = go(height, width, komi=float(difference), suicide=True).state_from_board(rows)
     play(even, "pass")
@@ -65,7 +65,7 @@ def area_difference(game: pyengine.Game, rows: list[str], difference: int) -> bo
 
 
 def forbidden_by_ko(state: pyengine.State) -> set[str]:
-    """Return the points that only the history forbids."""
+    """Return the points that are forbidden only because of the history."""
     simple = go(*state.game.board_shape, superko="simple", suicide=state.game.params["suicide"])
     fresh = simple.state_from_board(state.board_rows(), state.current_player())
     lost = set(fresh.legal_actions()) - set(state.legal_actions())
@@ -90,12 +90,12 @@ def test_ko_forbids_what_katago_says_it_forbids(oracle: Oracle) -> None:
 
 
 def just_passed(state: pyengine.State) -> bool:
-    """Return whether the last move was a pass: a second one would end the game."""
+    """Return whether the last move was a pass."""
     return state.history()[-1:] == [state.game.num_distinct_actions() - 1]
 
 
 def turned_to(state: pyengine.State, letter: str) -> pyengine.State:
-    """Return the state with that colour to move: by taking back a pass, else by a pass."""
+    """Return the state with that colour to move, by undoing a pass or passing."""
     if state.current_player() == color(letter):
         return state
     turned = state.clone()
@@ -159,7 +159,7 @@ def test_as_many_boards_are_accepted_as_there_are_legal_positions(
 
 
 def games_from(state: pyengine.State) -> int:
-    """Count the simple paths that begin here and have either colour move."""
+    """Count the simple paths from here, with either colour to move."""
     total = 1
     for player in (0, 1):
         turned = state.clone()
@@ -182,7 +182,7 @@ def test_the_number_of_games_on_the_smallest_boards_is_tromps(oracle: Oracle) ->
 
 
 def start_of(case: Case, game: pyengine.Game, first: str) -> pyengine.State:
-    """Return the state that the record begins with."""
+    """Return the initial state of the record."""
     columns = case["width"]
     if case["start"] is None and first == "B":
         return game.new_initial_state()
@@ -200,7 +200,7 @@ def check_point(
     assert (black, white) == (point["black_stones"], point["white_stones"])
     removed = (played[0] - black, played[1] - white)
     assert removed == (point["removed_black"], point["removed_white"])
-    # After a move that some rule set forbids, the record counts only for those that allow it.
+    # After a move that some rule set forbids, the record applies only to rules that allow it.
     expected = point.get(f"legal_{name}")
     if expected is None:
         assert any(index is not None for index in case["first_illegal_move_index"].values())
@@ -210,7 +210,7 @@ def check_point(
 
 
 def replay(case: Case, name: str) -> tuple[pyengine.State, bool]:
-    """Replay a record under a rule set; return the last state and whether that is the end."""
+    """Replay a record under a rule set; return the last state and whether the record ends there."""
     game = go(case["height"], case["width"], **RULES[name])
     moves = case["moves"].split()
     state = start_of(case, game, moves[0][0])
@@ -219,7 +219,7 @@ def replay(case: Case, name: str) -> tuple[pyengine.State, bool]:
     points = {point["after"]: point for point in case["checkpoints"]}
     played = list(stones(state))
     for index, move in enumerate(moves):
-        if state.is_terminal():  # a third pass, in records of programs
+        if state.is_terminal():  # a third pass, in records from programs
             assert {m[1:] for m in moves[index:]} == {"pass"}
             return state, False
         before = sum(stones(state))

@@ -1,4 +1,4 @@
-"""A search makes the position of a leaf from one that it made before, and keeps none afterwards."""
+"""A search creates a leaf's position from a stored one, and stores none after it ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIMULATIONS = 2000
 
 
 class Counted(ToyState):
-    """Three actions for ever: the tree is deep."""
+    """Three actions forever, so the tree is deep."""
 
     applied: ClassVar[int] = 0
     alive: ClassVar[weakref.WeakSet[Counted]] = weakref.WeakSet()
@@ -31,7 +31,7 @@ class Counted(ToyState):
 
 
 class CheckedPairs(Pairs):
-    """Refuses what is not legal, so that a position of another node cannot be played on."""
+    """Rejects illegal actions, so a wrong stored position would be detected."""
 
     def apply_action(self, action: int) -> None:
         assert action in self.legal_actions(), f"{action} after {self.moves}"

@@ -1,4 +1,4 @@
-"""OpenSpiel's games: ours move by move against its own, and its own through our Game."""
+"""Built-in games compared with OpenSpiel's, and OpenSpiel's games wrapped as Game."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PAIRS = {
 
 
 def action_map(ours: pyengine.Game) -> Callable[[int], int]:
-    """Return where our actions are in OpenSpiel's numbering: its Go counts rows from the bottom."""
+    """Map our actions to OpenSpiel's: its Go numbers rows from the bottom."""
     rows, columns = ours.board_shape
     if ours.name != "go":
         return lambda action: action
@@ -47,7 +47,7 @@ def action_map(ours: pyengine.Game) -> Callable[[int], int]:
 
 
 def compare_game(ours: pyengine.State, theirs: Any, to: Callable[[int], int], choose: Any) -> None:
-    """Play one random game on both, everything equal at every ply."""
+    """Play one random game on both and compare every ply."""
     seen: set[tuple[str, ...]] = set()
     is_go = ours.game.name == "go"
     while not theirs.is_terminal():
@@ -61,7 +61,7 @@ def compare_game(ours: pyengine.State, theirs: Any, to: Callable[[int], int], ch
         ours.apply_action(action)
         theirs.apply_action(to(action))
     if is_go and not ours.is_terminal():
-        # OpenSpiel ends a game as a draw where a whole board is repeated.
+        # OpenSpiel ends a game as a draw if a whole board is repeated.
         assert tuple(ours.board_rows()) in seen
         return
     assert ours.is_terminal()
@@ -187,7 +187,7 @@ def test_a_python_game_of_open_spiel_is_playable() -> None:
 
 
 def random_return(state: Any, rng: random.Random) -> float:
-    """Return what the player to move gets from a game at random, move by move."""
+    """Return the player to move's result of a random game played move by move."""
     mover = state.current_player()
     line = state.clone()
     while not line.is_terminal():
@@ -210,7 +210,7 @@ def test_playouts_have_the_mean_of_random_games(
     with pyengine.Engine(game, pyengine.RolloutEvaluator(count)) as engine:
         value = engine.search(state, simulations=1).network_value
     expected = sum(random_return(state, rng) for _ in range(count)) / count
-    # The difference of two means of numbers in [-1, 1]: a deviation of sqrt(2 / count) at most.
+    # The difference of two means of numbers in [-1, 1] has a deviation of at most sqrt(2 / count).
     assert value == pytest.approx(expected, abs=5 * (2 / count) ** 0.5)
 
 
@@ -231,9 +231,7 @@ def test_a_search_by_playouts_is_repeated_to_the_visit(settings: dict[str, Any])
 
 
 def test_other_threads_run_while_a_game_is_solved() -> None:
-    game = pyspiel.load_game(
-        "breakthrough(rows=6,columns=6)"
-    )  # whose rules never let go of the GIL
+    game = pyspiel.load_game("breakthrough(rows=6,columns=6)")  # its rules never release the GIL
     over = threading.Event()
     turns = []
 
@@ -248,4 +246,4 @@ def test_other_threads_run_while_a_game_is_solved() -> None:
     ended = time.monotonic()
     over.set()
     thread.join()
-    assert sum(begun < turn < ended for turn in turns) > 2  # one may be at the beginning
+    assert sum(begun < turn < ended for turn in turns) > 2  # one may not have been at the start

@@ -1,4 +1,4 @@
-"""Games written in Python: played through our Game, refused by name, their exceptions untouched."""
+"""Games written in Python: playing, rejection with clear errors, exceptions passed on unchanged."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LIMIT = 7
 
 
 class Race:
-    """Count to LIMIT by steps of 1 or 2, or stay and move again; who reaches it wins.
+    """Count to LIMIT by steps of 1 or 2, or stay and move again; reaching LIMIT wins.
 
-    Actions 0 and 1 add one and two and hand over; action 2 adds one and keeps the move.
+    Actions 0 and 1 add one and two and end the turn; action 2 adds one and keeps it.
     """
 
     def num_distinct_actions(self) -> int:
@@ -70,7 +70,7 @@ class RaceState:
 
 
 class RaceWithHistory(Race):
-    """The same, with everything optional."""
+    """The same game with all optional methods."""
 
     name = "race"
     max_game_length = LIMIT
@@ -372,7 +372,7 @@ def test_a_python_game_has_no_board_to_set_up() -> None:
 
 
 class OwnError(Exception):
-    """Known to nobody but the user."""
+    """An exception that only the user's code defines."""
 
 
 METHODS = ["clone", "is_terminal", "current_player", "legal_actions", "apply_action", "returns"]

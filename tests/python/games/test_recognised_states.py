@@ -1,4 +1,4 @@
-"""Trees of users' games go on after advance() where the state can be recognised, and warn else."""
+"""Trees of users' games are reused after advance() if the state is recognised; otherwise it warns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toy_games import ToyGame
 
 
 class Line:
-    """Two players fill five points; who plays the last one wins. Nothing tells its past."""
+    """Two players fill five points; whoever plays the last one wins. It has no history."""
 
     actions = 5
 
@@ -63,7 +63,7 @@ class Compared(Line):
 
 
 class Unlike(Shown):
-    """Its own word counts, whatever the text says."""
+    """Its own == decides, whatever the text is."""
 
     def __eq__(self, other: object) -> bool:
         return False
@@ -79,7 +79,7 @@ def played(kind: type[Line], moves: list[int]) -> Line:
 
 
 def reused(kind: type[Line], advance: list[int], then: list[int]) -> int:
-    """Visits of the tree before, in a search of the state after `then`, without a warning."""
+    """Number of reused visits in a search of the state after `then`, without a warning."""
     engine = pyengine.Engine(ToyGame(kind), "uniform", simulations=60, threads=1, solver=False)
     engine.search(kind())
     for action in advance:

@@ -1,4 +1,4 @@
-"""Othello, Connect Four, m,n,k and Gomoku against published counts and other people's games."""
+"""Othello, Connect Four, m,n,k and Gomoku against published counts and external games."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Oracle = Callable[[str], list[Case]]
 
 
 def replay(game: pyengine.Game, case: Case) -> pyengine.State:
-    """Replay a random game of OpenSpiel: legal counts at every ply, the result at the end."""
+    """Replay a random game of OpenSpiel: legal counts at every ply and the result."""
     state = game.new_initial_state()
     for action, count in zip(case["actions"], case["legal_counts"], strict=True):
         assert len(state.legal_actions()) == count
@@ -27,14 +27,14 @@ def replay(game: pyengine.Game, case: Case) -> pyengine.State:
 
 
 def board_letters(text: str, black: str, white: str) -> list[str]:
-    """Return the board inside OpenSpiel's picture: rows of stones, the rest dropped."""
+    """Return the board in OpenSpiel's picture: its rows of stones."""
     stones = {black: "X", white: "O", ".": ".", "-": "."}
     rows = ["".join(line.split()).strip("0123456789") for line in text.splitlines()]
     return ["".join(stones[c] for c in row) for row in rows if row and set(row) <= set(stones)]
 
 
 def expand(states: list[pyengine.State]) -> list[pyengine.State]:
-    """Return the distinct boards one ply later."""
+    """Return the distinct boards after one more ply."""
     later: dict[int, pyengine.State] = {}
     for state in states:
         for action in state.legal_actions():
@@ -177,7 +177,7 @@ def value_of(state: pyengine.State, known: dict[int, int]) -> int:
     key = state.hash()
     if key not in known:
         if state.is_terminal():
-            known[key] = -abs(round(state.returns()[0]))  # whoever won, it was the last to move
+            known[key] = -abs(round(state.returns()[0]))  # a winner was the last to move
         else:
             best = -1
             for action in state.legal_actions():
@@ -193,7 +193,7 @@ def value_of(state: pyengine.State, known: dict[int, int]) -> int:
 def test_small_mnk_games_have_the_published_values(oracle: Oracle) -> None:
     solved = 0
     for case in oracle("06-tictactoe-mnk/mnk_values.jsonl"):
-        if case["w"] * case["h"] > 12:  # larger ones are for the solver
+        if case["w"] * case["h"] > 12:  # larger boards are left to the solver
             continue
         game = pyengine.load_game("mnk", rows=case["h"], columns=case["w"], k=case["k"])
         value = value_of(game.new_initial_state(), {})
@@ -228,7 +228,7 @@ def test_freestyle_gomoku_replays_open_spiel(oracle: Oracle) -> None:
 
 
 def gomoku_rows(board: list[str]) -> list[str]:
-    """Return rows of B, W and . as our rows."""
+    """Convert rows of B, W and . to our format."""
     return [row.replace("B", "X").replace("W", "O") for row in board]
 
 
@@ -264,7 +264,7 @@ def test_forced_wins_of_puzzles_are_legal_and_win(oracle: Oracle) -> None:
 
 
 def wins_next(state: pyengine.State, attacker: int) -> bool:
-    """Return whether the attacker has won, or wins whatever the defender plays next."""
+    """Return whether the attacker has won or wins against every defence."""
     if state.is_terminal():
         return state.returns()[attacker] == 1.0
     children = []

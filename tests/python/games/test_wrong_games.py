@@ -1,4 +1,4 @@
-"""Wrong arguments of games and states: one clear error each, and the state is as it was."""
+"""Wrong arguments of games and states raise one clear error and leave the state unchanged."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from wrong_values import all_but, cases, check_refused, wrong
 
 GAME = pyengine.load_game("connect_four")
 GO = pyengine.load_game("go(board_size=5)")
-REFUSED = (pyengine.ConfigError, pyengine.IllegalActionError)  # no int; an int that is no action
-NUMBER = all_but("negative")  # what is no int that the engine can count with
+REFUSED = (
+    pyengine.ConfigError,
+    pyengine.IllegalActionError,
+)  # not ints, or ints that are not actions
+NUMBER = all_but("negative")  # not ints of a supported size
 
 
 @cases(

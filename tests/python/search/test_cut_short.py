@@ -1,4 +1,4 @@
-"""What takes long within a search ends with it: playouts of one leaf, a user's code, many roots."""
+"""Slow operations within a search end with it: playouts of a leaf, a user's code, many roots."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from toy_games import ToyGame, ToyState
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
-# For a deadline 50 ms away; the rest is for a busy machine. What is cut short takes far longer.
+# For a deadline 50 ms away, with slack for a busy machine. Uninterrupted calls take far longer.
 SOON = 3.0
 MANY = 1_000_000
 
 
 class AlarmError(Exception):
-    """What a handler raises, as that of Ctrl-C does."""
+    """Raised by a signal handler, as for Ctrl-C."""
 
 
 @contextlib.contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """Let a signal come."""
+    """Raise a signal after a delay."""
 
     def ring(*_: object) -> None:
         raise AlarmError
@@ -45,7 +45,7 @@ def alarm(seconds: float) -> Iterator[None]:
 
 
 class Long(ToyState):
-    """A game of 40,000 plies, with a millisecond for a move."""
+    """A game of 40,000 plies that takes a millisecond per move."""
 
     def apply_action(self, action: int) -> None:
         time.sleep(0.001)
@@ -148,7 +148,7 @@ def test_a_root_whose_playouts_were_cut_short_is_evaluated_again(deterministic: 
 
 
 def test_playouts_cut_short_leave_no_trace_in_a_tree() -> None:
-    """A search that is stopped and goes on has visits of complete playouts alone."""
+    """A search that is stopped and resumed has only visits of complete playouts."""
     engine = Engine("connect_four", RolloutEvaluator(4_000), threads=1, solver=False)
     state = engine.game.new_initial_state()
     for _ in range(4):
@@ -156,7 +156,7 @@ def test_playouts_cut_short_leave_no_trace_in_a_tree() -> None:
     assert result.visits.sum() == engine.stats()["simulations"]
     nodes = result.tree(max_depth=9).children
     assert nodes
-    # A visit is a mean of 4,000 playouts, so that all values of young nodes are close.
+    # A visit is a mean of 4,000 playouts, so all values of young nodes are close.
     for node in nodes:
         assert abs(node.q) < 0.4
 
@@ -184,7 +184,7 @@ def test_many_roots_end_with_the_batches_under_way() -> None:
 
 
 class Timed(ToyState):
-    """Six plies; each call takes 20 ms and is noted."""
+    """Six plies; each call takes 20 ms and is recorded."""
 
     begun: ClassVar[list[float]] = []
 
@@ -207,6 +207,6 @@ def test_a_run_that_is_to_end_makes_no_further_call_of_a_users_game(evaluator: s
     Timed.begun.clear()
     result = engine.search(state, seconds=0.2)
     assert result.stop_reason == "seconds"
-    begun = Timed.begun[3]  # of the search: the state was copied and read before
+    begun = Timed.begun[3]  # in the search: the state was copied and read before
     late = [call for call in Timed.begun if call > begun + 0.2]
-    assert len(late) <= 1  # the copy of the state in the result
+    assert len(late) <= 1  # copying the state for the result

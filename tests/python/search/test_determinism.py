@@ -1,4 +1,4 @@
-"""deterministic=True: the same results for the same calls at any number of threads."""
+"""deterministic=True: equal calls give equal results for any number of threads."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 def linear(planes: npt.NDArray[np.float32]) -> Arrays:
-    """Return something like a network, whose rows do not depend on each other."""
+    """Return a network-like function whose rows are independent."""
     rows = planes.reshape(len(planes), -1)
     rng = np.random.default_rng(5)
     policy = rng.normal(size=(rows.shape[1], 7))
     value = rng.normal(size=rows.shape[1])
-    # Row by row: a product of matrices may round differently for another number of rows.
+    # Row by row: a matrix product may round differently for another number of rows.
     return np.stack([row @ policy for row in rows]), np.tanh([row @ value for row in rows])
 
 
 def facts(result: pyengine.SearchResult) -> tuple[Any, ...]:
-    """Return all that must be equal."""
+    """Return everything that must be equal."""
     return (
         result.action,
         result.value,
@@ -46,7 +46,7 @@ def facts(result: pyengine.SearchResult) -> tuple[Any, ...]:
 
 
 def sequence(game: str, evaluator: Any, threads: int, **settings: Any) -> list[Any]:
-    """Search, advance, search on; then many states at once."""
+    """Search, advance, search again; then search many states."""
     engine = pyengine.Engine(game, evaluator, deterministic=True, threads=threads, **settings)
     state = engine.game.new_initial_state()
     found = []

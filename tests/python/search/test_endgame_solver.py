@@ -1,4 +1,4 @@
-"""PUCT that asks the solver at leaves near the end."""
+"""PUCT with the endgame solver at leaves near the end."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_near_the_end_the_first_leaves_prove_the_root(
             sign = 1 if child.current_player() == state.current_player() else -1
             after = sign * pyengine.solve(child, table_mb=4).value
         assert after == value
-        assert result.nodes <= 1 + len(state.legal_actions())  # no leaf was searched any deeper
+        assert result.nodes <= 1 + len(state.legal_actions())  # no leaf was searched deeper
 
 
 def test_a_game_played_to_its_end_with_a_kept_tree() -> None:

@@ -1,4 +1,4 @@
-"""Where TensorRT's engines are kept: one folder a network, whatever the file is called."""
+"""The cache of TensorRT engines: one folder per network, whatever the file is called."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_networks_with_other_weights_or_versions_have_other_folders(
     caches: Path, tmp_path: Path
 ) -> None:
-    """A learner writes network after network under one name, all with the same graph."""
+    """A learner writes many networks with the same graph to one path."""
     file = TinyModel().write(tmp_path / "m.onnx")
     folder = engine_folder(file, "1.31.1")
     assert folder is not None

@@ -1,4 +1,4 @@
-"""Engines that are interrupted, stopped from elsewhere, closed, forked and dropped."""
+"""Engines that are interrupted, stopped from another thread, closed, forked and dropped."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ending(evaluator: str, threads: int) -> Engine:
     return Engine("othello", evaluator, endgame_solver_empties=64, threads=threads)
 
 
-#: An engine that does not end of itself, and whether a further search of it would.
+#: An engine whose search does not end by itself, and whether a second search would.
 ENDLESS: dict[str, tuple[Callable[[], Engine], bool]] = {
     "uniform": (lambda: Engine("go", "uniform"), True),
     "one thread": (lambda: Engine("othello", "uniform", threads=1), True),
@@ -73,13 +73,13 @@ def test_ctrl_c_ends_a_search_at_once(kind: str, call: str) -> None:
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         CALLS[call](engine, state)
-    assert time.monotonic() - begun < 1.2  # 0.1 s plus a batch; the rest is for a busy machine
+    assert time.monotonic() - begun < 1.2  # 0.1 s plus a batch, with slack for a busy machine
     if again:
         assert engine.search(state, simulations=5).simulations == 5
 
 
 def endless(engine: Engine) -> tuple[threading.Thread, list[Any]]:
-    """Start a search without end on a thread; return once it is under way."""
+    """Start an endless search on a thread; return once it is running."""
     found: list[Any] = []
 
     def run() -> None:
@@ -111,7 +111,7 @@ def test_stop_from_another_thread_ends_the_search_with_what_it_has(evaluator: An
     assert time.perf_counter() - begun < 1
     assert found[0].stop_reason == "stopped"
     assert found[0].visits.sum() == found[0].simulations
-    engine.stop()  # without a search: nothing
+    engine.stop()  # no effect without a search
     assert engine.search(engine.game.new_initial_state(), simulations=10).simulations == 10
 
 
@@ -138,7 +138,7 @@ def test_closing_an_engine_ends_its_search() -> None:
 def test_a_stop_that_comes_before_the_first_simulation_counts() -> None:
     for _ in range(8):
         engine = Engine("go(board_size=9)", "uniform", threads=2)
-        thread, found = endless(engine)  # the tree is there, and hardly more
+        thread, found = endless(engine)  # only the existing tree
         engine.stop()
         thread.join(timeout=10)
         assert found[0].stop_reason == "stopped"
@@ -275,6 +275,6 @@ def test_dropping_and_re_rooting_a_large_tree_takes_no_time() -> None:
         call()
         return time.thread_time() - begun
 
-    # Far less than a millisecond of this thread; a walk through the tree would take longer.
+    # Far below a millisecond of this thread's time; walking the tree would take longer.
     assert took(lambda: engine.advance(result.action)) < 0.005
     assert took(engine.clear) < 0.005

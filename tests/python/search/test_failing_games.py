@@ -1,4 +1,4 @@
-"""A user's game that raises once: the search stops, and the next one is as if nothing had been."""
+"""A user's game that raises once: the search stops, and the next one is unaffected."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 class FaultError(Exception):
-    """What the game raises."""
+    """Raised by the game."""
 
 
 class Sticks:
-    """Players take one or two of four sticks; who takes the last one wins. One call raises."""
+    """Players take one or two of four sticks; taking the last one wins. One call raises."""
 
     observation_tensor_shape = (1, 1, 1)
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
-        self.failing = ("", 0)  # a method, and which of its calls raises
+        self.failing = ("", 0)  # a method, and the number of the call that raises
         self.error: BaseException = FaultError()
 
     def call(self, method: str) -> None:
-        """Count a call of a method, and raise where it is the one to fail."""
+        """Count a call of a method, and raise if it is the chosen one."""
         self.calls[method] += 1
         if self.failing == (method, self.calls[method]):
             raise self.error
 
     def fail(self, method: str, call: int, error: BaseException) -> None:
-        """Make one call of a method, counted from here on, raise the error."""
+        """Let a later call of a method raise the error."""
         self.calls.clear()
         self.failing = (method, call)
         self.error = error
@@ -51,7 +51,7 @@ class Sticks:
 
 
 class SticksState:
-    """`left` and `moves` are read without a call that counts."""
+    """`left` and `moves` can be read without a counted call."""
 
     def __init__(self, game: Sticks, moves: tuple[int, ...]) -> None:
         self.game = game
@@ -100,7 +100,7 @@ class SticksState:
 
 
 def of_planes(planes: npt.NDArray[Any]) -> Arrays:
-    """A network, which never sees a game that is over."""
+    """A network, which must never see a terminal state."""
     left = planes.reshape(len(planes))
     assert left.all()
     return np.stack([np.zeros_like(left), np.ones_like(left)], 1), left / 8
@@ -123,7 +123,7 @@ REPEATABLE = ("uniform", "network", "states")  # whatever was searched before
 
 
 def check_ends(tree: SearchTree) -> None:
-    """Where the game is over a node has the game's value, and nothing below it."""
+    """A terminal node has the game's value and no children."""
     pending: list[tuple[SearchTree, tuple[int, ...]]] = [(tree, ())]
     while pending:
         node, moves = pending.pop()
@@ -189,7 +189,7 @@ def test_a_search_after_a_game_raised_is_that_of_an_engine_that_never_failed(
 
 @pytest.mark.parametrize("method", ["apply_action", "is_terminal", "clone", "__eq__"])
 def test_any_call_of_a_game_that_is_played_may_raise(method: str) -> None:
-    """Searches and moves of a whole game: a call fails once, and the game goes on."""
+    """Searches and moves of a whole game: one call fails, and the game continues."""
     failures = 0
     for call in range(1, 30):
         game = Sticks()

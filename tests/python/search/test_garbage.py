@@ -1,4 +1,4 @@
-"""Python's garbage collector sees through the engine: nothing lives longer than its last user."""
+"""Python's garbage collector can traverse the engine: nothing outlives its last user."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETTINGS: dict[str, Any] = {"simulations": 30, "threads": 2}
 
 
 class MatchesOf(Matches):
-    """States that know their game, as those of OpenSpiel do."""
+    """States that reference their game, like OpenSpiel's."""
 
     def __init__(self, moves: tuple[int, ...] = (), game: Any = None) -> None:
         super().__init__(moves)
@@ -34,7 +34,7 @@ class MatchesOf(Matches):
 
 
 class Owner:
-    """A game, an evaluator and a problem at once, which keeps what uses it."""
+    """A game, an evaluator and a problem in one, which references its users."""
 
     kept: Any = None
 
@@ -105,7 +105,7 @@ def analysed(owner: Owner, results: int) -> Iterator[Any]:
 
 
 def player(owner: Owner, evaluator: Any) -> selfplay.SelfPlayer:
-    """Leaves games open."""
+    """Leaves games unfinished."""
     config = selfplay.SelfPlayConfig(concurrent_games=3, search=pyengine.SearchConfig(**SETTINGS))
     made = selfplay.SelfPlayer(owner, evaluator, config)
     made.run(50, lambda games: not list(games), every=0.0)
@@ -117,7 +117,7 @@ def found_path(owner: Owner) -> Any:
 
 
 def with_class_that_keeps(owner: Owner) -> Any:
-    """A state's class that leads back to the engine."""
+    """A state class that references the engine."""
 
     class Own(MatchesOf):
         kept: ClassVar[Any] = None
@@ -171,7 +171,7 @@ Others: dict[str, Callable[[Owner], Any]] = {
 
 @pytest.fixture(autouse=True, scope="module")
 def _only_what_the_tests_make() -> Iterator[None]:
-    """Collections look at nothing else, and take little time."""
+    """Collections only visit these objects and are fast."""
     gc.collect()
     gc.freeze()
     yield
@@ -204,7 +204,7 @@ def test_close_lets_go_of_everything_at_once(case: str) -> None:
 
 def plays_on(state: pyengine.State) -> None:
     state.apply_action(0)
-    state.undo_action()  # by a new initial state of the game
+    state.undo_action()  # a new initial state of the game
 
 
 def evaluates(bound: Any) -> None:
@@ -215,7 +215,7 @@ def searches(searcher: Any) -> None:
     searcher.search(MatchesOf((0,)), SETTINGS)
 
 
-#: What stays of a cycle, and how it is used.
+#: Objects that may keep a cycle alive, and how they are used.
 Rests: dict[str, tuple[Callable[[Owner], Any], Callable[[Any], Any]]] = {
     "an engine": (lambda o: searched(game_engine(o)), searched),
     "its searcher": (lambda o: searched(game_engine(o))._searcher, searches),
@@ -252,7 +252,7 @@ def test_what_is_left_of_a_cycle_works_after_a_collection(case: str) -> None:
 
 
 class Collecting(Owner):
-    """Collects whenever the engine calls it."""
+    """Collects garbage whenever the engine calls it."""
 
     def new_initial_state(self) -> MatchesOf:
         gc.collect()

@@ -27,7 +27,7 @@ NO_NOISE = {**SERIALLY, "gumbel_noise": False}
 
 
 def by_engine(shape: Shape, case: int) -> pyengine.SearchResult:
-    """Search the table of a case, in a game without an end."""
+    """Search the table of a case, as an endless game."""
     table = mctx_gumbel.table(shape.actions, mctx_gumbel.seed_of(shape, case))
 
     def look_up(states: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -80,14 +80,14 @@ def test_mctx_itself_finds_the_same(shape: Shape) -> None:
         check(shape, case, expected)
 
 
-# --- the textbook, on games that end
+# --- the textbook algorithm, on games that end
 
 
 GAMES = {"tic_tac_toe": 100, "connect_four": 150, "othello(board_size=6)": 60, "gomoku": 40}
 
 
 def hashed(game: pyengine.Game) -> pyengine.StateEvaluator:
-    """Return an evaluation that looks random."""
+    """Return a pseudorandom evaluation."""
 
     def evaluate(states: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         generators = [
@@ -127,7 +127,7 @@ def test_visits_and_action_are_those_of_the_textbook(name: str, noisy: bool) -> 
 
 
 def test_a_move_without_a_search_is_a_sample_of_the_prior() -> None:
-    # The Gumbel-max trick: the first of the moves drawn has the probability of its prior.
+    # The Gumbel-max trick: each move is drawn first with the probability of its prior.
     state = pyengine.load_game("connect_four").new_initial_state()
     prior = np.array([0.4, 0.25, 0.15, 0.1, 0.05, 0.03, 0.02])
     evaluator = pyengine.StateEvaluator(
@@ -139,7 +139,7 @@ def test_a_move_without_a_search_is_a_sample_of_the_prior() -> None:
     for _ in range(draws):
         counts[engine.search(state).action] += 1
     chi_squared = ((counts - draws * prior) ** 2 / (draws * prior)).sum()
-    assert chi_squared < 22.5  # of 6 degrees of freedom: exceeded once in a thousand seeds
+    assert chi_squared < 22.5  # with 6 degrees of freedom, exceeded once in a thousand seeds
 
 
 # --- its way in every call

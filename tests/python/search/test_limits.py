@@ -1,4 +1,4 @@
-"""Where counters and memory end: actions of a game, bytes of trees and cache, no visits at all."""
+"""Limits of counters and memory: actions of a game, bytes of trees and cache, zero visits."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_without_visits_policy_at_is_made_of_the_priors() -> None:
     for threads in (1, 2):
         engine = Engine(game, evaluator, threads=threads, temperature=1.0)
         result = engine.search(game.new_initial_state(), seconds=1e-9)
-        if result.visits.any():  # who is late may have made one
+        if result.visits.any():  # a late thread may have created one
             continue
         priors = result.priors.astype(np.float64)
         assert result.policy_at(1.0) == pytest.approx(priors / priors.sum(), rel=1e-5)

@@ -42,13 +42,13 @@ def test_flat_ucb_keeps_the_nodes_of_the_root_alone_and_uct_one_a_simulation() -
         state, evaluator="rollout", algorithm="flat_ucb", simulations=2000, **SERIAL
     )
     assert flat.nodes == 1 + 81
-    assert flat.evaluations == 2001  # a new playout for each visit, and the root's own
+    assert flat.evaluations == 2001  # a new playout for each visit, and one for the root
     tree = pyengine.search(state, evaluator="rollout", algorithm="uct", simulations=2000, **SERIAL)
     assert tree.nodes == 2001
 
 
 def test_flat_ucb_means_are_those_of_many_playouts() -> None:
-    # X has three in a row with two open ends: the moves beside them win more often than others.
+    # X has three in a row with two open ends: the moves next to them win more often.
     state = position("mnk(rows=5,columns=5,k=4)", "b3", "a1", "c3", "e5", "d3", "a5")
     result = pyengine.search(state, evaluator="rollout", algorithm="flat_ucb", simulations=4000)
     assert state.action_to_string(result.action) in {"a3", "e3"}
@@ -56,7 +56,7 @@ def test_flat_ucb_means_are_those_of_many_playouts() -> None:
 
 
 def ucb1_visits(outcomes: dict[int, float], order: list[int], n: int, c: float) -> dict[int, int]:
-    """Play a bandit whose arms always give the same result, as UCB1 says."""
+    """Play a bandit whose arms always give the same result, by UCB1."""
     visits = dict.fromkeys(order, 0)
     for done in range(n):
         fresh = [a for a in order if visits[a] == 0]
@@ -126,7 +126,7 @@ def test_expand_probability_keeps_moves_untried() -> None:
         return int(np.count_nonzero(result.visits))
 
     assert tried(1.0) == 60
-    assert 18 < tried(0.5) < 42  # 60 even odds: +-3 standard deviations
+    assert 18 < tried(0.5) < 42  # 60 fair coin tosses, +-3 standard deviations
     assert 1 <= tried(0.05) < 15
 
 
@@ -228,7 +228,7 @@ def test_many_states_snapshots_and_users_games(algorithm: str) -> None:
     assert [r.visits.sum() for r in engine.search_many(states, simulations=64)] == [64] * 9
     *_, last = engine.analyze(states[0], every=0.01, simulations=2000)
     assert last.visits.sum() == 2000
-    pairs = ToyGame(Pairs)  # in which players move twice in a row
+    pairs = ToyGame(Pairs)  # players move twice in a row
     with Engine(pairs, "rollout", algorithm=algorithm, solver=False) as of_user:
         assert of_user.search(pairs.new_initial_state(), simulations=50).visits.sum() == 50
 

@@ -1,4 +1,4 @@
-"""Visit counts equal those of the textbook algorithm, exactly."""
+"""Visit counts are exactly those of the textbook algorithm."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SETTINGS = [
 
 
 def hashed(actions: int, flat: int) -> Any:
-    """Return a evaluation that looks random: with ``flat``, many priors and values are equal."""
+    """Return a pseudorandom evaluation; with ``flat``, many priors and values are equal."""
 
     def evaluate(states: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         policy = np.empty((len(states), actions))
@@ -50,7 +50,7 @@ def hashed(actions: int, flat: int) -> Any:
 
 
 def naive_evaluate(evaluator: pyengine.Evaluator, game: Any) -> naive_puct.Evaluate:
-    """Ask the evaluator itself, so that priors are normalised as the search sees them."""
+    """Use the real evaluator, so priors are normalised as in the search."""
 
     def evaluate(state: Any) -> tuple[dict[int, float], float]:
         policy, value = evaluator.evaluate([state], game=game)
@@ -75,7 +75,7 @@ def check_equal(result: pyengine.SearchResult, node: Node) -> None:
 
 
 def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies: int) -> None:
-    """Search and advance a few plies; the naive tree is kept as the engine keeps its own."""
+    """Search and advance a few plies, keeping the naive tree as the engine keeps its own."""
     evaluate = naive_evaluate(evaluator, game)
     engine = pyengine.Engine(game, evaluator, **kwargs(settings))
     state = game.new_initial_state()
@@ -86,7 +86,7 @@ def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies:
         node = naive_puct.search(state, evaluate, simulations, settings, node)
         result = engine.search(state, simulations=simulations)
         check_equal(result, node)
-        # Not always the best move: a small subtree is kept as well as a large one.
+        # Not always the best move, so small subtrees are kept as well.
         moves = np.argsort(result.visits, kind="stable")
         action = int(result.actions[moves[-1 - ply % 2]])
         state.apply_action(action)
@@ -108,7 +108,7 @@ def test_visits_equal_the_textbook_with_reuse_of_the_tree(name: str, settings: S
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four"])
 def test_ties_go_to_the_larger_prior_then_to_the_smaller_action(name: str) -> None:
     game = pyengine.load_game(name)
-    for flat in (1, 2, 4):  # values that binary fractions hold, so that ties are ties
+    for flat in (1, 2, 4):  # exact in binary, so ties are ties
         evaluator = pyengine.StateEvaluator(hashed(game.num_distinct_actions(), flat))
         for settings in SETTINGS[:2]:
             play(game, evaluator, settings, 120, 2)

@@ -20,7 +20,7 @@ Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 def slow_planes(seconds: float) -> Callable[[npt.NDArray[Any]], Arrays]:
-    """Return a callable on the planes of Connect Four that takes its time."""
+    """Return a slow callable on the planes of Connect Four."""
 
     def evaluate(planes: npt.NDArray[Any]) -> Arrays:
         time.sleep(seconds)
@@ -56,7 +56,7 @@ def test_a_tree_continues_when_the_state_equals_the_root_history_included() -> N
     assert engine.search(state).visits.sum() == 100
     result = engine.search(state.clone())
     assert (result.visits.sum(), result.simulations, result.reused) == (200, 100, 100)
-    # The same board on another way is another state.
+    # The same board with another history is another state.
     one = engine.game.new_initial_state([0, 1, 2])
     other = engine.game.new_initial_state([2, 1, 0])
     engine.search(one)
@@ -105,7 +105,7 @@ def test_values_of_the_root_are_for_the_opponent_where_a_player_moves_twice() ->
         mover = state.current_player()
         state.apply_action(move)
         engine.advance(move)
-        assert state.current_player() == mover  # who has the second move of two
+        assert state.current_player() == mover  # has the second of two moves
         result = engine.search(state)
         root = result.tree()
         assert result.reused > 0 or proven
@@ -196,7 +196,7 @@ def test_temperature_samples_by_the_visits() -> None:
     assert result.visits[result.actions.tolist().index(result.action)] == result.visits.max()
     drawn = [engine.search(state, temperature=1.0, simulations=1) for _ in range(200)]
     counts = np.bincount([r.action for r in drawn], minlength=7) / 200
-    # Each search adds a visit, so the policy that was drawn from changes on the way.
+    # Each search adds a visit, so the sampled policy changes over time.
     policy = np.mean([r.policy for r in drawn], axis=0)
     np.testing.assert_allclose(counts, policy, atol=0.12)
     cold = [engine.search(state, temperature=0.01, simulations=1) for _ in range(5)]

@@ -1,4 +1,4 @@
-"""SearchConfig: every field is checked by name, and is the same in Python and C++."""
+"""SearchConfig: every field is checked by name and is the same in Python and C++."""
 
 from __future__ import annotations
 

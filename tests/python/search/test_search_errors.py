@@ -1,4 +1,4 @@
-"""Bad input to a search: the error says what was expected, and the tree is unharmed."""
+"""Bad input to a search gives a clear error and leaves the tree unchanged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def engine() -> Engine:
 
 
 def check_unharmed(engine: Engine) -> None:
-    """The tree of the 50 simulations is still there."""
+    """Check that the tree of the 50 simulations is still there."""
     assert engine.search(engine.game.new_initial_state()).visits.sum() == 100
 
 
@@ -144,11 +144,11 @@ def test_a_network_that_does_not_fit_is_refused_when_the_engine_is_made(tmp_path
     with pytest.raises(ModelError, match=r"[67].*3|3.*[67]"):
         Engine("connect_four", pyengine.OnnxEvaluator(small, spec, providers=["cpu"]))
     with pytest.raises(ModelError, match="ModelSpec"):
-        Engine("tic_tac_toe", small)  # which does not say what it reads
+        Engine("tic_tac_toe", small)  # does not declare what it reads
 
 
 class Broken:
-    """Tic-tac-toe's first plies, with a promise that breaks at the third."""
+    """Tic-tac-toe that breaks a promise at the third ply."""
 
     def __init__(self, promise: str) -> None:
         self.promise = promise
@@ -198,7 +198,7 @@ class BrokenState:
 @pytest.mark.parametrize(
     ("promise", "evaluator", "error", "message"),
     [
-        ("clone", "rollout", OSError, "clone fails"),  # a uniform search copies the root alone
+        ("clone", "rollout", OSError, "clone fails"),  # a uniform search copies only the root
         ("raise", "uniform", OSError, "legal_actions fails"),
         ("raise", "rollout", OSError, "legal_actions fails"),
         ("apply", "uniform", OSError, "apply_action fails"),

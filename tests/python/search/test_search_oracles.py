@@ -1,4 +1,4 @@
-"""Searches against third-party numbers: OpenSpiel's and mctx's trees, Pons' endgames."""
+"""Searches against external numbers: OpenSpiel's and mctx's trees, Pons' endgames."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPEN_SPIEL_GAMES = {
 def table_evaluator(
     table: dict[str, dict[str, Any]], depth: int, actions: int
 ) -> pyengine.StateEvaluator:
-    """Look a state up by its actions after the root, which are those after the first ``depth``."""
+    """Look up a state by its actions after the first ``depth``."""
 
     def look_up(states: list[Any]) -> Arrays:
         policy = np.zeros((len(states), actions))
@@ -78,7 +78,7 @@ def test_visits_and_values_are_those_of_open_spiel(oracle: Oracle) -> None:
 
 
 def below(tree: dict[str, Any], path: tuple[int, ...]) -> dict[tuple[int, ...], dict[str, Any]]:
-    """Return all nodes of a tree by their path."""
+    """Return all nodes of a tree by path."""
     found = {path: tree}
     for child in tree["children"]:
         found |= below(child, (*path, child["action"]))
@@ -118,7 +118,7 @@ def test_the_whole_tree_is_that_of_mctx_muzero(oracle: Oracle) -> None:
     assert tree.keys() == nodes.keys()
     for path, node in nodes.items():
         assert tree[path]["visits"] == node["visits"], path
-        # Theirs is for the player to move there, ours for the one who moved.
+        # Their values are for the player to move, ours for the player who moved.
         assert tree[path]["q"] == pytest.approx(-node["mean_value"], abs=1e-6), path
 
 
@@ -131,7 +131,7 @@ def column_scores(row: dict[str, Any]) -> dict[int, int]:
 
 
 def check_endgames(rows: list[dict[str, Any]], evaluator: str, simulations: int) -> None:
-    """The value is right and the move keeps it."""
+    """Check that the value is right and the move preserves it."""
     game = pyengine.load_game("connect_four")
     engine = pyengine.Engine(game, evaluator, simulations=simulations, threads=1)
     for row in rows:
@@ -153,7 +153,7 @@ def test_connect_four_middle_games_are_solved(oracle: Oracle) -> None:
 
 
 def tic_tac_toe_values() -> dict[str, tuple[Any, int]]:
-    """Return every state that is not over by its board, with its value for the player to move."""
+    """Return all non-terminal states by board, with their value for the player to move."""
     found: dict[str, tuple[Any, int]] = {}
 
     def value(state: Any) -> int:

@@ -1,4 +1,4 @@
-"""SearchResult: its fields, its policies, its tree, its texts."""
+"""SearchResult: its fields, policies, tree and text."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_policy_at_a_temperature_is_a_power_of_the_visits(result: SearchResult) 
 
 
 def completed_q_policy(result: SearchResult) -> npt.NDArray[np.float64]:
-    """The target of Gumbel AlphaZero, from its paper (appendix D) and mctx's defaults."""
+    """The policy target of Gumbel AlphaZero, from its paper (appendix D) and mctx's defaults."""
     visits = result.visits.astype(np.float64)
     priors = result.priors.astype(np.float64)
     seen = visits > 0
@@ -102,7 +102,7 @@ def test_value_is_the_mean_of_the_visits_and_the_roots_own_evaluation(
 ) -> None:
     check_mean(result)
     assert np.isnan(searched(simulations=2).q).sum() == 5
-    for simulations in (50, 100, 200, 400):  # also where draws are known
+    for simulations in (50, 100, 200, 400):  # even if draws are known
         known = searched("tic_tac_toe", (1, 6), simulations=simulations, solver=True)
         if known.proven is None:
             check_mean(known)
@@ -193,7 +193,7 @@ def test_a_notebook_gets_a_picture(game: str) -> None:
     assert image.startswith('<img alt="the board" src="data:image/svg+xml;base64,')
     picture = base64.b64decode(image.partition("base64,")[2].rstrip('"'))
     assert ElementTree.fromstring(picture).tag == f"{SVG}svg"
-    assert "monospace" in table  # in a proportional font it cannot be read
+    assert "monospace" in table  # unreadable in a proportional font
     assert game != "connect_four" or ">Red to move</pre>" in html
 
 
@@ -260,7 +260,7 @@ def test_trees_are_equal_where_the_same_values_stand_in_the_same_places(
 
 
 def picture_of(game: str, moves: Sequence[int], share: dict[int, float]) -> ElementTree.Element:
-    """Return the picture of a state in which actions have a share of the visits."""
+    """Return the picture of a state with the given visit shares."""
     state = pyengine.load_game(game).new_initial_state(moves)
     policy = np.zeros(state.game.num_distinct_actions(), np.float32)
     policy[list(share)] = list(share.values())
@@ -276,7 +276,7 @@ def test_a_column_has_its_share_once_where_the_stone_would_land() -> None:
     assert sorted(filter(None, texts(picture))) == [*"12", "25%", *"34567", "75%"]
     frame = picture.findall(f"{SVG}rect")[-1]
     share = next(text for text in picture.iter(f"{SVG}text") if text.text == "75%")
-    # Two stones lie in the column: the third row from below.
+    # The column holds two stones, so this is the third row from below.
     assert float(frame.get("y", 0)) < float(share.get("y", 0)) < float(frame.get("y", 0)) + 32
     assert 3 * 32 < float(share.get("y", 0)) < 4 * 32
 
@@ -295,7 +295,7 @@ def test_a_picture_names_its_lines_and_marks_the_last_move() -> None:
     ("game", "moves", "shares", "percentages", "framed"),
     [
         ("gomoku(board_size=9)", [], {40: 0.6, 41: 0.4}, ["60%", "40%"], True),
-        ("gomoku(board_size=9)", [], {40: 0.995, 41: 0.005}, ["100%"], True),  # rounds to nothing
+        ("gomoku(board_size=9)", [], {40: 0.995, 41: 0.005}, ["100%"], True),  # rounds to 0
         ("go(board_size=5)", [25], {25: 0.9, 3: 0.1}, ["10%"], False),  # a pass has no point
     ],
 )

@@ -1,4 +1,4 @@
-"""Whoever misspells a setting is told so, by an error of the engine that names the field."""
+"""A misspelt setting raises an error that names the field."""
 
 from __future__ import annotations
 

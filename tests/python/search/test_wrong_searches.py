@@ -1,4 +1,4 @@
-"""Wrong arguments of engines, searches, settings and solvers: one clear error each."""
+"""Wrong arguments of engines, searches, settings and solvers raise one clear error each."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_evaluator_refuses(call: Any, values: dict[str, Any], said: str) -> N
 
 
 class NoArray:
-    """As a tensor that requires a gradient: NumPy is told why it gets no array."""
+    """A tensor that requires a gradient, which NumPy cannot convert."""
 
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
         raise RuntimeError("Use tensor.detach().numpy() instead.")

@@ -1,4 +1,4 @@
-"""A program may end while searches run: no abort, no hang, nothing on the terminal."""
+"""A program may exit while searches run: no abort, no hang, no output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-_SECONDS = 30.0  # that a program may take to start, search for a moment and end on a busy machine
+_SECONDS = 30.0  # time for a program to start, search briefly and exit on a busy machine
 _REPEATS = int(os.environ.get("PYENGINE_EXIT_REPEATS", "1"))
 
 _BEGIN = """
@@ -35,7 +35,7 @@ def in_background(work):
 _OURS = "ACTIONS, game = 7, pyengine.load_game('connect_four')\n"
 _PYTHONS = "ACTIONS, game = 20, ToyGame(Pairs)\n"
 
-#: A game and the evaluator of it: whatever may want the interpreter while a search runs.
+#: Games and evaluators that may need the GIL during a search.
 _EVALUATORS = {
     "uniform": _OURS + "evaluator = 'uniform'",
     "network": _OURS + "evaluator = 'connect4'",
@@ -51,7 +51,7 @@ state = game.new_initial_state()
 engine = pyengine.Engine(game, evaluator, threads=2)
 """
 
-#: What goes on as the program ends.
+#: Work that continues while the program exits.
 _WORK = {
     "a long search": "in_background(lambda: engine.search(state, **SECONDS))",
     "short searches": """
@@ -100,7 +100,7 @@ in_background(lambda: [asked.evaluate([state] * 64, game=game) for _ in iter(int
 }
 
 
-#: Code that does not come back while the program ends.
+#: Code that does not return while the program exits.
 _STUCK = {
     "sleeps": "time.sleep(100)",
     "computes": "while True: pass",
@@ -147,7 +147,7 @@ def evaluator(batch):
 """,
 }
 
-#: Programs and what becomes of them: exit code and what stands on the terminal.
+#: Programs with their expected exit code and output.
 _PROGRAMS = {
     "sys.exit": ("import sys", _WORK["a long search"] + "\nsys.exit(3)", 3),
     "sys.exit while it looks on": (
@@ -280,7 +280,7 @@ assert os.waitstatus_to_exitcode(status) == 7
 
 
 def start(program: str) -> subprocess.Popen[str]:
-    """Start a program in a process of its own."""
+    """Start a program in a separate process."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
     return subprocess.Popen(
         [sys.executable, "-c", program],
@@ -292,7 +292,7 @@ def start(program: str) -> subprocess.Popen[str]:
 
 
 def run(*programs: str) -> list[tuple[int, str, str]]:
-    """Run programs side by side; return exit code, output and errors of each."""
+    """Run programs concurrently; return exit code, output and errors of each."""
     processes = [start(program) for program in programs]
     ended = []
     for process in processes:
@@ -305,7 +305,7 @@ def run(*programs: str) -> list[tuple[int, str, str]]:
     return ended
 
 
-#: Each work with code of the user's in the search, and each evaluator in a long search.
+#: Every kind of work with user code in the search, and every evaluator in a long search.
 _PAIRS = [
     *((work, "python game and callable") for work in _WORK),
     *(("a long search", evaluator) for evaluator in _EVALUATORS),

@@ -1,6 +1,6 @@
-"""Many Python threads at once: what the GIL kept apart is kept apart by the engine.
+"""Concurrent use from many Python threads.
 
-On a Python without the GIL these tests find races; with it they pass all the more easily.
+On a Python without the GIL these tests find races; with the GIL they pass more easily.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Job = Callable[[], object]
 
 
 def together(jobs: Sequence[Job]) -> None:
-    """Run jobs on threads that begin at the same moment; raise what the first of them raised."""
+    """Run jobs on threads that start at the same moment; raise the first exception."""
     errors: list[BaseException] = []
     begin = threading.Barrier(len(jobs))
 
@@ -50,7 +50,7 @@ def play_and_take_back(state: pyengine.State) -> None:
         for action in (0, 1, 8, 7, 3):
             try:
                 state.apply_action(action)
-            except pyengine.IllegalActionError:  # another thread was quicker
+            except pyengine.IllegalActionError:  # another thread was faster
                 break
         for _ in range(5):
             try:
@@ -141,7 +141,7 @@ def test_threads_search_one_python_game() -> None:
 
 
 def test_threads_close_and_ask_engines_that_others_use() -> None:
-    """Whoever comes too late gets an EngineError, never an error of Python."""
+    """A late caller gets an EngineError, never a Python error."""
     game = pyengine.load_game("tic_tac_toe")
     state = game.new_initial_state()
 

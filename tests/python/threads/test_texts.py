@@ -1,4 +1,4 @@
-"""Texts that are no text: surrogates from Python, bytes of a damaged file, half a character."""
+"""Invalid text: surrogates from Python, bytes of a damaged file, half a character."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pyengine import (
 from tiny_models import TinyModel
 from toy_games import Matches, ToyGame
 
-LONE = "\udcff"  # a surrogate without its other half: no character
+LONE = "\udcff"  # a lone surrogate, which is not a character
 REPLACEMENT = "\ufffd"
 
 GO = load_game("go", board_size=9)
@@ -32,7 +32,7 @@ START = GO.new_initial_state()
 
 
 class Unprintable:
-    """Says of itself what is no text."""
+    """Returns invalid text as its description."""
 
     def __repr__(self) -> str:
         return LONE
@@ -76,7 +76,7 @@ def test_a_text_that_is_too_long_is_cut_between_two_characters(letter: str) -> N
 
 
 class Odd(Matches):
-    """Names that are no text."""
+    """Names that are invalid text."""
 
     def __str__(self) -> str:
         return LONE
@@ -110,7 +110,7 @@ def test_what_a_game_answers_may_have_no_text() -> None:
 
 
 class SilentError(Exception):
-    """Cannot say what it is."""
+    """Raises when asked for its text."""
 
     def __str__(self) -> str:
         raise ValueError("no text")
@@ -127,7 +127,7 @@ def test_what_a_callable_raises_may_have_no_text(raised: Exception) -> None:
 
 
 def damaged(path: Path, name: bytes, model: TinyModel | None = None) -> Path:
-    """Write a model in which a name of eight letters is no UTF-8."""
+    """Write a model in which a name of eight letters is not UTF-8."""
     (model or TinyModel()).write(path)
     content = path.read_bytes()
     assert name in content

@@ -1,4 +1,4 @@
-"""Other threads may ask while a search runs; a forked child may drop what it inherited."""
+"""Other threads may call while a search runs; a forked child may drop what it inherited."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ print("ended")
 """
 
 
-#: Forks while other threads begin and end searches, and so take and give back threads.
+#: Forks while other threads start and end searches, and thus borrow and return threads.
 FORKED_IN_SEARCHES = """
 import os, threading, time, warnings, pyengine
 warnings.simplefilter("ignore")
@@ -105,7 +105,7 @@ print(count("Threads") - threads, (count("VmRSS") - kilobytes) // 20)
 
 
 def run(program: str) -> str:
-    """Run a program in a process of its own, which may hang where this one may not."""
+    """Run a program in a separate process, which may hang without blocking this one."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
     ended = subprocess.run(
         [sys.executable, "-c", program],
