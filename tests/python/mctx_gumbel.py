@@ -1,11 +1,11 @@
 """Tables of random priors and values, searched by mctx's Gumbel MuZero and by the engine.
 
-A case is a table of rows: a node's row says its priors and its value, and which row each action
-leads to. The numbers come from a hash of the case's seed. Priors are fractions of 4096, which the
-engine's 16 bits hold exactly and whose sum is 1, values multiples of 2^-20: both sides read the
-same numbers, mctx in double precision.
+A case is a table: a node's row has its priors, its value, and the row that each action leads to.
+The numbers come from a hash of the case's seed. Priors are fractions of 4096, which the engine's
+16 bits represent exactly, and sum to 1; values are multiples of 2^-20. So both sides use the same
+numbers, mctx in double precision.
 
-``python tests/python/mctx_gumbel.py FILE`` writes what mctx finds, for those who do not have it.
+``python tests/python/mctx_gumbel.py FILE`` writes mctx's results, for machines without mctx.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def stored(prior: float) -> float:
 
 
 def choose(node: Node, s: Settings) -> int:
-    """Return the action with the largest score; ties go to the larger prior, then the smaller action."""
+    """Return the action with the largest score; ties: larger prior, then smaller action."""
     n, sign = node.n, 1 if node.player == 0 else -1
     value = sign * node.w / node.n
     visited = sum(child.prior for child in node.children.values() if child.n)

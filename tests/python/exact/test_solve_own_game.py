@@ -19,7 +19,7 @@ TOTALS = 40
 
 @dataclass
 class Race:
-    """Two players add 1 to 3 to a total that starts below zero; its final value decides the winner."""
+    """Two players add 1 to 3 to a total that starts below zero; its final value decides."""
 
     actions = 3
     total: int = -TOTALS // 2

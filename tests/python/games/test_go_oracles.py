@@ -53,7 +53,7 @@ def stones(state: pyengine.State) -> tuple[int, int]:
 
 
 def area_difference(game: pyengine.Game, rows: list[str], difference: int) -> bool:
-    """Return whether black's area minus white's is `difference`, by testing for a draw with that komi."""
+    """Return whether black's area minus white's is `difference`: with that komi it is a draw."""
     height, width = game.board_shape
     even = go(height, width, komi=float(difference), suicide=True).state_from_board(rows)
     play(even, "pass")

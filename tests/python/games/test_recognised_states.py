@@ -1,4 +1,4 @@
-"""Trees of users' games are reused after advance() if the state is recognised; otherwise it warns."""
+"""Trees of users' games are reused after advance() if the state is recognised, else it warns."""
 
 from __future__ import annotations
 
