@@ -1,4 +1,4 @@
-/// Around the network: planes and the cache.
+/// Costs around the network: planes and the cache.
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace pyengine::bench {
 namespace {
 
-/// AlphaGo Zero's 17 planes as float32: what a leaf costs before the network sees it.
+/// AlphaGo Zero's 17 planes as float32: the cost of a leaf before the network.
 void encode(benchmark::State& state, const AnyGame& game) {
   const auto position = middle_position(game);
   const Encoder encoder(alphago_zero_spec(), game);
@@ -57,10 +57,10 @@ std::vector<CacheKey> keys(std::uint64_t seed, std::size_t count = 1024) {
   return made;
 }
 
-/// What is asked of the cache, over and over.
+/// Repeated cache lookups.
 enum class Ask { hit, miss, store };
 
-/// With rows as long as a network's outputs of the game: a policy and a value.
+/// With rows as long as a network's policy and value for the game.
 void cache(benchmark::State& state, const AnyGame& game, Ask ask) {
   const auto size = static_cast<std::size_t>(game.shape().num_actions) + 1;
   EvalCache cache(kEntries, std::uint64_t{1} << 30, size);
@@ -73,7 +73,7 @@ void cache(benchmark::State& state, const AnyGame& game, Ask ask) {
   }
   require(cache.find(known[7], row.data()) && row[0] == 7.0F, "what was stored is found");
   require(!cache.find(unknown[7], row.data()), "what was not stored is not found");
-  const auto others = keys(3, 4 * kEntries);  // none is still there when its turn comes again
+  const auto others = keys(3, 4 * kEntries);  // each is evicted before it comes up again
   const auto& asked = ask == Ask::hit ? known : (ask == Ask::miss ? unknown : others);
   std::size_t i = 0;
   for (auto _ : state) {

@@ -1,5 +1,5 @@
-/// The Othello part of alpha-beta: nodes a second where few points are empty, and the list of moves
-/// above that. A node is a position that a disc was played to reach; the full board is none.
+/// The Othello part of alpha-beta: nodes per second with few empty points, and the move list above
+/// that. A node is a position reached by a disc; a full board is not a node.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -24,7 +24,7 @@ void legal_actions(benchmark::State& state, const AnyGame& game) {
   set_rate(state);
 }
 
-/// As the search does it: a copy of the position, then the move.
+/// As in the search: copy the position, then play the move.
 void copy_and_play(benchmark::State& state, const AnyGame& game) {
   const auto position = middle_position(game);
   const auto next = position->clone();
@@ -46,7 +46,7 @@ void copy_and_play(benchmark::State& state, const AnyGame& game) {
   set_rate(state);
 }
 
-/// A game of uniform moves from there.
+/// A game of uniformly random moves from there.
 Playout by_single_moves(const AnyPosition& start, Rng& rng) {
   const auto position = start.clone();
   ActionList moves;
@@ -57,9 +57,9 @@ Playout by_single_moves(const AnyPosition& start, Rng& rng) {
   }
 }
 
-/// Playouts end the game, as often with each result as games of uniform moves do: within five
-/// standard deviations of a result of 1 or -1. Go's playouts fill no eyes, so only its lengths are
-/// known.
+/// Checks that playouts end games with the same results as uniformly random moves, within five
+/// standard deviations of a result of 1 or -1. Go's playouts fill no eyes, so only their lengths
+/// are known.
 void check_playouts(const AnyGame& game, const AnyPosition& start) {
   constexpr int kGames = 400;
   PlayoutSpace space;
@@ -76,7 +76,7 @@ void check_playouts(const AnyGame& game, const AnyPosition& start) {
           "playouts end like games of uniform moves");
 }
 
-/// Plies a second from the initial position.
+/// Plies per second from the initial position.
 void play_out(benchmark::State& state, const AnyGame& game) {
   const auto start = game.initial_position();
   check_playouts(game, *start);
@@ -90,7 +90,7 @@ void play_out(benchmark::State& state, const AnyGame& game) {
 struct Count {
   Subject subject;
   int depth;
-  std::uint64_t leaves;  ///< published, or by hand where no move can capture yet
+  std::uint64_t leaves;  ///< published, or counted by hand if no move can capture yet
 };
 
 constexpr Count kPerft[] = {

@@ -1,4 +1,4 @@
-/// The steps of a simulation, and whole ones with an evaluator that costs nothing.
+/// The steps of a simulation, and whole simulations with a free evaluator.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kMemory = 64U << 20;
 
-/// A tree of a root with visited children.
+/// A tree consisting of a root with visited children.
 struct Wide {
   std::shared_ptr<ChunkPool> pool = std::make_shared<ChunkPool>(kMemory);
   Tree tree{pool};
@@ -43,7 +43,7 @@ struct Wide {
     rule.configure(config);
   }
 
-  /// The child with the largest score, one by one.
+  /// The child with the largest score, one at a time.
   [[nodiscard]] const Node* naive_choice() const {
     const Node& root = tree.root();
     const double n = root.visits.load();
@@ -76,7 +76,7 @@ void expand(benchmark::State& state, int actions, bool equal_priors) {
   const auto pool = std::make_shared<ChunkPool>(kMemory);
   Tree tree(pool);
   Allocator allocator(tree.shared_arena());
-  // Many leaves: a processor learns to guess the comparisons of one.
+  // Many leaves, because branch prediction learns the comparisons of a single one.
   std::vector<EvalLeaf> leaves;
   for (std::uint64_t i = 0; i < 512; ++i) leaves.push_back(leaf_with(actions, equal_priors, i));
   Node node;
@@ -115,7 +115,7 @@ struct Quiet final : Host {
   bool poll() override { return true; }
 };
 
-/// Simulations of a fresh search from the initial position, tree and memory made anew.
+/// Simulations of a fresh search from the initial position, with a new tree and memory.
 void simulate(benchmark::State& state, const std::string& text, std::uint64_t simulations) {
   const auto game = game_of(text);
   SearchConfig config;

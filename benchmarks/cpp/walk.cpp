@@ -1,4 +1,4 @@
-/// The steps of a simulation in the tree of each game: the walk down, a leaf's edges, the way back.
+/// The steps of a simulation in the tree of each game: walking down, storing edges, backing up.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,7 +23,7 @@ struct Quiet final : Host {
   bool poll() override { return true; }
 };
 
-/// A tree as a search from the initial position leaves it.
+/// A tree left by a search from the initial position.
 struct Grown {
   std::shared_ptr<const AnyGame> game;
   State start;
@@ -42,11 +42,11 @@ struct Grown {
     require(visits == kSimulations, "every simulation is one visit");
   }
 
-  /// The searcher's own, which no search uses any more.
+  /// The searcher's tree, which no search uses any more.
   [[nodiscard]] Tree& tree() const { return const_cast<Tree&>(*searcher->tree()); }
 };
 
-/// What a worker has.
+/// The state of a worker.
 struct Walking {
   PuctRule rule;
   Allocator allocator;
@@ -64,8 +64,8 @@ struct Walking {
   }
 };
 
-/// From the root to a leaf: choosing at each level and making the moves. The leaf is the same each
-/// time, since nothing is backed up; the figures are of one level.
+/// From the root to a leaf, selecting and playing moves. The leaf is the same each time, since
+/// nothing is backed up; figures are per level.
 void select(benchmark::State& state, const std::string& text) {
   const Grown grown(text);
   Walking walking(grown);
@@ -79,7 +79,7 @@ void select(benchmark::State& state, const std::string& text) {
   set_rate(state, static_cast<std::int64_t>(path.size()) - 1);
 }
 
-/// The whole path of a walk, one visit; the figures are of one node.
+/// The whole path of a walk, one visit; figures are per node.
 template <Sharing S>
 void back_up_walk(benchmark::State& state, const std::string& text) {
   const Grown grown(text);
@@ -92,7 +92,7 @@ void back_up_walk(benchmark::State& state, const std::string& text) {
   set_rate(state, static_cast<std::int64_t>(walking.path.size()));
 }
 
-/// Node and edges of a leaf with as many legal moves as a position in the middle of a game has.
+/// Node and edges of a leaf with a typical number of legal moves in mid-game.
 void expand(benchmark::State& state, const AnyGame& game, bool equal_priors) {
   ActionList legal;
   middle_position(game)->legal_actions(legal);
@@ -105,7 +105,7 @@ void expand(benchmark::State& state, const AnyGame& game, bool equal_priors) {
   std::vector<Node> nodes(1024);
   std::size_t used = 0;
   for (auto _ : state) {
-    if (used == nodes.size()) {  // a full tree is dropped whole
+    if (used == nodes.size()) {  // drop a full tree
       state.PauseTiming();
       allocator = Allocator();
       tree = std::make_unique<Tree>(pool);

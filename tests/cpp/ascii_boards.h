@@ -13,7 +13,7 @@
 
 namespace pyengine::test {
 
-/// X = first player's stone, O = second player's, anything else but white space = empty; top row
+/// X = first player's stone, O = second player's, anything else except white space = empty; top row
 /// first.
 inline BoardSetup board(std::string_view drawing, int to_move = 0) {
   BoardSetup setup;
@@ -37,7 +37,7 @@ inline std::vector<int> points(const BoardBits& bits) {
 template <class G>
 std::vector<int> legal(const G& position) {
   ActionList moves;
-  moves.push_back(7);  // what was there must go
+  moves.push_back(7);  // existing elements must be removed
   position.legal_actions(moves);
   return {moves.begin(), moves.end()};
 }
@@ -71,7 +71,7 @@ void play_named(G& position, const std::vector<std::string_view>& names) {
   }
 }
 
-/// The message of the ConfigError that a setup meets, or "".
+/// The message of the ConfigError that a setup raises, or "".
 template <class G>
 std::string setup_error(const typename G::Params& params, const BoardSetup& setup) {
   try {
@@ -82,7 +82,7 @@ std::string setup_error(const typename G::Params& params, const BoardSetup& setu
   return "";
 }
 
-/// Number of leaves after `depth` plies; a pass is a ply and a finished game one leaf.
+/// Number of leaves after `depth` plies; a pass is a ply, and a finished game counts as one leaf.
 template <class G>
 long long perft(const G& position, int depth) {
   if (depth == 0 || position.outcome()) return 1;
@@ -97,14 +97,14 @@ long long perft(const G& position, int depth) {
   return leaves;
 }
 
-/// One board of a game's past.
+/// One board of a game's history.
 struct Past {
   BoardBits first;
   BoardBits second;
-  Action move = kNoAction;  ///< that led to it
+  Action move = kNoAction;  ///< the move that led to it
 };
 
-/// What a position says of its past must be what was seen.
+/// Checks that a position's history matches the boards that were seen.
 template <class G>
 void check_past(const G& position, const std::vector<Past>& past) {
   for (int t = 0; t < 8; ++t) {
@@ -121,7 +121,7 @@ void check_past(const G& position, const std::vector<Past>& past) {
   }
 }
 
-/// Plays random games and checks at every ply what the Game concept promises.
+/// Plays random games and checks the promises of the Game concept at every ply.
 template <class G>
 void check_promises(const typename G::Params& params, int games) {
   const GameShape shape = G::shape(params);

@@ -1,4 +1,4 @@
-/// What tests ask of the errors that code throws.
+/// Helpers to test error messages.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-/// Go written for clarity alone: the referee that the real one is compared with.
+/// A simple implementation of Go, as a reference for the real one.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace pyengine::go_test {
 
-/// Go written for clarity alone: a board of characters, floods, the list of all earlier boards.
+/// Go written for clarity: a board of characters, flood fills, a list of all earlier boards.
 class NaiveGo {
  public:
   NaiveGo(const GoParams& params, std::string cells, int to_move)
@@ -41,7 +41,7 @@ class NaiveGo {
     past_.push_back({cells_, to_move_});
   }
 
-  /// 'X' or 'O' by Tromp-Taylor: whom alone a point reaches; else '.'.
+  /// 'X' or 'O' by Tromp-Taylor if only that player reaches the point; else '.'.
   [[nodiscard]] char owner(int point) const {
     if (cells_[index(point)] != '.') return cells_[index(point)];
     bool first = false;
@@ -118,7 +118,7 @@ class NaiveGo {
     return cells;
   }
 
-  /// The only point taken by a single stone that has it for its only liberty.
+  /// The only point captured by a single stone that has it as its only liberty.
   [[nodiscard]] int ko_after(int point, const std::string& after) const {
     if (after[index(point)] == '.' || group(after, point).size() != 1) return -1;
     if (liberties(after, point) != 1) return -1;
@@ -135,7 +135,7 @@ class NaiveGo {
   [[nodiscard]] bool is_legal(int point) const {
     if (cells_[index(point)] != '.') return false;
     const std::string after = board_after(point);
-    if (after == cells_) return false;  // a single stone's suicide
+    if (after == cells_) return false;  // single-stone suicide
     if (!params_.suicide && after[index(point)] == '.') return false;
     if (params_.superko == Superko::simple) return point != ko_;
     return std::none_of(past_.begin(), past_.end(), [&](const auto& earlier) {

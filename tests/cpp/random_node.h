@@ -1,4 +1,4 @@
-/// A node with random statistics, for tests of what chooses among its moves.
+/// A node with random statistics, for tests of selection rules.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ struct RandomNode {
   Allocator allocator{tree.shared_arena()};
   SearchConfig config;
 
-  /// `coarse`: priors and values that give many ties.
+  /// `coarse`: priors and values that produce many ties.
   RandomNode(int actions, int children, std::uint64_t seed, bool coarse) {
     EvalLeaf leaf;
     leaf.to_move = static_cast<int>(seed % 2);

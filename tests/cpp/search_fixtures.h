@@ -1,4 +1,4 @@
-/// What the tests of the search share: numbers and evaluators made of a hash, random positions.
+/// Shared by the search tests: hash-based numbers and evaluators, random positions.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace pyengine::search_test {
 
-/// SplitMix64: a number that looks random and depends on nothing but its argument.
+/// SplitMix64: a pseudorandom function of its argument.
 inline std::uint64_t mixed(std::uint64_t x) noexcept {
   x += 0x9E3779B97F4A7C15U;
   x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -34,7 +34,7 @@ inline double unit(std::uint64_t x) noexcept {
   return static_cast<double>(mixed(x) >> 11U) * 0x1.0p-53;
 }
 
-/// Mixes noise (per edge of the root, in their order) into the root's priors.
+/// Mixes noise (in edge order) into the root's priors.
 inline void mix_noise(Tree& tree, const std::vector<double>& noise, double fraction) {
   std::vector<double> priors;
   for (const Edge edge : tree.edges(tree.root())) {
@@ -44,33 +44,33 @@ inline void mix_noise(Tree& tree, const std::vector<double>& noise, double fract
   tree.change_root_priors(priors);
 }
 
-/// How a MockEvaluator behaves.
+/// The behaviour of a MockEvaluator.
 struct Mock {
   int device_batches = 0;
   bool calling_thread = false;
   bool immediate = false;
-  bool under_symmetries = false;  ///< a leaf may have a row per symmetry
-  double answered = 0.0;          ///< share of requests that are answered at once, as by a cache
-  std::chrono::microseconds delay{0};  ///< of a batch
-  std::size_t batch_bytes = 0;         ///< that a batch says it takes, beside its leaves
+  bool under_symmetries = false;       ///< a leaf may have one row per symmetry
+  double answered = 0.0;               ///< fraction of requests answered immediately, as by a cache
+  std::chrono::microseconds delay{0};  ///< per batch
+  std::size_t batch_bytes = 0;         ///< reported size of a batch, besides its leaves
 };
 
-/// What a MockEvaluator saw. Shared with the test, which reads it when the search is over.
+/// Observations of a MockEvaluator, shared with the test, which reads them after the search.
 struct Seen {
-  std::atomic<int> fail_at{-1};          ///< the batch of this number (from 0) throws
-  std::atomic<int> fail_request_at{-1};  ///< the request of this number (from 0) throws
-  std::atomic<int> requests{0};          ///< while fail_request_at is set
+  std::atomic<int> fail_at{-1};          ///< index of the batch that throws
+  std::atomic<int> fail_request_at{-1};  ///< index of the request that throws
+  std::atomic<int> requests{0};          ///< counted while fail_request_at is set
   std::atomic<int> strays{0};            ///< rows of a batch that belong to none of its leaves
   std::atomic<int> batches{0};
   std::atomic<int> rows{0};
-  std::atomic<int> largest{0};       ///< rows of a batch
-  std::atomic<int> waiting{0};       ///< leaves requested and not evaluated yet
-  std::atomic<int> most_waiting{0};  ///< upper end of `waiting`
+  std::atomic<int> largest{0};       ///< most rows in a batch
+  std::atomic<int> waiting{0};       ///< leaves requested but not yet evaluated
+  std::atomic<int> most_waiting{0};  ///< maximum of `waiting`
   std::atomic<int> elsewhere{0};     ///< batches evaluated on another thread than the test's
-  std::atomic<int> inside{0};        ///< evaluate() at this moment
-  std::atomic<int> most_inside{0};   ///< upper end of `inside`
+  std::atomic<int> inside{0};        ///< calls of evaluate() in progress
+  std::atomic<int> most_inside{0};   ///< maximum of `inside`
   std::mutex mutex;
-  std::set<std::thread::id> threads;  ///< that called evaluate(); under the mutex
+  std::set<std::thread::id> threads;  ///< threads that called evaluate(); guarded by the mutex
   std::thread::id home = std::this_thread::get_id();
 };
 
@@ -80,7 +80,7 @@ inline void raise_to(std::atomic<int>& most, int value) {
   }
 }
 
-/// A call of evaluate(), while it is in scope.
+/// Counts a call of evaluate() while in scope.
 class Inside {
  public:
   explicit Inside(Seen& seen) : seen_(seen) {
@@ -96,7 +96,7 @@ class Inside {
   Seen& seen_;
 };
 
-/// Priors and a value that are a function of the position alone.
+/// Priors and a value that depend only on the position.
 class BoundMock final : public BoundEvaluator {
  public:
   BoundMock(Mock mock, std::shared_ptr<Seen> seen, int symmetries)
@@ -118,7 +118,7 @@ class BoundMock final : public BoundEvaluator {
   int request(EvalBatch& batch, const AnyPosition& position) override {
     EvalLeaf& leaf = batch.next();
     const std::uint64_t key = position.hash();
-    answer(key, leaf);  // which nobody reads yet
+    answer(key, leaf);  // not visible to other threads yet
     const bool all = mock_.under_symmetries && leaf.symmetry == LeafSymmetry::all;
     int rows = 0;
     for (int k = 0; k < (all ? symmetries_ : 1); ++k) {
@@ -189,7 +189,7 @@ class MockEvaluator final : public Evaluator {
   Mock mock_;
 };
 
-/// Plays `plies` moves that look random; stops before the game would end.
+/// Plays `plies` pseudorandom moves; stops before the game would end.
 inline State random_state(const std::shared_ptr<const AnyGame>& game, int plies,
                           std::uint64_t seed) {
   State state(game);
@@ -205,7 +205,7 @@ inline State random_state(const std::shared_ptr<const AnyGame>& game, int plies,
   return state;
 }
 
-/// Different random states, all after about as many moves.
+/// Distinct random states, all after about the same number of moves.
 inline std::vector<State> random_states(const std::shared_ptr<const AnyGame>& game, int count,
                                         int plies) {
   std::vector<State> states;
@@ -215,7 +215,7 @@ inline std::vector<State> random_states(const std::shared_ptr<const AnyGame>& ga
   return states;
 }
 
-/// The states as search_many takes them.
+/// The states in the form that search_many takes.
 inline std::vector<const State*> pointers_to(const std::vector<State>& states) {
   std::vector<const State*> pointers;
   for (const State& state : states) pointers.push_back(&state);

@@ -1,4 +1,4 @@
-/// A walk over a whole tree that checks what must hold after every search.
+/// Checks the invariants of a whole tree after a search.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,17 @@
 
 namespace pyengine::search_test {
 
-/// What a walk over a tree found.
+/// The result of a tree check.
 struct TreeCount {
   std::uint64_t nodes = 0;
   std::uint64_t expanded = 0;
-  std::uint64_t wrong = 0;  ///< nodes that break a rule
-  std::string first_wrong;  ///< which, and how
+  std::uint64_t wrong = 0;  ///< nodes that violate an invariant
+  std::string first_wrong;  ///< which one, and how
 };
 
-/// Rules of every node when nobody searches. `exact`: N = 1 + sum of N(child) for expanded nodes;
-/// not so at the memory cap, where a node may be evaluated, or count its own evaluation, again.
+/// Checks the invariants of every node while nobody searches. `exact`: N = 1 + sum of N(child) for
+/// expanded nodes; this does not hold at the memory limit, where a node may be evaluated, or count
+/// its own evaluation, again.
 class TreeCheck {
  public:
   TreeCheck(const Tree& tree, bool exact) : tree_(tree), exact_(exact) {}
@@ -74,7 +75,7 @@ class TreeCheck {
       visit(child, &node);
     });
     const bool proven = node.proof.load() != Proof::none;
-    // A node with a proof is visited as a whole: its children are not visited again.
+    // A node with a proof is visited as a whole; its children are not visited again.
     if (exact_ && !proven) expect(visits == 1 + below, node, "N != 1 + sum of N(child)");
     expect(visits >= 1 + below, node, "N < 1 + sum of N(child)");
     if (proven) check_proof(node, children);

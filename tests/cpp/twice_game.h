@@ -1,4 +1,4 @@
-/// A user's game, written in C++, in which players move twice running.
+/// A user's game, written in C++, in which players move twice in a row.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace pyengine::search_test {
 
-/// Three in a row on 4x3 points; every player moves twice running after the first single move.
+/// Three in a row on 4x3 points; every player moves twice in a row after the first single move.
 class TwiceState final : public ForeignState {
  public:
   explicit TwiceState(int fail_at) : fail_at_(fail_at) {}
@@ -95,7 +95,7 @@ class TwiceRules final : public ForeignRules {
   int fail_at_;
 };
 
-/// `fail_at`: the code of the game throws when this ply (from 1) is played; 0 = never.
+/// `fail_at`: the game's code throws when this ply (from 1) is played; 0 = never.
 inline std::shared_ptr<const AnyGame> twice_game(int fail_at = 0) {
   return std::make_shared<ForeignGame>(std::make_shared<TwiceRules>(fail_at));
 }

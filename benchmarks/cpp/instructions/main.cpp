@@ -1,8 +1,7 @@
-/// A search or playouts, for valgrind to count their instructions. Usage:
-///   pyengine_instructions search|uct|playouts GAME COUNT, as in
-///   valgrind --tool=callgrind --toggle-collect='measured_*' pyengine_instructions search go 5000
-/// search: PUCT with the evaluator that costs nothing; uct: UCT with one playout a leaf; playouts:
-/// from the start of the game.
+/// A search or playouts, whose instructions valgrind counts. Usage: pyengine_instructions
+/// search|uct|playouts GAME COUNT, as in valgrind --tool=callgrind --toggle-collect='measured_*'
+/// pyengine_instructions search go 5000. search: PUCT with the free evaluator; uct: UCT with one
+/// playout per leaf; playouts: from the start of the game.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -40,14 +39,14 @@ constexpr const char* kCompiler = "unknown";
 
 }  // namespace
 
-/// What is counted: the tree and its memory are new, result and search included.
+/// The measured function: includes a new tree and memory, the search and its result.
 extern "C" __attribute__((noinline)) void measured_search(Searcher* searcher, const State* start,
                                                           const SearchConfig* config, Host* host,
                                                           SearchResult* result) {
   *result = searcher->search(*start, *config, *host);
 }
 
-/// What is counted, from the initial position; returns the sum of the outcomes.
+/// The measured function, from the initial position; returns the sum of the outcomes.
 extern "C" __attribute__((noinline)) double measured_playouts(const pyengine::AnyPosition* start,
                                                               std::uint64_t count) {
   pyengine::PlayoutSpace space;

@@ -1,4 +1,4 @@
-/// Visits given to the moves of a node at once against visits given one by one.
+/// Distributing many visits among a node's moves at once, compared with one at a time.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -34,7 +34,7 @@ puct::Parent parent_of(const RandomNode& c) {
   return parent;
 }
 
-/// What was given, by the actions of the children and of the edges that come next.
+/// The allotments by action, for children and for the edges that come next.
 Counts counts_of(const RandomNode& c, const std::vector<Allotment>& given) {
   const auto edges = c.tree.edges(c.tree.root());
   auto next = static_cast<std::size_t>(c.tree.root().num_children.load());
@@ -55,7 +55,7 @@ Counts at_once(RandomNode& c, std::uint32_t visits) {
   return counts_of(c, given);
 }
 
-/// PUCT's choices one after the other. Each leaves a leaf in flight, of which n takes no notice.
+/// PUCT's choices one at a time. Each leaves a leaf in flight, which does not count in n.
 Counts one_by_one(RandomNode& c, std::uint32_t visits) {
   PuctRule rule;
   rule.configure(c.config);
@@ -72,7 +72,7 @@ Counts one_by_one(RandomNode& c, std::uint32_t visits) {
   return counts;
 }
 
-TEST_CASE("visits given at once are those that PUCT gives one by one") {
+TEST_CASE("visits distributed at once are those that PUCT distributes one at a time") {
   for (std::uint64_t i = 0; i < 1000; ++i) {
     CAPTURE(i);
     const int actions = 1 + static_cast<int>(mixed(i) % 40);
@@ -85,7 +85,7 @@ TEST_CASE("visits given at once are those that PUCT gives one by one") {
   }
 }
 
-TEST_CASE("without leave to create children the visits go to those there are") {
+TEST_CASE("if no child may be created, the visits go to the existing children") {
   RandomNode c(30, 5, 1, false);
   PuctAllotter allotter;
   std::vector<Allotment> given;
@@ -104,12 +104,12 @@ TEST_CASE("without leave to create children the visits go to those there are") {
   CHECK(given.empty());
 }
 
-TEST_CASE("no lost move is given a visit, and a known draw is left to the solver") {
+TEST_CASE("a lost move gets no visit, and a known draw is left to the solver") {
   for (std::uint64_t i = 0; i < 200; ++i) {
     CAPTURE(i);
     RandomNode c(10, 10, i, false);
     c.config.solver = true;
-    const int keep = static_cast<int>(mixed(i) % 12);  // 10 and 11: none
+    const int keep = static_cast<int>(mixed(i) % 12);  // 10 and 11: no move
     int place = 0;
     for_each_child(c.tree.arena(), c.tree.root(), 10, [&](Node& child) {
       child.proof = place == keep ? Proof::none : loss_of(c.tree.root().mover);
@@ -126,7 +126,7 @@ TEST_CASE("no lost move is given a visit, and a known draw is left to the solver
   }
 }
 
-TEST_CASE("a rule gives few visits at once where n is small, and at least one") {
+TEST_CASE("a rule distributes few visits at once if n is small, and at least one") {
   RandomNode c(30, 5, 3, false);
   Node& root = c.tree.root();
   PuctRule rule;
@@ -146,7 +146,7 @@ TEST_CASE("a rule gives few visits at once where n is small, and at least one") 
   CHECK(given_by(16000) == 100);
 }
 
-TEST_CASE("walks that wait at a node are no visits of it") {
+TEST_CASE("walks waiting at a node do not count as its visits") {
   for (std::uint64_t i = 0; i < 300; ++i) {
     CAPTURE(i);
     RandomNode c(30, 20, i, false);
@@ -164,7 +164,7 @@ TEST_CASE("walks that wait at a node are no visits of it") {
   }
 }
 
-TEST_CASE("of walks that come to a root together, one in four passes by a known draw") {
+TEST_CASE("of walks that reach a root together, one in four skips a known draw") {
   for (const std::uint32_t walks : {16U, 17U, 64U}) {
     CAPTURE(walks);
     RandomNode c(10, 10, 5, false);
@@ -191,13 +191,13 @@ TEST_CASE("of walks that come to a root together, one in four passes by a known 
   }
 }
 
-TEST_CASE("visits are given up to the first of a known draw") {
+TEST_CASE("visits are distributed until a known draw comes up") {
   int cases = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {
     CAPTURE(i);
     constexpr std::uint32_t kVisits = 20;
     RandomNode c(10, 10, i, false);
-    std::vector<int> order;  // of PUCT's choices
+    std::vector<int> order;  // PUCT's choices
     {
       RandomNode same(10, 10, i, false);
       for (std::uint32_t k = 0; k < kVisits; ++k) {

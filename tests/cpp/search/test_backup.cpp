@@ -1,4 +1,4 @@
-/// Back-ups along a path, marks, and proofs towards the root.
+/// Back-ups along a path, marks, and proofs propagated to the root.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -14,10 +14,11 @@ namespace {
 
 using search_test::Chain;
 
-TEST_CASE("a value counts for whoever moved to the node, though a player moves twice running") {
+TEST_CASE(
+    "a value counts for the player who moved to the node, even if a player moves twice in a row") {
   Chain chain({0, 0, 1, 1, 0});
   back_up<Sharing::exclusive>(chain.path, 0.5F);
-  CHECK(chain.mean(0) == -0.5);  // nobody moved here: the other player, by convention
+  CHECK(chain.mean(0) == -0.5);  // nobody moved here; by convention, the other player
   CHECK(chain.mean(1) == 0.5);   // player 0 moved here
   CHECK(chain.mean(2) == 0.5);   // and again
   CHECK(chain.mean(3) == -0.5);
@@ -27,7 +28,7 @@ TEST_CASE("a value counts for whoever moved to the node, though a player moves t
   CHECK(chain.nodes[4]->visits.load() == 2);
 }
 
-TEST_CASE("where PUCT chose a known draw, the nodes above take the draw and not what was found") {
+TEST_CASE("if PUCT selected a known draw, the nodes above get the draw instead of the value") {
   Chain chain({0, 1, 0, 1});
   back_up<Sharing::shared>(chain.path, 1.0F, 2);
   for (const auto& node : chain.nodes) CHECK(node->visits.load() == 1);
@@ -37,7 +38,7 @@ TEST_CASE("where PUCT chose a known draw, the nodes above take the draw and not 
   CHECK(chain.mean(3) == 1.0);
 }
 
-TEST_CASE("marks go as they came") {
+TEST_CASE("unmarking removes exactly the marks that were added") {
   Chain chain({0, 1, 0});
   mark<Sharing::shared>(chain.path);
   mark<Sharing::exclusive>(chain.path);
@@ -47,7 +48,7 @@ TEST_CASE("marks go as they came") {
   for (const auto& node : chain.nodes) CHECK(node->in_flight.load() == 0);
 }
 
-/// A root with `counts.size()` moves, and below move i counts[i] moves; 0 = not expanded.
+/// A root with `counts.size()` moves and counts[i] moves below move i; 0 = not expanded.
 struct Bush {
   std::shared_ptr<ChunkPool> pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
   Tree tree{pool};
@@ -81,7 +82,7 @@ struct Bush {
   }
 };
 
-TEST_CASE("one winning move proves a node, though other moves are not evaluated yet") {
+TEST_CASE("one winning move proves a node even if other moves are not evaluated") {
   Bush bush({3, 3}, 0, 1);
   bush.over(0, 1, -1.0F);  // player 1 is to move at the child and wins
   CHECK(bush.children[0]->proof.load() == Proof::loss);
@@ -100,14 +101,14 @@ TEST_CASE("a loss or draw is proven only by all moves, and the best of them coun
   CHECK(bush.tree.root().proof.load() == Proof::draw);
 }
 
-TEST_CASE("where a player moves twice running the same player chooses twice") {
+TEST_CASE("if a player moves twice in a row, that player chooses at both nodes") {
   Bush bush({2, 2}, 0, 0);
   bush.over(0, 1, 1.0F);
   CHECK(bush.children[0]->proof.load() == Proof::win);
   CHECK(bush.tree.root().proof.load() == Proof::win);
 }
 
-TEST_CASE("moves without a child keep a node from being proven lost") {
+TEST_CASE("a node with moves that have no child is not proven lost") {
   Bush bush({0}, 0, 1);
   Tree& tree = bush.tree;
   bush.expand(*bush.children[0], 3, 1);
@@ -126,7 +127,7 @@ TEST_CASE("an outcome between win and draw proves nothing") {
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("of two workers that prove the last two moves, one proves the node") {
+  TEST_CASE("of two workers that prove the last two moves, exactly one proves the node") {
     for (int round = 0; round < 300; ++round) {
       Bush bush({2}, 0, 1);
       std::thread other([&] { bush.over(0, 0, 1.0F); });
@@ -137,7 +138,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("back-ups by several threads lose nothing") {
+  TEST_CASE("concurrent back-ups lose no visit") {
     Chain chain({0, 1, 0, 1});
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {

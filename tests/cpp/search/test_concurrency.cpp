@@ -1,5 +1,5 @@
-/// What ThreadSanitizer and AddressSanitizer are run on: searches by many threads, stops, failures,
-/// re-rooting with the background at work, all at random times.
+/// Targets for ThreadSanitizer and AddressSanitizer: searches by many threads, stops, failures and
+/// re-rooting with the background thread running, all at random times.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ struct Setting {
   Mock mock;
   SymmetryMode symmetry = SymmetryMode::random;
   bool deterministic = false;
-  int in_flight = 0;  ///< 0: as by default
+  int in_flight = 0;  ///< 0: the default
 };
 
 const std::vector<Setting>& settings() {
@@ -54,7 +54,7 @@ SearchConfig config_of(const Setting& setting, std::uint64_t simulations) {
   return config;
 }
 
-/// Runs `work` on a thread of its own while it is in scope.
+/// Runs `work` on another thread while in scope.
 class Beside {
  public:
   template <class Work>
@@ -84,7 +84,7 @@ void check_sound(const Searcher& searcher, bool exact = true) {
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("searches, re-rooting and a reader of the statistics") {
+  TEST_CASE("searches, re-rooting and a concurrent reader of the statistics") {
     const auto game = load_game("connect_four");
     for (const Setting& setting : settings()) {
       CAPTURE(setting.threads);
@@ -101,7 +101,8 @@ TEST_SUITE("concurrent") {
           const SearchResult result = searcher.search(state, config, host);
           REQUIRE((result.simulations == 250 || result.stop_reason == StopReason::proven));
           state.apply_action(result.action);
-          searcher.advance(result.action);  // and on at once, with the background still at it
+          searcher.advance(
+              result.action);  // continue immediately, while the background thread is still freeing
         }
         check_sound(searcher);
       }
@@ -114,7 +115,7 @@ TEST_SUITE("concurrent") {
     for (const Setting& setting : settings()) {
       CAPTURE(setting.threads);
       SearchConfig config = config_of(setting, 1U << 30);
-      config.memory_limit = 1U << 30;  // how far a search comes before its stop, nobody knows
+      config.memory_limit = 1U << 30;  // it is unknown how far a search gets before it is stopped
       Searcher searcher(game, std::make_shared<MockEvaluator>(setting.mock), config);
       Patient host;
       for (int round = 0; round < 3; ++round) {
@@ -131,7 +132,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("batches that fail at random times, and searches after them") {
+  TEST_CASE("batches that fail at random times, followed by searches") {
     const auto game = load_game("connect_four");
     for (const Setting& setting : settings()) {
       CAPTURE(setting.threads);
@@ -155,7 +156,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("many trees by many threads") {
+  TEST_CASE("many trees and many threads") {
     const auto game = load_game("connect_four");
     const std::vector<State> states = random_states(game, 24, 6);
     const std::vector<const State*> pointers = pointers_to(states);
@@ -172,7 +173,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("where trees are many each is searched as the serial search would search it") {
+  TEST_CASE("with many trees each one is searched as in a serial search") {
     const auto game = load_game("gomoku", {{"board_size", 7LL}});
     const std::vector<State> states = random_states(game, 120, 4);
     const std::vector<const State*> pointers = pointers_to(states);
@@ -198,13 +199,14 @@ TEST_SUITE("concurrent") {
         const auto found = visits_of(mock, threads, 16);
         int same = 0;
         for (std::size_t i = 0; i < found.size(); ++i) same += found[i] == serial[i] ? 1 : 0;
-        // At the end of the run few trees are left, and how many depends on who is delayed.
+        // At the end of the run few trees are left; their number depends on which threads are
+        // delayed.
         CHECK(same >= 108);
       }
     }
   }
 
-  TEST_CASE("with few trees the evaluator is fed all the same") {
+  TEST_CASE("with few trees the evaluator still gets full batches") {
     const auto game = load_game("gomoku", {{"board_size", 9LL}});
     const std::vector<State> states = random_states(game, 2, 4);
     const std::vector<const State*> pointers = pointers_to(states);
@@ -222,7 +224,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("leaves of one tree are divided among all workers where those evaluate") {
+  TEST_CASE("leaves of one tree are divided among all workers if workers evaluate") {
     const auto game = load_game("gomoku", {{"board_size", 9LL}});
     const auto evaluator =
         std::make_shared<MockEvaluator>(Mock{.delay = std::chrono::milliseconds(1)});
@@ -252,7 +254,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("evaluators without rows, several trees and threads") {
+  TEST_CASE("evaluators without rows, with several trees and threads") {
     const auto game = load_game("othello");
     const std::vector<State> states = random_states(game, 6, 40);
     const std::vector<const State*> pointers = pointers_to(states);
@@ -271,7 +273,7 @@ TEST_SUITE("concurrent") {
     check_sound(rollout);
   }
 
-  TEST_CASE("the memory cap is reached by several threads while others read the counters") {
+  TEST_CASE("several threads reach the memory limit while others read the counters") {
     const auto game = load_game("go", {{"board_size", 9LL}});
     for (const int threads : {2, 8}) {
       SearchConfig config = config_of({threads, {}}, 14000);
@@ -298,7 +300,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("a second search is refused while the first runs, and harms nothing") {
+  TEST_CASE("a second search is rejected while the first runs and does no harm") {
     const auto game = load_game("gomoku");
     SearchConfig config = config_of({2, {}}, 1U << 30);
     Searcher searcher(game, std::make_shared<MockEvaluator>(Mock{.delay = microseconds(100)}),
@@ -317,7 +319,7 @@ TEST_SUITE("concurrent") {
     check_sound(searcher);
   }
 
-  TEST_CASE("engines come and go while the background frees the trees of others") {
+  TEST_CASE("engines are created and destroyed while the background thread frees trees of others") {
     const auto game = load_game("connect_four");
     std::vector<std::thread> users;
     for (int user = 0; user < 3; ++user) {
@@ -336,7 +338,8 @@ TEST_SUITE("concurrent") {
     wait_for_background();
   }
 
-  TEST_CASE("a deterministic search is the same at any number of threads, at the memory cap too") {
+  TEST_CASE(
+      "a deterministic search is the same for any number of threads, even at the memory limit") {
     const auto game = load_game("go", {{"board_size", 9LL}});
     for (const bool tight : {false, true}) {
       std::vector<std::vector<std::uint32_t>> found;
@@ -364,11 +367,13 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("many deterministic trees are the same by any threads, at the memory cap too") {
+  TEST_CASE(
+      "many deterministic trees are the same for any number of threads, even at the memory limit") {
     const auto game = load_game("go", {{"board_size", 9LL}});
     const std::vector<State> states = random_states(game, 24, 6);
     const std::vector<const State*> pointers = pointers_to(states);
-    for (const int batch : {8, 4096}) {  // large ones take memory, the more the more threads
+    for (const int batch :
+         {8, 4096}) {  // large batches take more memory the more threads there are
       std::vector<std::vector<std::uint64_t>> found;
       for (const int threads : {1, 2, 4, 4, 16}) {
         SearchConfig config = config_of({threads, {}, SymmetryMode::random, true}, 1200);

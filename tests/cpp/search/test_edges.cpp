@@ -13,7 +13,7 @@
 namespace pyengine {
 namespace {
 
-TEST_CASE("edges are ordered by larger prior, then smaller action, whatever their number") {
+TEST_CASE("edges are ordered by larger prior, then smaller action, for any number of edges") {
   const auto pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
   Tree tree(pool);
   Allocator allocator(tree.shared_arena());
@@ -39,12 +39,12 @@ TEST_CASE("edges are ordered by larger prior, then smaller action, whatever thei
   }
 }
 
-TEST_CASE("the sum of the priors that are left is the same, kept or added up") {
+TEST_CASE("the sum of the remaining priors is the same whether stored or added up") {
   const auto pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
   const auto arena = std::make_shared<Arena>(pool);
   Allocator allocator(arena);
   for (int actions = 1; actions < 700; actions += actions < 10 ? 1 : 53) {
-    for (const float total : {1.0F, 3.0F}) {  // 3: too far from 1 to be kept
+    for (const float total : {1.0F, 3.0F}) {  // 3: too far from 1 to be stored
       Rng rng(static_cast<std::uint64_t>(actions));
       EvalLeaf leaf;
       float sum = 0.0F;

@@ -1,5 +1,5 @@
-/// Leaves near the end that are solved, by every rule and several threads, and the caller's say
-/// while one takes long.
+/// Endgame solving at leaves, with every rule and several threads, and its interruption by the
+/// caller.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -26,7 +26,7 @@ SearchConfig solving(Algorithm algorithm, int threads, int empties) {
   return config;
 }
 
-/// Reads the result so far at each poll, and ends the search at the third one.
+/// Reads the result so far at each poll and ends the search at the third.
 class Impatient final : public Host {
  public:
   explicit Impatient(const Searcher& searcher, bool throws = false)
@@ -45,7 +45,7 @@ class Impatient final : public Host {
 };
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("endings are solved under every rule by any number of threads") {
+  TEST_CASE("endgames are solved with every rule and any number of threads") {
     const auto game = load_game("connect_four");
     for (const Algorithm algorithm : kAlgorithms) {
       for (const int threads : {1, 4}) {
@@ -70,7 +70,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("an ending that takes hours is left when the caller ends the search") {
+  TEST_CASE("an endgame that takes hours is abandoned when the caller ends the search") {
     const auto game = load_game("othello");
     const State state(game);
     for (const Algorithm algorithm : kAlgorithms) {

@@ -1,4 +1,4 @@
-/// Gumbel AlphaZero: its formulas, its noise, and its visits where leaves are evaluated in batches.
+/// Gumbel AlphaZero: its formulas, its noise, and its visits with batched evaluation.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ SearchResult search(const State& state, const SearchConfig& config, Mock mock = 
   return searcher.search(state, config, host);
 }
 
-/// The visits that are not 0, largest first.
+/// The non-zero visits, largest first.
 std::vector<std::uint32_t> sorted_visits(const SearchResult& result) {
   std::vector<std::uint32_t> visits = result.visits;
   std::sort(visits.begin(), visits.end(), std::greater<>());
@@ -50,20 +50,20 @@ std::vector<std::uint32_t> sorted_visits(const SearchResult& result) {
 
 // --- formulas
 
-TEST_CASE("the mixed value weighs the node's own evaluation with the values of its visits") {
+TEST_CASE("the mixed value combines the node's own evaluation with the values of its visits") {
   gumbel::CompletedQ completed;
   completed.add(0.5, 3, 0.2);
   completed.add(0.25, 1, -0.4);
   completed.complete(0.6, false, 50, 0.1);
   const double weighted = (0.5 * 0.2 + 0.25 * -0.4) / 0.75;
   CHECK(completed.mixed() == doctest::Approx((0.6 + 4 * weighted) / 5));
-  // From the least to the most of -0.4, the mixed value 0.12 and 0.2; the most visits are 3.
+  // The values range over -0.4, the mixed value 0.12 and 0.2; the largest visit count is 3.
   CHECK(completed.sigma(-0.4) == 0.0);
   CHECK(completed.sigma(0.2) == doctest::Approx(5.3));
   CHECK(completed.sigma(-0.1) == doctest::Approx(5.3 / 2));
 }
 
-TEST_CASE("where all actions have visits the mixed value is not one of the values compared") {
+TEST_CASE("if all actions are visited, the mixed value is not one of the compared values") {
   for (const bool all_visited : {false, true}) {
     gumbel::CompletedQ completed;
     completed.add(0.5, 1, 0.5);
@@ -81,7 +81,7 @@ TEST_CASE("without visits the improved policy is the prior") {
   CHECK(policy[1] == doctest::Approx(0.25));
 }
 
-TEST_CASE("very many visits overflow nothing, and a prior of 0 is not lost to a logarithm") {
+TEST_CASE("very large visit counts do not overflow, and a prior of 0 has a finite logarithm") {
   const auto policy = gumbel::improved_policy({1.0F, 0.0F, 0.0F}, {4000000000U, 1, 0},
                                               {-1.0F, 1.0F, NAN}, 0, 50, 1);
   CHECK(policy[0] == 0.0);
@@ -90,7 +90,7 @@ TEST_CASE("very many visits overflow nothing, and a prior of 0 is not lost to a 
 
 // --- noise
 
-TEST_CASE("the noise has the distribution of Gumbel") {
+TEST_CASE("the noise has the Gumbel distribution") {
   constexpr int kDraws = 20000;
   Rng rng(3, 1);
   std::vector<double> drawn;
@@ -101,10 +101,10 @@ TEST_CASE("the noise has the distribution of Gumbel") {
     const double expected = std::exp(-std::exp(-drawn[static_cast<std::size_t>(i)]));
     most = std::max(most, std::abs(expected - (i + 0.5) / kDraws));
   }
-  CHECK(most < 1.63 / std::sqrt(kDraws));  // exceeded once in a hundred streams
+  CHECK(most < 1.63 / std::sqrt(kDraws));  // exceeded by one stream in a hundred
 }
 
-TEST_CASE("the noise is a number per legal action, whatever the order of the edges") {
+TEST_CASE("each legal action has one noise value, regardless of edge order") {
   const std::vector<Edge> edges{{900, 4}, {800, 0}, {700, 9}};
   const std::vector<Edge> other{{900, 9}, {800, 4}, {700, 0}};
   Rng a(5, 1);
@@ -117,7 +117,7 @@ TEST_CASE("the noise is a number per legal action, whatever the order of the edg
   CHECK(noise[1] == 0.0);
 }
 
-TEST_CASE("noise decides which moves are considered, by seed and number of the search") {
+TEST_CASE("noise determines the considered moves, by seed and number of the search") {
   const State state = search_test::random_state(load_game("gomoku"), 6, 1);
   SearchConfig config = gumbel_config(16);
   const auto clean = search(state, config).visits;
@@ -135,7 +135,7 @@ TEST_CASE("noise decides which moves are considered, by seed and number of the s
   CHECK(searcher.search(state, config, host).visits != first);
 }
 
-TEST_CASE("priors stay as they are, under noise and after it") {
+TEST_CASE("priors do not change, with noise and after it") {
   const State state(load_game("connect_four"));
   SearchConfig config = gumbel_config(20);
   const auto clean = search(state, config).priors;
@@ -152,7 +152,7 @@ TEST_CASE("priors stay as they are, under noise and after it") {
 /// Two moves with 15 visits, two with 7, four with 3, eight with 1.
 const std::vector<std::uint32_t> kPlanned{15, 15, 7, 7, 3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
 
-TEST_CASE("a round of a halving is a batch, and the visits are as planned") {
+TEST_CASE("a round of a halving is one batch, and the visits are as planned") {
   const State state(load_game("gomoku"));
   for (const bool noise : {false, true}) {
     for (const bool deterministic : {false, true}) {
@@ -165,14 +165,14 @@ TEST_CASE("a round of a halving is a batch, and the visits are as planned") {
       const SearchResult result = searcher.search(state, config, host);
       CHECK(sorted_visits(result) == kPlanned);
       CHECK(evaluator->seen->largest == 16);
-      // The root's, and a batch for each time that 16, 8, 4 or 2 moves are visited.
+      // One batch for the root, and one for each time that 16, 8, 4 or 2 moves are visited.
       CHECK(evaluator->seen->batches == 1 + 1 + 2 + 4 + 8);
     }
   }
 }
 
-TEST_CASE("simulations are divided as by the serial search where walks meet leaves in flight") {
-  // Few replies: many walks collide.
+TEST_CASE("simulations are divided as in the serial search even if walks collide") {
+  // Few replies, so many walks collide.
   const State state = search_test::random_state(load_game("connect_four"), 8, 3);
   for (const std::uint64_t simulations : {7U, 16U, 33U, 64U, 200U}) {
     const auto serial = sorted_visits(search(state, gumbel_config(simulations)));
@@ -184,7 +184,7 @@ TEST_CASE("simulations are divided as by the serial search where walks meet leav
   }
 }
 
-TEST_CASE("the action is one of those with most visits") {
+TEST_CASE("the action is one of the most visited") {
   for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U, 6U}) {
     const State state = search_test::random_state(load_game("othello"), 10, seed);
     const SearchResult result = search(state, gumbel_config(50, 8));
@@ -196,7 +196,7 @@ TEST_CASE("the action is one of those with most visits") {
 
 // --- trees that are continued, proofs, limits
 
-TEST_CASE("in a tree that is continued the plan is for the simulations of the call") {
+TEST_CASE("in a reused tree the plan covers the simulations of the call") {
   const State state(load_game("gomoku"));
   const SearchConfig config = gumbel_config(64, 16);
   Searcher searcher(state.game(), std::make_shared<MockEvaluator>(), config);
@@ -208,7 +208,7 @@ TEST_CASE("in a tree that is continued the plan is for the simulations of the ca
   CHECK(sorted_visits(second) == kPlanned);
 }
 
-TEST_CASE("Gumbel finds the only move that does not lose") {
+TEST_CASE("Gumbel finds the only non-losing move") {
   const auto game = load_game("tic_tac_toe");
   State state(game);
   for (const int action : {0, 4, 1}) state.apply_action(action);  // X X . / . O . / . . .
@@ -233,7 +233,7 @@ TEST_CASE("proofs are found, and a move that is proven lost gets no more visits"
   }
 }
 
-TEST_CASE("at the cap on memory the simulations go on inside the tree that there is") {
+TEST_CASE("at the memory limit simulations continue within the existing tree") {
   const State state(load_game("go"));
   SearchConfig config = gumbel_config(30000, 8);
   config.memory_limit = kLeastMemory;
@@ -241,7 +241,7 @@ TEST_CASE("at the cap on memory the simulations go on inside the tree that there
   CHECK(search_test::total(search(state, config).visits) == 30000);
 }
 
-TEST_CASE("with a deadline alone halvings follow one another until it") {
+TEST_CASE("with only a deadline, halvings follow one another until it passes") {
   const State state(load_game("connect_four"));
   SearchConfig config = gumbel_config(1);
   config.simulations.reset();
@@ -268,7 +268,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("a deterministic search by Gumbel is the same at any number of threads") {
+  TEST_CASE("a deterministic Gumbel search is the same for any number of threads") {
     const State state = search_test::random_state(load_game("othello"), 6, 2);
     SearchConfig config = gumbel_config(300, 16);
     config.gumbel_noise = true;

@@ -11,7 +11,7 @@
 namespace pyengine {
 namespace {
 
-/// The visits that a move must have to be chosen, one simulation after the other.
+/// For each simulation, the number of visits a move must have to be chosen.
 std::string considered_visits(const std::vector<HalvingPhase>& phases) {
   std::string text;
   for (const HalvingPhase& phase : phases) {
@@ -22,10 +22,10 @@ std::string considered_visits(const std::vector<HalvingPhase>& phases) {
   return text;
 }
 
-TEST_CASE("a halving has mctx's table of considered visits") {
+TEST_CASE("a halving matches mctx's table of considered visits") {
   struct Known {
     int moves;
-    const char* visits;  ///< of mctx 0.0.71, get_sequence_of_considered_visits
+    const char* visits;  ///< from mctx 0.0.71, get_sequence_of_considered_visits
     std::uint64_t budget;
   };
   for (const Known& known : std::vector<Known>{
@@ -69,7 +69,7 @@ TEST_CASE("phases follow one another and use up the budget") {
   }
 }
 
-TEST_CASE("halvings without a known budget double, and the last one is no short one") {
+TEST_CASE("halvings without a known budget double, and the last one is not short") {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> sizes;
   for (const HalvingPhase& phase : doubling_phases(16, 64 + 128 + 256 + 500)) {
     if (sizes.empty() || sizes.back().first != phase.halving) {
@@ -84,7 +84,7 @@ TEST_CASE("halvings without a known budget double, and the last one is no short 
       std::vector<std::pair<std::uint32_t, std::uint64_t>>{{0, 64}, {1, 128}, {2, 256}, {3, 500}});
 }
 
-TEST_CASE("the phase of a simulation is the one that it falls into") {
+TEST_CASE("the phase of a simulation is the one that contains it") {
   const auto phases = halving_phases(16, 64);
   for (std::uint64_t number = 0; number < 64; ++number) {
     const HalvingPhase& phase = phase_of(phases, number);

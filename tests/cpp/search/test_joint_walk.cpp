@@ -1,4 +1,4 @@
-/// A turn whose walks share their way.
+/// A turn of joint walks.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -17,7 +17,7 @@ using namespace search_test;
 
 constexpr int kWalks = 24;
 
-/// A tree of 4,000 simulations, and a search that goes on in it.
+/// A tree of 4,000 simulations and a search that continues in it.
 struct Turns {
   State state{load_game("gomoku", {{"board_size", 15LL}})};
   std::shared_ptr<MockEvaluator> evaluator = std::make_shared<MockEvaluator>();
@@ -35,7 +35,7 @@ struct Turns {
     config.in_flight = config.batch_size = 256;
     config.symmetry = SymmetryMode::none;
     config.cache_entries = 0;
-    config.c_puct = 20.0;  // many of the root's moves are looked at
+    config.c_puct = 20.0;  // spread over many root moves
     searcher = std::make_unique<Searcher>(state.game(), evaluator, config);
     Patient host;
     searcher->search(state, config, host);
@@ -51,7 +51,7 @@ struct Turns {
   void gather(int joint_walks) {
     search->gather<Sharing::exclusive>(worker, slot, {kWalks, kWalks, &stop, nullptr, joint_walks});
   }
-  /// The leaves gathered, by the root's move above them.
+  /// The gathered leaves, by root move.
   [[nodiscard]] std::map<int, int> leaves() const {
     std::map<int, int> found;
     for (int i = 0; i < slot.batch->num_leaves; ++i) {
@@ -59,7 +59,7 @@ struct Turns {
     }
     return found;
   }
-  /// How often the root's move changes from one leaf to the next.
+  /// How often the root move changes between consecutive leaves.
   [[nodiscard]] int changes() const {
     int found = 0;
     for (int i = 1; i < slot.batch->num_leaves; ++i) {
@@ -75,7 +75,7 @@ struct Turns {
   }
 };
 
-/// What PUCT gives each of the root's moves at once.
+/// The number of visits that PUCT allots to each root move at once.
 std::map<int, int> allotted(const Turns& turns) {
   const Node& root = turns.tree().root();
   const double n = puct::visits_of(root);
@@ -94,19 +94,20 @@ std::map<int, int> allotted(const Turns& turns) {
   return visits;
 }
 
-TEST_CASE("joint walks bring each of the root's moves the leaves that it is allotted") {
+TEST_CASE("joint walks gather for each root move the leaves that it is allotted") {
   Turns turns;
   const auto expected = allotted(turns);
   turns.gather(kWalks);
   REQUIRE(turns.search->collisions.load() == 0);
   CHECK(turns.leaves() == expected);
-  CHECK(turns.changes() == static_cast<int>(expected.size()) - 1);  // one move after the other
+  CHECK(turns.changes() ==
+        static_cast<int>(expected.size()) - 1);  // all leaves of a move are consecutive
   turns.take_back();
   const TreeCount count = check_tree(turns.tree());
   CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
 }
 
-TEST_CASE("joint walks find nearly the leaves that single walks find") {
+TEST_CASE("joint walks gather nearly the same leaves as single walks") {
   Turns single;
   Turns joint;
   single.gather(1);

@@ -1,4 +1,4 @@
-/// Leases: how a tree is divided among workers, and what others see of it.
+/// Leases: how a tree is divided among workers, and what other workers see of it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,15 +30,14 @@ SearchConfig config_of(int threads, std::uint64_t simulations) {
   return config;
 }
 
-/// The numbers of the leaves that a search asked for.
+/// The numbers of the leaves requested by a search.
 struct Numbers {
   std::mutex mutex;
   std::vector<std::uint64_t> seen;
-  std::size_t fail_at = 0;  ///< so many, and then a request throws; 0 = none does
+  std::size_t fail_at = 0;  ///< requests before one throws; 0 = never
 };
 
-/// An evaluator that writes the numbers down, and whose playouts are brief however slow the
-/// machine.
+/// An evaluator that records the leaf numbers and whose playouts count as brief on any machine.
 class BoundNumbered final : public BoundEvaluator {
  public:
   BoundNumbered(std::unique_ptr<BoundEvaluator> asked, std::shared_ptr<Numbers> numbers)
@@ -92,7 +91,7 @@ std::shared_ptr<Evaluator> numbered(const std::shared_ptr<Numbers>& numbers, boo
   return std::make_shared<Numbered>(std::make_shared<RolloutEvaluator>(), numbers);
 }
 
-/// Of a new search from the start of the game.
+/// For a new search from the start of the game.
 SearchResult searched(const std::string& game, const std::shared_ptr<Evaluator>& evaluator,
                       const SearchConfig& config) {
   Searcher searcher(load_game(game), evaluator, config);
@@ -116,16 +115,16 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the way to a part goes on to a child with enough visits") {
+TEST_CASE("the path to a subtree continues to a child with enough visits") {
   const LeaseTerms terms = lease_terms(64000, 2, 8);  // at most 500 simulations
   CHECK(leads_on(10000, false, 8000, terms));
-  CHECK_FALSE(leads_on(10000, false, 7000, terms));  // the node leaves enough to the other
-  CHECK(leads_on(10000, true, 7000, terms));         // somebody is below it
+  CHECK_FALSE(leads_on(10000, false, 7000, terms));  // the node leaves enough to the other worker
+  CHECK(leads_on(10000, true, 7000, terms));         // another worker is below it
   CHECK(leads_on(60000, false, 128, terms));         // nobody could work beside it
-  CHECK_FALSE(leads_on(60000, false, 127, terms));   // not worth the way
+  CHECK_FALSE(leads_on(60000, false, 127, terms));   // not worth the walk
 }
 
-TEST_CASE("in a young tree the root is leased, whatever its children have") {
+TEST_CASE("in a small tree the root is leased, regardless of its children's visits") {
   for (const std::uint32_t visits : {1U, 100U, 2000U}) {
     const LeaseTerms terms = lease_terms(visits, 4, 8);
     CHECK_FALSE(leads_on(visits, false, visits - 1, terms));
@@ -134,7 +133,7 @@ TEST_CASE("in a young tree the root is leased, whatever its children have") {
   CHECK(most_leases(1U << 20) > 100);
 }
 
-TEST_CASE("a leased part counts on the path above it when the lease ends, and not before") {
+TEST_CASE("a leased subtree counts on the path above it when the lease ends, and not before") {
   Chain chain({0, 1, 1, 0});
   const Path below(chain.path.begin() + 2, chain.path.end());
   {
@@ -153,12 +152,12 @@ TEST_CASE("a leased part counts on the path above it when the lease ends, and no
     CHECK(node->in_flight.load() == 0);
     CHECK_FALSE(node->locked.load());
   }
-  CHECK(chain.mean(0) == 0.0);  // the rule passed a known draw there
+  CHECK(chain.mean(0) == 0.0);  // the rule skipped a known draw there
   CHECK(chain.mean(1) == 0.75);
   CHECK(chain.mean(2) == -0.75);
 }
 
-TEST_CASE("a part is not leased twice, nor below a leased one, nor above one") {
+TEST_CASE("a subtree is not leased twice, nor below or above a leased one") {
   Chain chain({0, 1, 0});
   const Path to_root(chain.path.begin(), chain.path.begin() + 1);
   const Path to_child(chain.path.begin(), chain.path.begin() + 2);
@@ -172,14 +171,14 @@ TEST_CASE("a part is not leased twice, nor below a leased one, nor above one") {
   CHECK(Lease(to_root, 7, 0).taken());
 }
 
-TEST_CASE("as many workers as will find parts, and one for a small tree") {
+TEST_CASE("there are as many workers as will find subtrees, and one for a small tree") {
   CHECK(workers_for(8191, 64) == 1);
   CHECK(workers_for(8192, 64) == 5);
   CHECK(workers_for(8192, 2) == 2);
   CHECK(workers_for(~std::uint64_t{0}, 64) == 64);
 }
 
-TEST_CASE("a small tree is searched as by one thread") {
+TEST_CASE("a small tree is searched as with one thread") {
   for (const char* game : {"tic_tac_toe", "connect_four", "gomoku"}) {
     for (const Algorithm algorithm : {Algorithm::puct, Algorithm::uct}) {
       const auto visits = [&](int threads) {
@@ -192,7 +191,7 @@ TEST_CASE("a small tree is searched as by one thread") {
   }
 }
 
-TEST_CASE("a root with a proven draw is left by turns, one visit at a time") {
+TEST_CASE("a root with a proven draw is alternated, one visit at a time") {
   const auto game = load_game("connect_four");
   State state(game);
   for (const Action action :
@@ -205,16 +204,16 @@ TEST_CASE("a root with a proven draw is left by turns, one visit at a time") {
     Patient host;
     const SearchResult result = searcher.search(state, config, host);
     CHECK(result.action == 0);  // the draw
-    // Some 60,000, and 47,000 where other processes keep a worker that has a lease from running.
-    // Where a lease follows the choice, one search in four has fewer than 30,000.
+    // About 60,000, and 47,000 if other processes keep a worker with a lease from running. When a
+    // lease follows the choice, one search in four has fewer than 30,000.
     CHECK(result.visits.front() > 30000);
   }
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("two workers never have parts of which one contains the other") {
+  TEST_CASE("no two workers lease overlapping subtrees") {
     Chain chain({0, 1, 0, 1});
-    int worked = 0;  // without a lock: TSan sees two at once
+    int worked = 0;  // not locked: TSan sees two concurrent writers
     const auto work = [&](std::size_t nodes) {
       const Path path(chain.path.begin(), chain.path.begin() + static_cast<std::ptrdiff_t>(nodes));
       const Path top(1, path.back());
@@ -233,7 +232,7 @@ TEST_SUITE("concurrent") {
     for (const auto& node : chain.nodes) CHECK(node->in_flight.load() == 0);
   }
 
-  TEST_CASE("workers with parts of their own do all simulations, whatever the rule and the game") {
+  TEST_CASE("workers with separate subtrees complete all simulations, for any rule and game") {
     for (const char* game : {"connect_four", "gomoku", "othello"}) {
       for (const Algorithm algorithm : {Algorithm::puct, Algorithm::uct}) {
         for (const bool solver : {false, true}) {
@@ -249,21 +248,23 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("leaves of all parts have numbers of their own") {
+  TEST_CASE("leaves of different subtrees have different numbers") {
     for (const bool playouts : {false, true}) {
       const auto numbers = std::make_shared<Numbers>();
       SearchConfig config = config_of(4, 20000);
-      config.in_flight = 1;  // says nothing of parts: none of their leaves waits
+      config.in_flight = 1;  // does not limit leases: none of their leaves waits
       const auto result = searched("gomoku", numbered(numbers, playouts), config);
       CHECK(total(result.visits) == 20000);
       std::sort(numbers->seen.begin(), numbers->seen.end());
-      CHECK(numbers->seen.size() <= 20001);  // the root's beside them; ends of games have none
+      CHECK(numbers->seen.size() <= 20001);  // including the root; terminal nodes have no number
       CHECK(numbers->seen.size() > 19000);
       CHECK(std::adjacent_find(numbers->seen.begin(), numbers->seen.end()) == numbers->seen.end());
     }
   }
 
-  TEST_CASE("what an evaluator throws in a part ends the search, and the tree is good") {
+  TEST_CASE(
+      "an exception from the evaluator in a leased subtree ends the search and leaves a valid "
+      "tree") {
     SearchConfig config = config_of(4, 40000);
     const auto numbers = std::make_shared<Numbers>();
     Searcher searcher(load_game("gomoku"), numbered(numbers, false), config);
@@ -279,14 +280,14 @@ TEST_SUITE("concurrent") {
     CHECK(searcher.search(state, config, host).simulations == 40000);
   }
 
-  TEST_CASE("a small game is proven by workers with parts of their own") {
+  TEST_CASE("a small game is proven by workers with separate subtrees") {
     SearchConfig config = config_of(4, 1U << 20);
     config.memory_limit = 256U << 20;
     const auto result = searched("tic_tac_toe", std::make_shared<RolloutEvaluator>(), config);
     CHECK(result.proven == 0);
   }
 
-  TEST_CASE("workers with parts of their own are stopped and go on in the same tree") {
+  TEST_CASE("workers with separate subtrees can be stopped and continue in the same tree") {
     const SearchConfig config = config_of(4, 20000);
     Searcher searcher(load_game("othello"), std::make_shared<UniformEvaluator>(), config);
     State state(searcher.game());
@@ -301,7 +302,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("parts of workers stay within the memory limit") {
+  TEST_CASE("leased subtrees stay within the memory limit") {
     SearchConfig config = config_of(3, 60000);
     config.memory_limit = 8U << 20;
     config.solver = false;

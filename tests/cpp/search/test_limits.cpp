@@ -1,4 +1,4 @@
-/// Where memory and counters end: caps over trees and cache, shares of trees, visits, streams.
+/// Limits of memory and counters: trees and cache, shares of trees, visits, streams.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ SearchConfig config_of(int threads, std::uint64_t simulations, std::uint64_t mem
   return config;
 }
 
-/// A mock that holds a cache of a size.
+/// A mock evaluator with a cache of a given size.
 class CachingMock final : public Evaluator {
  public:
   explicit CachingMock(std::uint64_t bytes) : bytes_(bytes) {}
@@ -68,7 +68,7 @@ std::shared_ptr<const AnyGame> small_go() { return load_game("go", {{"board_size
 
 // --- memory
 
-TEST_CASE("pieces of a pool are apart from each other, and their chunks go back") {
+TEST_CASE("pieces of a pool do not overlap, and their chunks are returned") {
   const auto pool = std::make_shared<ChunkPool>(2 * kChunkBytes);
   {
     PiecePool pieces(pool, 8192);
@@ -86,7 +86,7 @@ TEST_CASE("pieces of a pool are apart from each other, and their chunks go back"
   CHECK(pool->available() == 2);
 }
 
-TEST_CASE("an arena on a share takes its pieces and no more, whoever else takes some") {
+TEST_CASE("an arena with a share takes exactly its pieces, even if others take some concurrently") {
   const auto pool = std::make_shared<ChunkPool>(kChunkBytes);
   const auto pieces = std::make_shared<PiecePool>(pool, 8192);
   Allocator one(std::make_shared<Arena>(pieces, 3));
@@ -100,7 +100,7 @@ TEST_CASE("an arena on a share takes its pieces and no more, whoever else takes 
   CHECK(pool->refusals() >= 1);
 }
 
-TEST_CASE("a pool whose limit is lowered gives what it keeps back to the system") {
+TEST_CASE("a pool whose limit is lowered returns its spare memory to the system") {
   ChunkPool pool(4 * kChunkBytes);
   std::vector<std::byte*> chunks;
   for (int i = 0; i < 4; ++i) chunks.push_back(pool.take());
@@ -115,7 +115,7 @@ TEST_CASE("a pool whose limit is lowered gives what it keeps back to the system"
   pool.give_back(std::span(&again, 1));
 }
 
-TEST_CASE("trees and a cache that is there stay under the limit, in a call without cache too") {
+TEST_CASE("trees and an existing cache stay under the limit, even in a call without cache") {
   SearchConfig config = config_of(1, 100000, 32 * kMiB);
   config.cache_entries = 1000;
   Searcher searcher(small_go(), std::make_shared<CachingMock>(8 * kMiB), config);
@@ -142,7 +142,7 @@ TEST_CASE("trees and a cache that is there stay under the limit, in a call witho
                        ConfigError);
 }
 
-TEST_CASE("a mix of two evaluators with caches has the memory of one cache") {
+TEST_CASE("a mix of two evaluators with caches uses the memory of one cache") {
   const auto mixed = std::make_shared<MixedEvaluator>(std::make_shared<CachingMock>(5 * kMiB),
                                                       std::make_shared<CachingMock>(5 * kMiB), 0.5);
   BindOptions options;
@@ -151,7 +151,7 @@ TEST_CASE("a mix of two evaluators with caches has the memory of one cache") {
   CHECK(mixed->bind(small_go(), options)->stats().cache_bytes == 8 * kMiB);
 }
 
-TEST_CASE("what search_many took of the memory is there for the tree that goes on afterwards" *
+TEST_CASE("memory used by search_many is available to the tree that continues afterwards" *
           doctest::test_suite("concurrent")) {
   const auto game = small_go();
   for (const bool deterministic : {false, true}) {
@@ -170,11 +170,11 @@ TEST_CASE("what search_many took of the memory is there for the tree that goes o
     config.threads = 1;
     const SearchResult result = searcher.search(state, config, host);
     CHECK(searcher.stats().refusals == refusals);
-    CHECK(result.nodes > 29000);  // a visit of a game that is over makes none
+    CHECK(result.nodes > 29000);  // a visit to a terminal state creates no node
   }
 }
 
-TEST_CASE("deterministic trees that have no share of the memory are refused by name") {
+TEST_CASE("deterministic trees without a share of the memory are rejected by name") {
   const auto game = small_go();
   SearchConfig config = config_of(2, 10, kLeastMemory);
   config.deterministic = true;
@@ -193,7 +193,7 @@ TEST_CASE("deterministic trees that have no share of the memory are refused by n
   }
 }
 
-TEST_CASE("however large its batches are, a call leaves trees the same memory" *
+TEST_CASE("a call leaves trees the same memory however large its batches are" *
           doctest::test_suite("concurrent")) {
   const auto game = small_go();
   const Mock greedy{.device_batches = 2, .batch_bytes = 2 * kMiB};
@@ -226,7 +226,7 @@ TEST_CASE("however large its batches are, a call leaves trees the same memory" *
 
 // --- leaves in flight
 
-/// Rounds of a search of 512 leaves in flight, each a batch.
+/// Rounds of a search with 512 leaves in flight, each one batch.
 int rounds_of(std::uint64_t simulations) {
   const auto game = load_game("gomoku");
   SearchConfig config = config_of(1, simulations, 256 * kMiB);
@@ -240,14 +240,14 @@ int rounds_of(std::uint64_t simulations) {
   return evaluator->seen->batches;
 }
 
-TEST_CASE("a long search has many leaves in flight sooner than a short one") {
+TEST_CASE("a long search reaches many leaves in flight sooner than a short one") {
   constexpr std::uint64_t kLong = 64 * 512;
   CHECK(rounds_of(kLong) + 10 < rounds_of(kLong - 1));
 }
 
 // --- visits
 
-TEST_CASE("a search ends where the root has as many visits as can be counted") {
+TEST_CASE("a search ends when the root has the largest countable number of visits") {
   const auto game = load_game("connect_four");
   for (const int threads : {1, 4}) {
     SearchConfig config = config_of(threads, 1000, 64 * kMiB);
@@ -285,7 +285,7 @@ TEST_CASE("a search ends where the root has as many visits as can be counted") {
 
 // --- streams of random numbers
 
-/// The root's priors under noise, in the search of this number.
+/// The root's priors with noise, in the search of this number.
 std::vector<float> noisy_priors(const State& state, std::uint64_t search) {
   SearchConfig config = config_of(1, 1, 64 * kMiB);
   config.dirichlet_fraction = 1.0;
@@ -305,7 +305,7 @@ std::vector<float> noisy_priors(const State& state, std::uint64_t search) {
   return read_tree(tree, 7, config, Rng(), 0).priors;
 }
 
-/// The number of the first leaf of the search of this number: what an evaluator sees of it.
+/// The number of the first leaf of the search with this number, as seen by an evaluator.
 std::uint64_t first_leaf(const State& state, std::uint64_t search) {
   SearchConfig config = config_of(1, 1, 64 * kMiB);
   const auto bound = MockEvaluator().bind(state.game(), {});
@@ -320,7 +320,7 @@ std::uint64_t first_leaf(const State& state, std::uint64_t search) {
   return slot.batch->leaves[0].number;
 }
 
-TEST_CASE("searches have random numbers of their own beyond the first 2^24") {
+TEST_CASE("searches have distinct random streams beyond the first 2^24") {
   const State state(load_game("connect_four"));
   const std::vector<std::uint64_t> searches{
       0, 1, 1U << 24, (1U << 24) + 1, 1U << 25, (1U << 30) + 1, std::uint64_t{1} << 40};
@@ -328,16 +328,16 @@ TEST_CASE("searches have random numbers of their own beyond the first 2^24") {
   std::set<std::uint64_t> streams;
   for (const std::uint64_t search : searches) {
     priors.insert(noisy_priors(state, search));
-    streams.insert(2 * first_leaf(state, search));  // as the stream of a leaf's symmetry is named
+    streams.insert(2 * first_leaf(state, search));  // the name of a leaf's symmetry stream
   }
   CHECK(priors.size() == searches.size());
   CHECK(streams.size() == searches.size());
-  CHECK(first_leaf(state, 5) == std::uint64_t{5} << 39);  // small numbers stay what they were
+  CHECK(first_leaf(state, 5) == std::uint64_t{5} << 39);  // small numbers are unchanged
 }
 
 // --- the choice of a move
 
-TEST_CASE("rounding does not let a draw fall through to a move of no probability") {
+TEST_CASE("rounding never selects a move of zero probability after a draw") {
   CHECK(draw({0.25, 0.75, 0.0}, 0.1) == 0);
   CHECK(draw({0.25, 0.75, 0.0}, 0.25) == 1);
   CHECK(draw({0.25, 0.7499, 0.0}, 0.99999) == 1);
@@ -352,7 +352,7 @@ SearchResult result_of(std::vector<std::uint32_t> visits, std::vector<std::int8_
   return result;
 }
 
-TEST_CASE("without visits a move is drawn by the priors, and a known loss never") {
+TEST_CASE("without visits a move is drawn by the priors, and never a known loss") {
   constexpr std::int8_t kOpen = TreeNode::kNotProven;
   using Weights = std::vector<double>;
   CHECK(choice_weights(result_of({1, 2, 3}, {kOpen, kOpen, kOpen})) == Weights{1, 2, 3});
@@ -364,7 +364,7 @@ TEST_CASE("without visits a move is drawn by the priors, and a known loss never"
         std::vector<std::uint32_t>{0, 0, 0});
 }
 
-TEST_CASE("a search that ends before its first visit is played by the priors") {
+TEST_CASE("a search that ends before its first visit plays by the priors") {
   SearchConfig config;
   config.temperature = 1.0;
   Tree tree(std::make_shared<ChunkPool>(kChunkBytes));

@@ -1,4 +1,4 @@
-/// Leaves that an evaluator answers where they are found, without a batch.
+/// Leaves that an evaluator answers immediately, without a batch.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -50,7 +50,7 @@ auto visits(const SearchConfig& config) { return search(config).result.visits; }
 
 }  // namespace
 
-TEST_CASE("on the spot: a playout's answer is that of a batch") {
+TEST_CASE("on the spot: a playout gives the same answer as in a batch") {
   const State state(load_game("othello"));
   const auto bound = RolloutEvaluator(3).bind(state.game(), {});
   REQUIRE(bound->traits().on_the_spot);
@@ -74,19 +74,19 @@ TEST_CASE("on the spot: a playout's answer is that of a batch") {
   CHECK(bound->stats().batches == 40);
 }
 
-TEST_CASE("on the spot: each simulation of one thread is an evaluation, and none collides") {
+TEST_CASE("on the spot: with one thread each simulation is an evaluation, and none collides") {
   const auto [result, stats] = search(config_of(1, false));
   CHECK(result.simulations == 500);
-  CHECK(result.evaluations == 501);  // and the root's
+  CHECK(result.evaluations == 501);  // including the root's
   CHECK(stats.collisions == 0);
-  // A batch of one leaf is the same search: no leaf is in flight while another is chosen.
+  // A batch of one leaf gives the same search: no leaf is in flight while another is chosen.
   SearchConfig serial = config_of(1, true);
   serial.batch_size = 1;
   serial.in_flight = 1;
   CHECK(visits(serial) == result.visits);
 }
 
-TEST_CASE("on the spot: playouts are brief by the time that they take") {
+TEST_CASE("on the spot: playouts are brief if they take little time") {
   const auto is_brief = [](const char* game, int rollouts) {
     return RolloutEvaluator(rollouts).bind(load_game(game), {})->traits().brief;
   };
@@ -94,12 +94,12 @@ TEST_CASE("on the spot: playouts are brief by the time that they take") {
   CHECK_FALSE(is_brief("go", 1));
 }
 
-TEST_CASE("on the spot: a deterministic search has its rounds at any number of threads") {
+TEST_CASE("on the spot: a deterministic search has the same rounds for any number of threads") {
   CHECK(visits(config_of(1, true)) == visits(config_of(2, true)));
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("workers that share a tree play its playouts, whatever the rule and the game") {
+  TEST_CASE("workers that share a tree run its playouts, for any rule and game") {
     const auto zeros = [](std::size_t count) { return std::vector<float>(count, 0.0F); };
     GoRolloutWeights weights;
     weights.pattern = zeros(kGoPatterns);

@@ -11,7 +11,7 @@
 namespace pyengine {
 namespace {
 
-TEST_CASE("an order holds every place once, for any number of moves and any key") {
+TEST_CASE("an order contains every place once, for any number of moves and any key") {
   for (const int count : {1, 2, 3, 4, 5, 7, 8, 9, 64, 65, 225, 362, 65535}) {
     for (std::uint64_t key = 0; key < 5; ++key) {
       CAPTURE(count);
@@ -28,7 +28,7 @@ TEST_CASE("an order holds every place once, for any number of moves and any key"
   }
 }
 
-TEST_CASE("every move comes first, second and last equally often over the keys") {
+TEST_CASE("over the keys, every move comes first, second and last equally often") {
   constexpr int kKeys = 70000;
   for (const int count : {2, 5, 7, 9}) {
     for (const int place : {0, 1, count - 1}) {
@@ -50,7 +50,7 @@ TEST_CASE("every move comes first, second and last equally often over the keys")
   }
 }
 
-TEST_CASE("which move follows which is close to random too") {
+TEST_CASE("which move follows which is close to random as well") {
   constexpr int kKeys = 90000;
   constexpr int kMoves = 9;
   std::array<int, kMoves * kMoves> times{};

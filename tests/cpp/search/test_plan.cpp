@@ -1,4 +1,4 @@
-/// What a run goes by: numbers from numbers.
+/// The numbers of a run's plan.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -27,7 +27,7 @@ RunSize size_of(int batch_rows, int searches, int workers) {
   return size;
 }
 
-TEST_CASE("where workers evaluate, the leaves in flight are divided among them") {
+TEST_CASE("if workers evaluate, the leaves in flight are divided among them") {
   SearchConfig config;
   config.in_flight = 16;
   CHECK(plan_turns(kWorkersEvaluate, config, size_of(8, 1, 16)).batch_leaves == 1);
@@ -51,7 +51,7 @@ TEST_CASE("a turn gathers from as many searches as fill a batch") {
   CHECK(one.searches_for(0) == 1);
 }
 
-TEST_CASE("walks are joint where hundreds of leaves of a tree may be in flight") {
+TEST_CASE("walks are joint if hundreds of leaves of a tree may be in flight") {
   SearchConfig config;
   CHECK(plan_turns(device(), config, size_of(256, 1, 2)).joint_walks == 1);
   config.in_flight = 1024;
@@ -70,7 +70,7 @@ TEST_CASE("walks are joint where hundreds of leaves of a tree may be in flight")
   }
 }
 
-TEST_CASE("searches are many where a leaf of each fills what a device has ahead") {
+TEST_CASE("there are many searches if one leaf of each fills what a device has queued") {
   CHECK(plan_turns(device(), {}, size_of(64, 192, 4)).many);
   CHECK_FALSE(plan_turns(device(), {}, size_of(64, 191, 4)).many);
   CHECK_FALSE(plan_turns(kWorkersEvaluate, {}, size_of(4096, 4096, 4)).many);
@@ -83,7 +83,7 @@ TEST_CASE("a device has no more workers than there are cores") {
   CHECK(workers_of(kWorkersEvaluate, {}, size) == 16);
 }
 
-TEST_CASE("one search a turn where it is not to be left half done") {
+TEST_CASE("a turn gathers from one search if it must not be left unfinished") {
   SearchConfig rounds;
   rounds.deterministic = true;
   CHECK(plan_turns(device(), rounds, size_of(64, 384, 4)).searches_per_turn == 1);
@@ -93,14 +93,14 @@ TEST_CASE("one search a turn where it is not to be left half done") {
   CHECK(plan_turns(kWorkersEvaluate, {}, foreign).searches_per_turn == 1);
 }
 
-TEST_CASE("a tree is one worker's alone only where nobody else can meet it") {
+TEST_CASE("a worker owns a tree only if no other worker can meet it") {
   CHECK(plan_turns(immediate(), {}, size_of(8, 64, 4)).sharing == Sharing::exclusive);
   CHECK(plan_turns(kWorkersEvaluate, {}, size_of(8, 64, 1)).sharing == Sharing::exclusive);
   CHECK(plan_turns(kWorkersEvaluate, {}, size_of(8, 64, 4)).sharing == Sharing::shared);
   CHECK(plan_turns(immediate(), {}, size_of(8, 1, 4)).sharing == Sharing::shared);
 }
 
-TEST_CASE("workers divide one tree by leases where every leaf is answered at once") {
+TEST_CASE("workers divide one tree by leases if every leaf is answered immediately") {
   const RunSize four = size_of(8, 1, 4);
   CHECK(divides_tree(immediate(), {}, four));
   CHECK(plan_turns(immediate(), {}, four).most_gatherers == 4);
@@ -112,7 +112,7 @@ TEST_CASE("workers divide one tree by leases where every leaf is answered at onc
   CHECK(divides_tree({.on_the_spot = true, .brief = true}, {}, four));
 }
 
-TEST_CASE("where leaves are answered at once and leases do not fit, one worker searches") {
+TEST_CASE("if leaves are answered immediately and leases do not fit, one worker searches") {
   RunSize succession = size_of(8, 1, 4);
   succession.follows = true;
   CHECK(workers_of(immediate(), {}, succession) == 1);
@@ -128,14 +128,14 @@ TEST_CASE("where leaves are answered at once and leases do not fit, one worker s
   CHECK(workers_of(kWorkersEvaluate, config, size_of(8, 1, 4)) == 4);
 }
 
-TEST_CASE("under a deadline no tree is finished before the others have their share") {
+TEST_CASE("with a deadline no tree is finished before the others have had their share") {
   RunSize size = size_of(8, 64, 4);
   CHECK(plan_turns(immediate(), {}, size).finishes_trees);
   size.deadline = true;
   CHECK_FALSE(plan_turns(immediate(), {}, size).finishes_trees);
 }
 
-TEST_CASE("slots take a quarter of the memory at most, or one slot") {
+TEST_CASE("slots take at most a quarter of the memory, or one slot") {
   const std::uint64_t limit = 64 * kChunkBytes;
   CHECK(plan_slots(device(), {}, 64, 384, kChunkBytes, limit).most > 1);
   CHECK(plan_slots(device(), {}, 64, 384, 8 * kChunkBytes, limit).most == 2);

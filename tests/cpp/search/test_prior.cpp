@@ -13,7 +13,7 @@
 namespace pyengine {
 namespace {
 
-TEST_CASE("every code of a prior in (0, 1] stands for itself") {
+TEST_CASE("every code of a prior in (0, 1] survives a round trip") {
   const int one = pack_prior(1.0F);
   CHECK(one == 0xF800);
   for (int code = 0; code <= one; ++code) {
@@ -46,7 +46,7 @@ TEST_CASE("a prior is rounded to the nearest code, a tie to the larger one") {
   CHECK(pack_prior(std::nextafter((low + high) / 2, 0.0F)) == 1000);
 }
 
-TEST_CASE("what is below the smallest prior, or no number, is zero; the smallest one is not") {
+TEST_CASE("values below the smallest prior, and NaN, become zero; the smallest prior does not") {
   CHECK(pack_prior(0.0F) == 0);
   CHECK(pack_prior(-1.0F) == 0);
   CHECK(pack_prior(std::numeric_limits<float>::quiet_NaN()) == 0);
@@ -56,12 +56,12 @@ TEST_CASE("what is below the smallest prior, or no number, is zero; the smallest
   CHECK(unpack_prior(0) == 0.0F);
 }
 
-TEST_CASE("a prior that rounding left a little above 1 is still a prior") {
+TEST_CASE("a prior slightly above 1 after rounding is still a prior") {
   CHECK(unpack_prior(pack_prior(1.0000001F)) == 1.0F);
   CHECK(unpack_prior(pack_prior(1.0F)) == 1.0F);
 }
 
-TEST_CASE("edges stand in the order of the search: larger prior, then smaller action") {
+TEST_CASE("edges are in search order: larger prior, then smaller action") {
   std::vector<Edge> edges;
   for (std::uint64_t i = 0; i < 3000; ++i) {
     const auto prior = static_cast<PackedPrior>(search_test::mixed(i) % 7 * 9000);
@@ -75,7 +75,7 @@ TEST_CASE("edges stand in the order of the search: larger prior, then smaller ac
   }
 }
 
-TEST_CASE("an edge keeps prior and action, the extremes included") {
+TEST_CASE("an edge preserves prior and action, including the extremes") {
   for (const int action : {0, 1, 361, 0xFFFE, 0xFFFF}) {
     for (const int prior : {0, 1, 0xF800, 0xFFFF}) {
       const Edge edge(static_cast<PackedPrior>(prior), static_cast<ActionId>(action));

@@ -1,4 +1,4 @@
-/// The priors at the root of a search: their temperature, and noise of two shapes.
+/// Root priors of a search: temperature and both kinds of noise.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ double sum(const std::vector<double>& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0);
 }
 
-/// The formula, move by move.
+/// The formula, computed move by move.
 std::vector<double> shaped(const std::vector<double>& priors, double total) {
   const auto moves = static_cast<double>(priors.size());
   double mean = 0.0;
@@ -37,7 +37,7 @@ std::vector<double> shaped(const std::vector<double>& priors, double total) {
   return found;
 }
 
-TEST_CASE("the concentrations of equal noise are alpha, or 10 over the moves") {
+TEST_CASE("the concentrations of uniform noise are alpha, or 10 over the number of moves") {
   SearchConfig config;
   const std::vector<double> priors = {0.7, 0.2, 0.1, 0.0};
   CHECK(noise_concentrations(config, priors) == std::vector<double>(4, 2.5));
@@ -63,7 +63,7 @@ TEST_CASE("half of the concentration of shaped noise goes to the moves that stan
   }
 }
 
-TEST_CASE("shaped noise has one concentration for all likely moves, and for equal priors") {
+TEST_CASE("shaped noise has the same concentration for all likely moves and for equal priors") {
   SearchConfig config;
   config.dirichlet_shaped = true;
   config.dirichlet_alpha = 1.0;
@@ -74,7 +74,7 @@ TEST_CASE("shaped noise has one concentration for all likely moves, and for equa
   CHECK(noise_concentrations(config, std::vector<double>(4, 0.25)) == std::vector<double>(4, 1.0));
 }
 
-TEST_CASE("equal concentrations draw the noise that a seed always drew") {
+TEST_CASE("equal concentrations reproduce the noise of a seed") {
   Rng rng(3, 1);
   Rng same(3, 1);
   std::vector<double> expected(5);
@@ -84,7 +84,7 @@ TEST_CASE("equal concentrations draw the noise that a seed always drew") {
   CHECK(dirichlet(rng, std::vector<double>(5, 2.0)) == expected);
 }
 
-/// Priors of Connect Four's first position in a search with these settings, and the clean ones.
+/// Priors of Connect Four's initial position in a search with these settings, and without noise.
 struct Searched {
   std::vector<float> clean;
   std::vector<float> found;
@@ -108,7 +108,7 @@ Searched searched(SearchConfig config) {
   return both;
 }
 
-TEST_CASE("the root's priors are flattened by the temperature, for the search that asks for it") {
+TEST_CASE("the temperature flattens the root's priors for the search that sets it") {
   for (const double temperature : {0.5, 1.1, 1.25, 4.0}) {
     CAPTURE(temperature);
     SearchConfig config;
@@ -123,7 +123,7 @@ TEST_CASE("the root's priors are flattened by the temperature, for the search th
   }
 }
 
-TEST_CASE("noise is mixed into the priors after their temperature") {
+TEST_CASE("noise is mixed into the priors after the temperature") {
   SearchConfig config;
   config.root_policy_temperature = 1000.0;
   config.dirichlet_fraction = 0.25;
@@ -132,7 +132,7 @@ TEST_CASE("noise is mixed into the priors after their temperature") {
   for (const float p : both.found) CHECK(p >= doctest::Approx(0.75 / 7).epsilon(0.02));
 }
 
-TEST_CASE("rules without priors read no noise") {
+TEST_CASE("rules without priors ignore noise") {
   SearchConfig config;
   config.algorithm = Algorithm::uct;
   config.dirichlet_fraction = 0.5;
@@ -140,7 +140,7 @@ TEST_CASE("rules without priors read no noise") {
   CHECK(both.found == both.clean);
 }
 
-TEST_CASE("searches other than PUCT refuse what would change the priors of the root") {
+TEST_CASE("searches other than PUCT reject settings that change the root's priors") {
   for (const Algorithm algorithm : {Algorithm::gumbel, Algorithm::uct, Algorithm::flat_ucb}) {
     SearchConfig config;
     config.algorithm = algorithm;

@@ -1,4 +1,4 @@
-/// Every scan against puct::score(), child by child: the same bits.
+/// Every scan matches puct::score() bit for bit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace pyengine {
 namespace {
 
-/// A node with children that have every kind of statistics that a search leaves, values beyond
-/// 2^53 units included.
+/// A node whose children have every kind of statistics that a search produces, including values
+/// beyond 2^53 units.
 struct Family {
   std::shared_ptr<ChunkPool> pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
   Tree tree{pool};
@@ -38,7 +38,7 @@ struct Family {
   static void fill(Node& node, Rng& rng) {
     node.visits = rng.below(4) == 0 ? 0U : rng.below(rng.below(2) == 0 ? 100U : 4'000'000'000U);
     node.in_flight = rng.below(3) == 0 ? rng.below(9) : 0U;
-    // Few values give ties.
+    // Few distinct values, so there are ties.
     const double mean = rng.below(2) == 0 ? 0.5 : 2.0 * rng.uniform() - 1.0;
     node.value_sum = static_cast<std::int64_t>(mean * 0x1p24 * node.visits.load());
     node.prior = static_cast<PackedPrior>(rng.below(5) == 0 ? 0U : rng.below(0x10000U));
@@ -56,7 +56,7 @@ puct::Parent parent_of(std::uint64_t seed) {
   return parent;
 }
 
-/// What a scan finds, by the scalar function.
+/// The result of a scan, computed with the scalar function.
 Scan naive_scan(const Family& family, const puct::Parent& parent,
                 std::vector<Unvisited>& unvisited) {
   Scan best;
@@ -78,7 +78,7 @@ Scan naive_scan(const Family& family, const puct::Parent& parent,
   return best;
 }
 
-/// Those that this processor and build have.
+/// The scans available on this processor and in this build.
 std::vector<ScanChildren> every_scan() {
   std::vector<ScanChildren> scans{&scan_children};
   for (const ScanChildren wide : {avx512_scan_children(), avx2_scan_children()}) {
@@ -115,11 +115,11 @@ void check_against_naive(ScanChildren scan) {
   }
 }
 
-TEST_CASE("the portable scan gives the bits of puct::score()") {
+TEST_CASE("the portable scan matches puct::score() bit for bit") {
   check_against_naive(&scan_children);
 }
 
-TEST_CASE("the scan of eight children at a time gives the bits of puct::score()") {
+TEST_CASE("the scan of eight children at a time matches puct::score() bit for bit") {
   if (avx512_scan_children() == nullptr) {
     MESSAGE("SKIPPED: this processor or build has no AVX-512");
     return;
@@ -127,7 +127,7 @@ TEST_CASE("the scan of eight children at a time gives the bits of puct::score()"
   check_against_naive(avx512_scan_children());
 }
 
-TEST_CASE("the scan of four children at a time gives the bits of puct::score()") {
+TEST_CASE("the scan of four children at a time matches puct::score() bit for bit") {
   if (avx2_scan_children() == nullptr) {
     MESSAGE("SKIPPED: this processor or build has no AVX2");
     return;
@@ -135,13 +135,13 @@ TEST_CASE("the scan of four children at a time gives the bits of puct::score()")
   check_against_naive(avx2_scan_children());
 }
 
-TEST_CASE("the wide scan is the widest that there is") {
+TEST_CASE("the wide scan is the widest available") {
   const ScanChildren eights = avx512_scan_children();
   CHECK((wide_scan_children() == (eights != nullptr ? eights : avx2_scan_children())));
 }
 
-TEST_CASE("sums of values are rounded once, whatever their size and sign") {
-  // One unit at each end of what 53 bits hold exactly, and beyond.
+TEST_CASE("sums of values are rounded once, for any size and sign") {
+  // One unit below, at and above what 53 bits represent exactly.
   const std::int64_t sums[] = {0,
                                -1,
                                (std::int64_t{1} << 31) - 1,
@@ -172,7 +172,7 @@ TEST_CASE("sums of values are rounded once, whatever their size and sign") {
   }
 }
 
-TEST_CASE("children that are all lost score -infinity, and the first is found") {
+TEST_CASE("if all children are lost, they score -infinity and the first is chosen") {
   Family family(30, 1);
   for_each_child(family.tree.arena(), family.tree.root(), 30,
                  [](Node& child) { child.proof = Proof::loss; });

@@ -1,4 +1,4 @@
-/// What the threads of a run cost each other, by counts: time on two cores says nothing of
+/// Scheduling overhead of a run's threads in counts, because times on two cores say nothing about
 /// sixty-four.
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@ using namespace pyengine::search_test;
 
 namespace {
 
-/// Counters of a run of many trees on a device, for one row.
+/// Counters per row in a run of many trees on a device.
 struct Costs {
   double passes = 0.0;
   double wake_ups = 0.0;
@@ -37,8 +37,7 @@ Costs costs_of(int threads, const Mock& mock) {
           static_cast<double>(counted.queue_operations) / rows};
 }
 
-/// The least of three: other programs may keep the threads from running, and batches then go
-/// partial.
+/// The minimum of three runs: other processes may delay the threads, and batches are then partial.
 Costs least_costs_of(int threads, const Mock& device) {
   Costs least = costs_of(threads, device);
   for (int again = 0; again < 2; ++again) {
@@ -54,7 +53,7 @@ TEST_SUITE("concurrent") {
   // Measured: 0.12 to 0.16 passes, 0.02 to 0.06 wake-ups, 2.2 queue operations with 2 to 32
   // threads; with a pass for each search and a wake-up for each event it was 1.8 to 3.3, 0.25 and
   // 2.4. One worker alone takes a pass for each search.
-  TEST_CASE("what a row costs in passes and wake-ups does not depend on the number of threads") {
+  TEST_CASE("passes and wake-ups per row do not depend on the number of threads") {
     const Mock device{.device_batches = 2, .delay = std::chrono::microseconds(500)};
     for (const int threads : {2, 8, 32}) {
       CAPTURE(threads);

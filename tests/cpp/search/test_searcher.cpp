@@ -1,4 +1,4 @@
-/// Searches with evaluators made of a hash: budgets, invariants of the tree, failures, memory.
+/// Searches with hash-based evaluators: budgets, invariants of the tree, failures, memory.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ SearchConfig uncached_config(int threads, std::uint64_t simulations) {
   return config;
 }
 
-/// A searcher with a mock, and what may be asked of both.
+/// A searcher with a mock evaluator.
 struct Bench {
   std::shared_ptr<const AnyGame> game;
   std::shared_ptr<MockEvaluator> evaluator;
@@ -86,7 +86,7 @@ std::vector<Mock> kinds_of_mocks() {
   };
 }
 
-TEST_CASE("every simulation is one visit, whatever the evaluator, the threads and the symmetries") {
+TEST_CASE("every simulation is one visit, for any evaluator, number of threads and symmetry") {
   const auto game = load_game("gomoku", {{"board_size", 7LL}});
   std::uint64_t turn = 0;
   for (const Mock& mock : kinds_of_mocks()) {
@@ -108,7 +108,7 @@ TEST_CASE("every simulation is one visit, whatever the evaluator, the threads an
   }
 }
 
-TEST_CASE("every simulation is one visit where walks are joint") {
+TEST_CASE("every simulation is one visit with joint walks") {
   std::uint64_t turn = 0;
   for (const char* name : {"gomoku", "connect_four", "tic_tac_toe"}) {
     for (const Mock& mock : kinds_of_mocks()) {
@@ -132,7 +132,7 @@ TEST_CASE("every simulation is one visit where walks are joint") {
   }
 }
 
-TEST_CASE("joint walks at the memory cap go on inside the tree") {
+TEST_CASE("joint walks at the memory limit continue within the tree") {
   for (const int threads : {1, 4}) {
     SearchConfig config = uncached_config(threads, 40000);
     config.memory_limit = kLeastMemory;
@@ -146,7 +146,7 @@ TEST_CASE("joint walks at the memory cap go on inside the tree") {
   }
 }
 
-TEST_CASE("root_average takes a larger batch for the root alone") {
+TEST_CASE("root_average uses a larger batch only for the root") {
   SearchConfig config = uncached_config(1, 200);
   config.symmetry = SymmetryMode::root_average;
   config.batch_size = 2;
@@ -157,7 +157,7 @@ TEST_CASE("root_average takes a larger batch for the root alone") {
   CHECK(bench.evaluator->seen->rows.load() - 8 <= 2 * later);
 }
 
-TEST_CASE("what a leaf has asked for when asking fails is not evaluated") {
+TEST_CASE("the rows of a leaf whose request fails are not evaluated") {
   const auto game = load_game("gomoku", {{"board_size", 7LL}});
   for (const bool deterministic : {false, true}) {
     for (const int fail_at : {0, 3, 9, 17, 30}) {
@@ -179,7 +179,7 @@ TEST_CASE("what a leaf has asked for when asking fails is not evaluated") {
   }
 }
 
-TEST_CASE("a batch that does not fit under the memory limit is refused by name") {
+TEST_CASE("a batch that does not fit into the memory limit is rejected by name") {
   SearchConfig config = uncached_config(1, 50);
   config.memory_limit = kLeastMemory;
   const auto game = load_game("connect_four");
@@ -190,7 +190,7 @@ TEST_CASE("a batch that does not fit under the memory limit is refused by name")
   CHECK(bench.search().simulations == 50);
 }
 
-TEST_CASE("batches count against the memory limit, and the search goes on with fewer") {
+TEST_CASE("batches count against the memory limit, and the search continues with fewer") {
   SearchConfig config = uncached_config(4, 2000);
   config.memory_limit = 24U << 20;
   config.batch_size = 16;
@@ -213,7 +213,7 @@ TEST_CASE("budgets are exact from 1 to 70 simulations") {
   }
 }
 
-TEST_CASE("all games, the ones that end in few moves included") {
+TEST_CASE("all games work, including those that end after a few moves") {
   for (const char* name : {"tic_tac_toe", "mnk", "connect_four", "gomoku", "othello"}) {
     CAPTURE(name);
     for (const bool deterministic : {false, true}) {
@@ -225,7 +225,7 @@ TEST_CASE("all games, the ones that end in few moves included") {
   }
 }
 
-TEST_CASE("a player may move twice running") {
+TEST_CASE("a player may move twice in a row") {
   const auto game = twice_game();
   for (const bool solver : {false, true}) {
     SearchConfig config = uncached_config(2, 3000);
@@ -238,7 +238,7 @@ TEST_CASE("a player may move twice running") {
   }
 }
 
-TEST_CASE("no more leaves wait than in_flight allows, at any number of threads") {
+TEST_CASE("at most in_flight leaves wait, for any number of threads") {
   const auto game = load_game("gomoku", {{"board_size", 9LL}});
   for (const int in_flight : {1, 2, 5}) {
     for (const int threads : {1, 2, 8}) {
@@ -257,7 +257,7 @@ TEST_CASE("no more leaves wait than in_flight allows, at any number of threads")
   }
 }
 
-TEST_CASE("a tree that goes on adds the simulations to what it has") {
+TEST_CASE("a reused tree adds the simulations to its visits") {
   const auto game = load_game("connect_four");
   for (const int threads : {1, 4}) {
     Bench bench(game, uncached_config(threads, 200));
@@ -269,7 +269,7 @@ TEST_CASE("a tree that goes on adds the simulations to what it has") {
   }
 }
 
-TEST_CASE("chains of search and advance keep every count") {
+TEST_CASE("chains of search and advance keep all counts") {
   for (const char* name : {"connect_four", "othello"}) {
     const auto game = load_game(name);
     for (const int threads : {1, 4}) {
@@ -295,7 +295,7 @@ TEST_CASE("chains of search and advance keep every count") {
   }
 }
 
-TEST_CASE("advancing to a move without a child starts a tree there") {
+TEST_CASE("advancing to a move without a child starts a new tree there") {
   const auto game = load_game("connect_four");
   Bench bench(game, uncached_config(1, 1));
   const SearchResult result = bench.search();
@@ -328,7 +328,7 @@ TEST_CASE("search_many gives every state its budget") {
   }
 }
 
-TEST_CASE("a batch that fails raises its error, and the next search is as if nothing had been") {
+TEST_CASE("a failing batch raises its error, and the next search is unaffected") {
   const auto game = load_game("gomoku", {{"board_size", 7LL}});
   for (const Mock& mock : kinds_of_mocks()) {
     if (mock.immediate) continue;
@@ -355,7 +355,7 @@ TEST_CASE("a batch that fails raises its error, and the next search is as if not
   }
 }
 
-TEST_CASE("a user's game that fails in the middle raises its error and leaves a sound tree") {
+TEST_CASE("a user's game that fails midway raises its error and leaves a valid tree") {
   for (const int fail_at : {2, 3, 6}) {
     const auto game = twice_game(fail_at);
     Bench bench(game, uncached_config(2, 2000));
@@ -381,7 +381,7 @@ class Throwing final : public Host {
   bool poll() override { throw std::runtime_error("the host gives up"); }
 };
 
-TEST_CASE("a host that says no ends the search; one that throws is heard") {
+TEST_CASE("a host that returns false ends the search; its exceptions are passed on") {
   const auto game = load_game("gomoku");
   for (const int threads : {1, 4}) {
     Bench bench(game, uncached_config(threads, 1U << 31),
@@ -398,7 +398,7 @@ TEST_CASE("a host that says no ends the search; one that throws is heard") {
   }
 }
 
-TEST_CASE("a search whose time is over at once has evaluated the root and can name a move") {
+TEST_CASE("a search whose time is over immediately has evaluated the root and can name a move") {
   const auto game = load_game("connect_four");
   for (const int threads : {1, 4}) {
     SearchConfig config = uncached_config(threads, 1);
@@ -431,7 +431,7 @@ TEST_CASE("a time budget is kept") {
   CHECK(result.simulations > 100);
 }
 
-TEST_CASE("terminal states and states of other games are refused, and the tree stays") {
+TEST_CASE("terminal states and states of other games are rejected, and the tree is unchanged") {
   const auto game = load_game("tic_tac_toe");
   Bench bench(game, uncached_config(1, 50));
   bench.search();
@@ -442,7 +442,7 @@ TEST_CASE("terminal states and states of other games are refused, and the tree s
   CHECK(total(bench.search().visits) == 100);
 }
 
-TEST_CASE("noise is there in the search that asks for it, and gone in the next") {
+TEST_CASE("noise applies to the search that asks for it, and not to the next") {
   const auto game = load_game("connect_four");
   SearchConfig config = uncached_config(1, 60);
   Bench bench(game, config);
@@ -451,7 +451,7 @@ TEST_CASE("noise is there in the search that asks for it, and gone in the next")
   const auto noisy = bench.searcher->search(State(game), config, bench.host).priors;
   const auto other = bench.searcher->search(State(game), config, bench.host).priors;
   CHECK(noisy != clean);
-  CHECK(noisy != other);  // each search has a stream of its own
+  CHECK(noisy != other);  // each search has its own stream
   double sum = 0.0;
   for (const float prior : noisy) sum += prior;
   CHECK(sum == doctest::Approx(1.0).epsilon(0.002));
@@ -459,7 +459,7 @@ TEST_CASE("noise is there in the search that asks for it, and gone in the next")
   CHECK(bench.check().wrong == 0);
 }
 
-TEST_CASE("the root is proven by the solver, and the search ends there") {
+TEST_CASE("the solver proves the root, and the search ends there") {
   const auto game = load_game("tic_tac_toe");
   const State corner = after(game, {0, 4, 8});
   for (const int threads : {1, 2, 8}) {
@@ -479,7 +479,7 @@ TEST_CASE("the root is proven by the solver, and the search ends there") {
   }
 }
 
-TEST_CASE("known draws do not eat the simulations: a few for each node prove tic-tac-toe") {
+TEST_CASE("known draws do not absorb the simulations: a few per node prove tic-tac-toe") {
   const auto game = load_game("tic_tac_toe");
   for (const int batch : {1, 8, 32}) {
     SearchConfig config = uncached_config(2, 200000);
@@ -490,12 +490,13 @@ TEST_CASE("known draws do not eat the simulations: a few for each node prove tic
     for (const int first : {0, 1, 4}) {
       const SearchResult result = rollout.search(after(game, {first}), config, host);
       CHECK(result.proven == 0);
-      CHECK(result.simulations < 50 * result.nodes);  // hundreds of times, if draws ate them
+      CHECK(result.simulations <
+            50 * result.nodes);  // hundreds of times as many if draws absorbed them
     }
   }
 }
 
-TEST_CASE("the solver proves what an earlier search without it has seen") {
+TEST_CASE("the solver proves results that an earlier search without it has reached") {
   const auto game = load_game("tic_tac_toe");
   const State corner = after(game, {0, 4, 8});
   SearchConfig config = uncached_config(1, 20000);
@@ -507,7 +508,7 @@ TEST_CASE("the solver proves what an earlier search without it has seen") {
   CHECK(searcher.search(corner, config, host).proven == 0);
 }
 
-TEST_CASE("a small memory is filled and never overrun, and the search goes on") {
+TEST_CASE("a small memory is filled and never exceeded, and the search continues") {
   const auto game = load_game("go", {{"board_size", 9LL}});
   for (const int threads : {1, 4}) {
     SearchConfig config = uncached_config(threads, 60000);
@@ -525,13 +526,13 @@ TEST_CASE("a small memory is filled and never overrun, and the search goes on") 
   }
 }
 
-TEST_CASE("a full memory does not keep another state from being searched") {
+TEST_CASE("a full memory does not prevent the search of another state") {
   const auto game = load_game("go", {{"board_size", 9LL}});
   SearchConfig config = uncached_config(4, 40000);
   config.memory_limit = kLeastMemory;
   Bench bench(game, config, {.answered = 0.9});
   bench.search();
-  // Fewer threads, so that some of the former have no part in it.
+  // Fewer threads, so some of the earlier ones do not take part.
   config.threads = 1;
   config.simulations = 500;
   const State other = random_state(game, 5, 3);
@@ -541,7 +542,7 @@ TEST_CASE("a full memory does not keep another state from being searched") {
   CHECK(fresh.nodes > 300);
 }
 
-TEST_CASE("a full memory does not keep search_many from its work") {
+TEST_CASE("a full memory does not prevent search_many") {
   const auto game = load_game("go", {{"board_size", 9LL}});
   SearchConfig config = uncached_config(4, 40000);
   config.memory_limit = kLeastMemory;
@@ -556,7 +557,7 @@ TEST_CASE("a full memory does not keep search_many from its work") {
   }
 }
 
-TEST_CASE("a long game at the memory cap keeps room for what is new") {
+TEST_CASE("a long game at the memory limit has room for new nodes") {
   const auto game = load_game("go", {{"board_size", 9LL}});
   SearchConfig config = uncached_config(2, 6000);
   config.memory_limit = kLeastMemory;
@@ -567,16 +568,17 @@ TEST_CASE("a long game at the memory cap keeps room for what is new") {
     REQUIRE(result.simulations == 6000);
     CHECK(bench.searcher->stats().bytes <= kLeastMemory);
     state.apply_action(result.action);
-    // Two passes; which threads meet where decides. A pass that wins takes nearly all the visits.
+    // Two passes; the meeting of threads decides where. A winning pass takes nearly all visits.
     if (state.position().outcome()) break;
     CAPTURE(ply);
-    CHECK(result.nodes > 300);  // of some 12,000 that fit; without what was dropped, next to none
+    CHECK(result.nodes >
+          300);  // about 12,000 fit; if dropped nodes were not freed, hardly any would be left
     bench.searcher->advance(result.action);
     wait_for_background();
   }
 }
 
-TEST_CASE("the numbers of a leaf are those of its search: other searches, other playouts") {
+TEST_CASE("leaf numbers differ between searches, so playouts do too") {
   const auto game = load_game("connect_four");
   SearchConfig config = uncached_config(1, 30);
   config.reuse_tree = false;
@@ -590,7 +592,7 @@ TEST_CASE("the numbers of a leaf are those of its search: other searches, other 
   config.seed = 7;
   Searcher other(game, std::make_shared<RolloutEvaluator>(1), uncached_config(1, 30));
   const SearchResult seeded = other.search(State(game), config, host);
-  CHECK(seeded.q != first.q);  // a seed for one call counts for its playouts, too
+  CHECK(seeded.q != first.q);  // the seed of one call applies to its playouts too
 }
 
 }  // namespace

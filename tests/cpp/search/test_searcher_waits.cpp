@@ -1,5 +1,5 @@
-/// A batch's memory may take minutes to make, where a device prepares for it: nobody waits for that
-/// but the search itself.
+/// Creating a batch may take minutes while a device prepares for it; only the search itself waits
+/// for that.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ using namespace pyengine::search_test;
 
 namespace {
 
-/// Holds up whoever passes while it is closed.
+/// Blocks callers while it is closed.
 class Gate {
  public:
   void pass() {
@@ -46,7 +46,7 @@ class Gate {
   int waiting_ = 0;
 };
 
-/// A device that prepares for a batch's size when the batch is made.
+/// A device that prepares for a batch size when the batch is created.
 class PreparedBound final : public BoundEvaluator {
  public:
   PreparedBound(std::shared_ptr<Gate> gate, std::unique_ptr<BoundEvaluator> inner)
@@ -90,7 +90,7 @@ SearchConfig config_of(int batch_size) {
   return config;
 }
 
-/// Whether the call returns while the gate is closed; opens the gate then.
+/// Whether the call returns while the gate is closed; opens the gate afterwards.
 bool returns_while_closed(Gate& gate, const std::function<void()>& call) {
   auto done = std::async(std::launch::async, call);
   const bool returned = done.wait_for(std::chrono::seconds(2)) == std::future_status::ready;
@@ -102,7 +102,7 @@ bool returns_while_closed(Gate& gate, const std::function<void()>& call) {
 }  // namespace
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("searcher: stop() and stats() return at once while a device prepares for a batch") {
+  TEST_CASE("searcher: stop() and stats() return immediately while a device prepares for a batch") {
     const auto game = load_game("gomoku", {});
     const auto evaluator = std::make_shared<PreparedEvaluator>();
     Searcher searcher(game, evaluator, config_of(8));
@@ -118,7 +118,7 @@ TEST_SUITE("concurrent") {
     CHECK(search.get().stop_reason == StopReason::stopped);
   }
 
-  TEST_CASE("self-play: counters return at once while an evaluator comes or goes") {
+  TEST_CASE("self-play: counters return immediately while an evaluator is replaced") {
     const auto game = load_game("connect_four");
     SelfPlayConfig config;
     config.search = config_of(8);
@@ -127,7 +127,7 @@ TEST_SUITE("concurrent") {
     const auto second = std::make_shared<PreparedEvaluator>();
     SelfPlay self_play(game, first, config, ModelSpec{});
     Gate& gate = *second->gate;
-    for (const auto& next : {second, first}) {  // second is made, then destroyed
+    for (const auto& next : {second, first}) {  // `second` is created, then destroyed
       gate.set(false);
       auto change = std::async(std::launch::async, [&] { self_play.replace_evaluator(next); });
       gate.wait_for_somebody();

@@ -9,7 +9,7 @@
 namespace pyengine {
 namespace {
 
-/// A search of which a test says what it is.
+/// A search whose state is set by the test.
 struct FakeSearch {
   int missing = 1000;  ///< simulations
   int in_flight = 0;   ///< leaves
@@ -32,7 +32,7 @@ using Searches = SearchesOf<FakeSearch>;
 constexpr auto kAlways = [](Load) { return true; };
 constexpr auto kIdleOnly = [](Load load) { return load == Load::idle; };
 
-/// A run over searches that a test changes.
+/// A run over searches that the test modifies.
 struct Run {
   std::vector<FakeSearch> fakes;
   Searches searches;
@@ -43,7 +43,7 @@ struct Run {
     searches.begin(pointers, most_gatherers, hands_over);
   }
   Searches::Place& place(std::size_t index) { return searches.places()[index]; }
-  /// Numbers of the searches of one turn.
+  /// Numbers of the searches in one turn.
   std::vector<std::ptrdiff_t> enter(std::size_t most, const auto& may_gather) {
     std::vector<Searches::Place*> turn(most);
     turn.resize(searches.enter(turn, may_gather));
@@ -54,7 +54,7 @@ struct Run {
 };
 using SearchNumbers = std::vector<std::ptrdiff_t>;
 
-TEST_CASE("the search that waits longest is entered first, and a turn enters each once") {
+TEST_CASE("the longest-waiting search is entered first, and a turn enters each once") {
   Run run(4);
   CHECK(run.enter(3, kAlways) == SearchNumbers{0, 1, 2});
   CHECK_FALSE(run.searches.leave(run.place(1)));
@@ -62,7 +62,7 @@ TEST_CASE("the search that waits longest is entered first, and a turn enters eac
   CHECK(run.enter(9, kAlways).empty());
 }
 
-TEST_CASE("idle searches go before busy ones, which are deepened only where that is allowed") {
+TEST_CASE("idle searches go before busy ones, which are deepened only if allowed") {
   Run run(3);
   CHECK(run.enter(1, kAlways) == SearchNumbers{0});
   run.fakes[0].in_flight = 1;
@@ -73,17 +73,17 @@ TEST_CASE("idle searches go before busy ones, which are deepened only where that
   CHECK(run.enter(9, kAlways) == SearchNumbers{0});
 }
 
-TEST_CASE("a search that became idle in the busy line is found as idle") {
+TEST_CASE("a search that became idle in the busy queue is treated as idle") {
   Run run(1);
   run.fakes[0].in_flight = 1;
-  CHECK(run.enter(1, kIdleOnly).empty());  // the line of idle ones was wrong about it
+  CHECK(run.enter(1, kIdleOnly).empty());  // the idle queue was out of date
   CHECK(run.searches.waits(Load::busy));
   run.fakes[0].in_flight = 0;
   CHECK_FALSE(run.searches.review(run.place(0)));
   CHECK(run.enter(1, kIdleOnly) == SearchNumbers{0});
 }
 
-TEST_CASE("as many workers gather from one search as may") {
+TEST_CASE("the allowed number of workers gather from one search") {
   Run run(1, 2);
   CHECK(run.enter(1, kAlways) == SearchNumbers{0});
   CHECK(run.enter(1, kAlways) == SearchNumbers{0});
@@ -92,24 +92,24 @@ TEST_CASE("as many workers gather from one search as may") {
   CHECK(run.enter(1, kAlways) == SearchNumbers{0});
 }
 
-TEST_CASE("a search without simulations to begin is in no line until it is reviewed") {
+TEST_CASE("a search without simulations to start is in no queue until it is reviewed") {
   Run run(1);
   run.fakes[0].missing = 0;
   run.fakes[0].in_flight = 1;
   CHECK(run.enter(1, kAlways).empty());
   CHECK_FALSE(run.searches.waits(Load::idle));
   CHECK_FALSE(run.searches.waits(Load::busy));
-  run.fakes[0].missing = 1;  // a leaf was taken back
+  run.fakes[0].missing = 1;  // a leaf was undone
   run.fakes[0].in_flight = 0;
   CHECK_FALSE(run.searches.review(run.place(0)));
   CHECK(run.enter(1, kAlways) == SearchNumbers{0});
 }
 
-TEST_CASE("a finished search is held by one worker, and what follows is searched in its place") {
+TEST_CASE("a finished search is held by one worker, and its successor takes its place") {
   Run run(2, 1, true);
   run.fakes[0].missing = 0;
   CHECK(run.searches.review(run.place(0)));
-  CHECK_FALSE(run.searches.review(run.place(0)));  // somebody else has it
+  CHECK_FALSE(run.searches.review(run.place(0)));  // another worker holds it
   CHECK_FALSE(run.searches.all_finished());
   run.fakes[0] = {};  // the next search
   CHECK_FALSE(run.searches.review(run.place(0)));
@@ -118,7 +118,7 @@ TEST_CASE("a finished search is held by one worker, and what follows is searched
   CHECK(run.enter(9, kAlways) == SearchNumbers{0});
 }
 
-TEST_CASE("what follows may be finished already, and is held again") {
+TEST_CASE("a successor may be finished already, and is held again") {
   Run run(1, 1, true);
   run.fakes[0].missing = 0;
   CHECK(run.searches.review(run.place(0)));
@@ -129,7 +129,7 @@ TEST_CASE("what follows may be finished already, and is held again") {
   CHECK(run.searches.all_finished());
 }
 
-TEST_CASE("a run is over when every search is finished and handed over, or could not be made") {
+TEST_CASE("a run is over when every search is finished and handed over, or could not be created") {
   Run run(3, 1, true);
   for (FakeSearch& fake : run.fakes) fake.missing = 0;
   CHECK_FALSE(run.searches.all_finished());
@@ -141,7 +141,7 @@ TEST_CASE("a run is over when every search is finished and handed over, or could
   CHECK(run.searches.all_finished());
 }
 
-TEST_CASE("a search that somebody gathers from is not finished") {
+TEST_CASE("a search that a worker is gathering from is not finished") {
   Run run(1);
   CHECK(run.enter(1, kAlways) == SearchNumbers{0});
   run.fakes[0].missing = 0;
@@ -150,7 +150,7 @@ TEST_CASE("a search that somebody gathers from is not finished") {
   CHECK(run.searches.all_finished());
 }
 
-TEST_CASE("a run that ends early goes on until each root has its moves, and nothing follows") {
+TEST_CASE("a run that ends early continues until each root is expanded, and starts no successor") {
   Run run(2, 1, true);
   run.fakes[1].has_root = false;
   CHECK_FALSE(run.searches.close_where_ready());
@@ -167,7 +167,7 @@ TEST_CASE("whoever holds a search when the run ends closes it") {
   run.fakes[0].missing = 0;
   REQUIRE(run.searches.review(run.place(0)));
   run.searches.close_all();
-  CHECK_FALSE(run.fakes[0].is_closed);  // nobody else looks at it
+  CHECK_FALSE(run.fakes[0].is_closed);  // nobody else uses it
   CHECK_FALSE(run.searches.all_finished());
   run.fakes[0].missing = 10;
   CHECK_FALSE(run.searches.replaced(run.place(0), true));

@@ -35,7 +35,7 @@ double q_of(const SearchConfig& config, const Node& child, double first_play) {
   return visits + losses == 0.0 ? first_play : (sum - losses) / (visits + losses);
 }
 
-/// The action that the formula chooses among all legal ones.
+/// The action that the formula selects among all legal ones.
 int naive_choice(const RandomNode& c) {
   const Node& root = c.tree.root();
   const auto edges = c.tree.edges(root);
@@ -88,7 +88,7 @@ int chosen_by(ScanChildren wide, RandomNode& c) {
   return c.tree.edges(c.tree.root())[static_cast<std::size_t>(next)].action();
 }
 
-/// The choice, the same by the portable scan and by the wide one.
+/// The choice, which must be the same for the portable and the wide scan.
 int chosen(RandomNode& c) {
   const int portable = chosen_by(nullptr, c);
   CHECK(chosen_by(wide_scan_children(), c) == portable);
@@ -105,7 +105,7 @@ void set_formula(SearchConfig& config, std::uint64_t i) {
   config.c_puct_factor = i % 2 == 0 ? 1.0 : 2.0;
 }
 
-TEST_CASE("the child chosen is the one that the formula over all legal actions chooses") {
+TEST_CASE("the selected child is the one that maximises the formula over all legal actions") {
   for (std::uint64_t i = 0; i < 3000; ++i) {
     CAPTURE(i);
     const int actions = 1 + static_cast<int>(mixed(i) % 40);
@@ -125,7 +125,7 @@ TEST_CASE("400 children, all visited or all but one") {
   }
 }
 
-TEST_CASE("at a root under noise, ties go to the larger prior, then to the smaller action") {
+TEST_CASE("at a root with noise, ties go to the larger prior, then to the smaller action") {
   for (std::uint64_t i = 0; i < 1500; ++i) {
     CAPTURE(i);
     const int actions = 2 + static_cast<int>(mixed(i) % 20);
@@ -139,7 +139,7 @@ TEST_CASE("at a root under noise, ties go to the larger prior, then to the small
   }
 }
 
-TEST_CASE("with the solver a lost move is chosen only when nothing else is left") {
+TEST_CASE("with the solver a lost move is selected only if no other is left") {
   for (std::uint64_t i = 0; i < 500; ++i) {
     CAPTURE(i);
     RandomNode c(10, 10, i, i % 3 == 0);
@@ -158,7 +158,7 @@ TEST_CASE("with the solver a lost move is chosen only when nothing else is left"
   }
 }
 
-TEST_CASE("virtual visits and virtual losses differ in Q alone") {
+TEST_CASE("virtual visits and virtual losses differ only in Q") {
   RandomNode c(2, 1, 4, false);
   Node* child = nullptr;
   for_each_child(c.tree.arena(), c.tree.root(), 1, [&](Node& node) { child = &node; });
@@ -174,7 +174,7 @@ TEST_CASE("virtual visits and virtual losses differ in Q alone") {
   CHECK(chosen(c) != child->action);  // (4 - 2) / 6
 }
 
-TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none when all are proven") {
+TEST_CASE("among unproven moves PUCT's choice is taken, and none if all are proven") {
   for (std::uint64_t i = 0; i < 500; ++i) {
     CAPTURE(i);
     RandomNode c(12, i % 2 == 0 ? 12 : 9, i, false);
@@ -201,7 +201,7 @@ TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none whe
   }
 }
 
-TEST_CASE("nothing can be chosen where there is no child and none may be created") {
+TEST_CASE("nothing is selected if there is no child and none may be created") {
   RandomNode c(5, 0, 1, false);
   PuctRule rule;
   rule.configure(c.config);
@@ -209,7 +209,7 @@ TEST_CASE("nothing can be chosen where there is no child and none may be created
   CHECK(rule.choose(c.tree, c.tree.root(), true).outcome == Choice::new_child);
 }
 
-TEST_CASE("the exploration rate follows a change of its constants") {
+TEST_CASE("the exploration rate follows changes of its constants") {
   PuctRule rule;
   RandomNode c(30, 20, 5, false);
   for (const double c_puct : {0.1, 5.0, 0.1}) {

@@ -1,4 +1,4 @@
-/// Where batches are in their cycle, without an evaluator, searches and threads.
+/// The life cycle of batches, without an evaluator, searches and threads.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -27,7 +27,7 @@ struct Cycle {
     slots.plan({most, 2});
     slots.begin(true, false, many);
   }
-  /// A slot in the hands of a worker that gathers.
+  /// A slot held by a gathering worker.
   Slot& gathered(int leaves) {
     slots.begin_gathering();
     Slot* slot = slots.take();
@@ -50,7 +50,7 @@ struct Cycle {
   }
 };
 
-TEST_CASE("a batch goes from hand to hand and comes back empty") {
+TEST_CASE("a batch is passed on and comes back empty") {
   Cycle cycle(device(1));
   cycle.make_ready(3);
   CHECK(cycle.slots.any_ready());
@@ -69,7 +69,7 @@ TEST_CASE("a batch goes from hand to hand and comes back empty") {
   CHECK_FALSE(slot->cancelled);
 }
 
-TEST_CASE("gathering goes on with the fullest batch") {
+TEST_CASE("gathering continues with the fullest batch") {
   Cycle cycle(device(1));
   Slot& small = cycle.gathered(2);
   Slot& large = cycle.gathered(5);
@@ -82,7 +82,7 @@ TEST_CASE("gathering goes on with the fullest batch") {
   CHECK(cycle.slots.leaves_to_add_to() == 0);
 }
 
-TEST_CASE("no more slots are made than planned, and one that fails does not count") {
+TEST_CASE("no more slots are created than planned, and one that fails does not count") {
   Cycle cycle(device(1), 2);
   static_cast<void>(cycle.gathered(1));
   CHECK(cycle.slots.has_slots_to_gather(false));
@@ -93,8 +93,8 @@ TEST_CASE("no more slots are made than planned, and one that fails does not coun
   CHECK(cycle.slots.has_slots_to_gather(false));
 }
 
-TEST_CASE("rounds begin where each that is under way has all its slots") {
-  Cycle cycle(device(1), 4);  // two slots a round
+TEST_CASE("a round begins once every round in progress has all its slots") {
+  Cycle cycle(device(1), 4);  // two slots per round
   CHECK(cycle.slots.has_slots_to_gather(true));
   cycle.slots.begin_gathering();
   CHECK(cycle.slots.has_slots_to_gather(true));
@@ -102,7 +102,7 @@ TEST_CASE("rounds begin where each that is under way has all its slots") {
   CHECK_FALSE(cycle.slots.has_slots_to_gather(true));
 }
 
-TEST_CASE("slots beyond the plan of the next run go") {
+TEST_CASE("slots beyond the next run's plan are destroyed") {
   Cycle cycle(device(1));
   std::vector<Slot*> taken;
   for (int i = 0; i < 5; ++i) taken.push_back(&cycle.gathered(1));
@@ -125,19 +125,19 @@ TEST_CASE("nothing is gathered while as many batches wait as a device serves") {
   CHECK(cycle.slots.may_gather(Load::idle));
 }
 
-TEST_CASE("busy searches of many are deepened only while the device would run dry") {
+TEST_CASE("with many searches, busy ones are deepened only if the device would run dry") {
   Cycle cycle(device(2), 8, true);
   cycle.make_ready(1);
   static_cast<void>(cycle.slots.serve());
   CHECK(cycle.slots.may_gather(Load::busy));
   cycle.make_ready(1);
   CHECK(cycle.slots.may_gather(Load::busy));
-  cycle.keep(1);  // the idle searches of many may be in it
+  cycle.keep(1);  // the idle searches may be in it
   CHECK_FALSE(cycle.slots.may_gather(Load::busy));
   CHECK(cycle.slots.may_gather(Load::idle));
 }
 
-TEST_CASE("a callable's batch waits for one gatherer, and counts until it is completed") {
+TEST_CASE("a callable's batch waits for one gatherer and counts until it is completed") {
   Cycle cycle(callable());
   cycle.slots.begin_gathering();
   CHECK_FALSE(cycle.slots.may_gather(Load::idle));
@@ -148,12 +148,12 @@ TEST_CASE("a callable's batch waits for one gatherer, and counts until it is com
   CHECK(cycle.slots.may_gather(Load::idle));
   CHECK(cycle.slots.may_gather(Load::busy));
   cycle.keep(1);
-  CHECK(cycle.slots.take_stuck() == nullptr);  // what is evaluated makes searches idle
+  CHECK(cycle.slots.take_stuck() == nullptr);  // evaluation will make searches idle
   cycle.slots.end_evaluating();
   CHECK(cycle.slots.take_stuck() != nullptr);
 }
 
-TEST_CASE("a partial batch is stuck where nobody fills it and the evaluator has nothing to do") {
+TEST_CASE("a partial batch is stuck if nobody fills it and the evaluator is idle") {
   Cycle cycle(device(2));
   cycle.keep(3);
   cycle.slots.begin_gathering();
@@ -164,10 +164,10 @@ TEST_CASE("a partial batch is stuck where nobody fills it and the evaluator has 
   cycle.slots.make_ready(*stuck);
   cycle.keep(2);
   CHECK(cycle.slots.take_forgotten() == nullptr);
-  CHECK(cycle.slots.take_stuck() != nullptr);  // the device serves two at once
+  CHECK(cycle.slots.take_stuck() != nullptr);  // the device serves two batches
 }
 
-TEST_CASE("at the end of a run ready and partial batches are taken back") {
+TEST_CASE("at the end of a run ready and partial batches are undone") {
   Cycle cycle(device(1));
   cycle.make_ready(2);
   cycle.keep(1);
@@ -178,7 +178,7 @@ TEST_CASE("at the end of a run ready and partial batches are taken back") {
   CHECK_FALSE(cycle.slots.any_unevaluated());
 }
 
-TEST_CASE("a list can be filled again after its last slot has left in any way") {
+TEST_CASE("a list can be refilled after its last slot was removed in any way") {
   std::vector<Slot> slots(3);
   const std::vector<int> leaves{1, 5, 2};
   for (std::size_t i = 0; i < 3; ++i) {

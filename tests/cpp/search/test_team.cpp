@@ -1,4 +1,4 @@
-/// Who works and who sleeps, without searches and batches: workers take numbers from a heap.
+/// Scheduling of workers without searches and batches: workers take numbers from a heap.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -12,12 +12,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Workers take numbers until there are none; each number may bring others.
+/// Workers take numbers until none are left; each number may add others.
 struct Heap {
   Team team{[this](std::size_t) { return work(false); }, [] {}};
-  int left = 0;     ///< to be taken, under the team's mutex
-  int working = 0;  ///< on a number
-  int late = 0;     ///< that finished numbers bring
+  int left = 0;     ///< not yet taken; guarded by the team's mutex
+  int working = 0;  ///< being processed
+  int late = 0;     ///< added by finished numbers
   std::atomic<int> taken{0};
 
   bool work(bool caller) {
@@ -66,7 +66,7 @@ struct Heap {
 };
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("no work is overlooked, run after run, by any number of workers") {
+  TEST_CASE("no work is missed, run after run, by any number of workers") {
     for (const int helpers : {0, 1, 3, 15}) {
       CAPTURE(helpers);
       Heap heap;
@@ -78,7 +78,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("one sleeper at a time is woken, however often somebody says that there is work") {
+  TEST_CASE("one sleeper at a time is woken, however often new work is announced") {
     std::atomic<int> awake{0};
     bool over = false;
     Team* running = nullptr;
@@ -114,7 +114,7 @@ TEST_SUITE("concurrent") {
     CHECK(awake <= 4);
   }
 
-  TEST_CASE("servers are woken for what is there, also after they have gone back to the pool") {
+  TEST_CASE("servers are woken for available work, even after they returned to the pool") {
     std::atomic<int> served{0};
     std::atomic<int> serving{0};
     int waiting = 0;

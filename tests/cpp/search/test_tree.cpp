@@ -50,7 +50,7 @@ struct Planted {
     REQUIRE(tree->expand(allocator, node, leaf_with(actions, seed, to_move)));
     node.visits.fetch_add(1);
   }
-  /// All children of `node`, and of those the first two, and so on.
+  /// All children of `node`, then the first two, and so on.
   void grow(Node& node, int actions, int depth, std::uint64_t seed) {
     expand(node, actions, seed, depth % 2);
     std::vector<Node*> made;
@@ -73,7 +73,7 @@ std::vector<const Node*> children_of(const Tree& tree, const Node& node) {
   return all;
 }
 
-TEST_CASE("the fast way along the children meets the same ones") {
+TEST_CASE("the fast loop over the children visits the same ones") {
   Planted planted;
   planted.expand(planted.tree->root(), 45);
   for (int count = 1; count <= 45; ++count) {
@@ -85,7 +85,7 @@ TEST_CASE("the fast way along the children meets the same ones") {
   }
 }
 
-TEST_CASE("an address from one nearby is the block's own, in this chunk and in others") {
+TEST_CASE("addresses computed from a neighbour equal the block's own, across chunks") {
   const auto pool = std::make_shared<ChunkPool>(kPoolBytes);
   Allocator allocator(std::make_shared<Arena>(pool));
   const Arena& arena = *allocator.arena();
@@ -110,7 +110,7 @@ TEST_CASE("blocks of children hold 1, 1, 2, 4 ... 1024, 1024 nodes") {
   }
 }
 
-TEST_CASE("the edges of an expanded node are its legal actions in the search's order") {
+TEST_CASE("the edges of an expanded node are its legal actions in search order") {
   Planted planted;
   planted.expand(planted.tree->root(), 400);
   const auto edges = planted.tree->edges(planted.tree->root());
@@ -122,7 +122,7 @@ TEST_CASE("the edges of an expanded node are its legal actions in the search's o
   for (int a = 0; a < 400; ++a) CHECK(actions[static_cast<std::size_t>(a)] == a * 3);
 }
 
-TEST_CASE("equal priors leave the actions ascending") {
+TEST_CASE("with equal priors the actions are ascending") {
   Planted planted;
   EvalLeaf leaf = leaf_with(7, 1);
   leaf.equal_priors = true;
@@ -135,7 +135,7 @@ TEST_CASE("equal priors leave the actions ascending") {
   }
 }
 
-TEST_CASE("children are created in the order of the edges and never move") {
+TEST_CASE("children are created in edge order and never move") {
   Planted planted;
   Node& root = planted.tree->root();
   planted.expand(root, 2500, 3, 1);
@@ -153,10 +153,10 @@ TEST_CASE("children are created in the order of the edges and never move") {
   }
   bool full = false;
   CHECK(planted.tree->create_child(planted.allocator, root, full) == nullptr);
-  CHECK_FALSE(full);  // every move has a child: that is no lack of memory
+  CHECK_FALSE(full);  // every move has a child, which is not a lack of memory
 }
 
-TEST_CASE("at the memory cap nothing is created, and what there is stays usable") {
+TEST_CASE("at the memory limit nothing is created, and the existing tree stays usable") {
   const auto pool = std::make_shared<ChunkPool>(kChunkBytes);
   Tree tree(pool);
   Allocator allocator(tree.shared_arena());
@@ -177,7 +177,7 @@ TEST_CASE("at the memory cap nothing is created, and what there is stays usable"
   CHECK(pool->bytes() == kChunkBytes);
 }
 
-TEST_CASE("moves of one prior are kept as bits where that is smaller, and read the same") {
+TEST_CASE("moves with equal priors are stored as bits if that is smaller, and read the same") {
   Planted planted;
   Rng rng(7);
   for (const int stride : {1, 3, 40, 500}) {
@@ -208,7 +208,7 @@ TEST_CASE("moves of one prior are kept as bits where that is smaller, and read t
   }
 }
 
-TEST_CASE("a set of legal actions and the list of them give the same edges") {
+TEST_CASE("a set of legal actions and a list of them give the same edges") {
   for (const char* name : {"go", "go(board_size=9)", "gomoku", "othello", "othello(board_size=10)",
                            "connect_four", "tic_tac_toe", "mnk(rows=4,columns=7,k=4)"}) {
     CAPTURE(name);
@@ -236,7 +236,7 @@ TEST_CASE("a set of legal actions and the list of them give the same edges") {
   }
 }
 
-TEST_CASE("noise mixes into the root's priors and leaves with them as they were") {
+TEST_CASE("noise is mixed into the root's priors and removing it restores them") {
   for (const int created : {0, 1, 5, 40}) {
     CAPTURE(created);
     Planted planted;
@@ -260,7 +260,7 @@ TEST_CASE("noise mixes into the root's priors and leaves with them as they were"
     }
     const auto kids = children_of(*planted.tree, root);
     for (std::size_t i = 0; i < kids.size(); ++i) {
-      CHECK(kids[i]->action == clean[i].action());  // they kept their places
+      CHECK(kids[i]->action == clean[i].action());  // their places are unchanged
       CHECK(kids[i]->prior == edges[i].prior());
     }
 
@@ -276,7 +276,7 @@ TEST_CASE("noise mixes into the root's priors and leaves with them as they were"
   }
 }
 
-TEST_CASE("children created under noise keep their edge when the noise leaves") {
+TEST_CASE("children created under noise keep their edge when the noise is removed") {
   Planted planted;
   Node& root = planted.tree->root();
   planted.expand(root, 30, 4);
@@ -296,7 +296,7 @@ TEST_CASE("children created under noise keep their edge when the noise leaves") 
   CHECK(std::is_sorted(edges.begin() + 2, edges.end()));
 }
 
-TEST_CASE("a root whose children came under noise is still told apart from a sorted one") {
+TEST_CASE("a root whose children were created under noise is distinguished from a sorted one") {
   Planted planted;
   Node& root = planted.tree->root();
   planted.expand(root, 30, 4);
@@ -306,7 +306,7 @@ TEST_CASE("a root whose children came under noise is still told apart from a sor
   planted.child(root);
   planted.tree->clear_root_noise();
   const auto edges = planted.tree->edges(root);
-  // Selection relies on the order where root_is_sorted() says so.
+  // Selection relies on the order if root_is_sorted() is true.
   CHECK(planted.tree->root_is_sorted() == std::is_sorted(edges.begin(), edges.end()));
 }
 
@@ -328,7 +328,7 @@ TEST_CASE("advancing keeps the subtree, counts its nodes and frees the rest for 
   CHECK(after.nodes == tree.nodes());
   CHECK(tree.root().num_edges == edges);
 
-  // What was dropped serves new nodes: the same tree grows again without new chunks.
+  // Dropped nodes are reused: the same tree grows again without new chunks.
   const std::uint64_t bytes = planted.pool->bytes();
   Allocator fresh(tree.shared_arena());
   std::uint64_t reused = 0;
@@ -338,7 +338,7 @@ TEST_CASE("advancing keeps the subtree, counts its nodes and frees the rest for 
   CHECK(reused >= before.expanded - after.expanded);
 }
 
-TEST_CASE("chains of advances reach the same count as a walk over what is left") {
+TEST_CASE("chains of advances reach the same count as a walk over the remaining tree") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Planted planted;
     Tree& tree = *planted.tree;
@@ -356,7 +356,8 @@ TEST_CASE("chains of advances reach the same count as a walk over what is left")
   }
 }
 
-TEST_CASE("nodes that advance() dropped are not counted, also before the background frees them") {
+TEST_CASE(
+    "nodes dropped by advance() are not counted, even before the background thread frees them") {
   for (const std::uint32_t visits : {1000U, 1U << 20}) {
     Planted planted;
     Tree& tree = *planted.tree;
@@ -373,7 +374,7 @@ TEST_CASE("nodes that advance() dropped are not counted, also before the backgro
   }
 }
 
-TEST_CASE("a tree may go while the background still sorts its blocks") {
+TEST_CASE("a tree may be destroyed while the background thread still sorts its blocks") {
   for (int round = 0; round < 20; ++round) {
     Planted planted;
     planted.grow(planted.tree->root(), 8, 7, 1);
@@ -383,7 +384,7 @@ TEST_CASE("a tree may go while the background still sorts its blocks") {
   wait_for_background();
 }
 
-TEST_CASE("advancing to a child without an evaluation leaves a root without one") {
+TEST_CASE("advancing to an unevaluated child leaves an unevaluated root") {
   Planted planted;
   planted.grow(planted.tree->root(), 5, 1, 1);
   const auto kids = children_of(*planted.tree, planted.tree->root());

@@ -1,4 +1,4 @@
-/// UCB1 at every node through the ordinary tree search, against a serial algorithm on the moves.
+/// UCB1 at every node in the ordinary tree search, compared with a serial algorithm on moves.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,14 +33,14 @@ SearchConfig uct_config(std::uint64_t simulations) {
   return config;
 }
 
-/// The evaluator's word on a position, as the result of the shortest search gives it.
+/// The evaluation of a position, taken from the result of the shortest search.
 class Oracle {
  public:
   explicit Oracle(const std::shared_ptr<const AnyGame>& game)
       : searcher_(game, std::make_shared<MockEvaluator>(), uct_config(1)) {}
 
   struct Answer {
-    std::vector<Edge> moves;  ///< in the order of the priors
+    std::vector<Edge> moves;  ///< in prior order
     float value = 0.0F;       ///< for the player to move
   };
   Answer ask(const State& state) {
@@ -73,14 +73,14 @@ std::vector<Edge> in_order(const std::vector<Edge>& sorted, bool is_root, Action
   return moves;
 }
 
-/// The textbook: a tree of owned nodes, one simulation after the other.
+/// The textbook algorithm: a tree of owned nodes, one simulation after another.
 struct Naive {
   std::int64_t sum = 0;  ///< for the player who moved here, units of 2^-24
   double visits = 0.0;
   std::vector<Edge> moves;
   std::vector<std::unique_ptr<Naive>> children;
 
-  /// The place of the move to try: one without a visit, or the largest W/N + c sqrt(2 ln n / N).
+  /// The index of the move to try: an unvisited one, or the largest W/N + c sqrt(2 ln n / N).
   std::size_t choose() {
     if (children.size() < moves.size()) {
       children.push_back(std::make_unique<Naive>());
@@ -138,7 +138,7 @@ std::vector<std::uint32_t> naive_visits(const State& start, std::uint64_t simula
   return visits;
 }
 
-TEST_CASE("UCB1 at every node: the visits are those of the textbook algorithm") {
+TEST_CASE("UCB1 at every node: the visits match the textbook algorithm") {
   for (const std::string name : {"tic_tac_toe", "connect_four"}) {
     const auto game = load_game(name);
     for (const std::uint64_t simulations : {1U, 5U, 8U, 100U, 3000U, 9000U}) {
@@ -173,7 +173,7 @@ TEST_CASE("UCB1: the score of the paper, and results between loss and win") {
   CHECK(ucb1::mean_of(three_wins - to_fixed(1.0F), ucb1::shares_of(4)) == 0.75);
 }
 
-TEST_CASE("UCB1 finds the only move that does not lose") {
+TEST_CASE("UCB1 finds the only non-losing move") {
   const auto game = load_game("tic_tac_toe");
   State state(game);
   for (const int action : {0, 4, 1}) state.apply_action(action);  // X X . / . O . / . . .
@@ -186,13 +186,13 @@ TEST_CASE("UCB1 finds the only move that does not lose") {
   }
 }
 
-TEST_CASE("the rule of a searcher follows its configuration from search to search") {
+TEST_CASE("a searcher's rule follows its configuration from search to search") {
   const auto game = load_game("connect_four");
   const State start(game);
   SearchConfig uct = uct_config(300);
   SearchConfig puct = uct;
   puct.algorithm = Algorithm::puct;
-  // The order of moves not yet tried differs from search to search, so that those of one number are
+  // The order of untried moves differs between searches, so searches with the same number are
   // compared.
   const auto visits = [&](const std::vector<SearchConfig>& configs) {
     Searcher searcher(game, std::make_shared<MockEvaluator>(), uct);
@@ -209,7 +209,7 @@ TEST_CASE("the rule of a searcher follows its configuration from search to searc
   const auto staying = visits({alone, alone, alone});
   CHECK(changing[0] == staying[0]);
   CHECK(changing[1] != staying[1]);
-  CHECK(changing[2] == staying[2]);  // no tree of the other rule is searched on
+  CHECK(changing[2] == staying[2]);  // the other rule's tree is not reused
   CHECK(search_test::total(changing[2]) == 300);
 }
 

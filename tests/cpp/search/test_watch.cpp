@@ -1,4 +1,4 @@
-/// What ends a run before its budgets.
+/// Conditions that end a run before its budget is used up.
 #include <doctest/doctest.h>
 
 #include <stdexcept>
@@ -22,7 +22,7 @@ struct Answering final : Host {
 
 void let_a_poll_come_due() { std::this_thread::sleep_for(std::chrono::milliseconds(6)); }
 
-TEST_CASE("a run goes on until its deadline, and a stop comes before it") {
+TEST_CASE("a run continues until its deadline unless it is stopped") {
   Answering host;
   std::atomic<bool> stop{false};
   const Watch open(host, stop, std::nullopt);
@@ -35,7 +35,7 @@ TEST_CASE("a run goes on until its deadline, and a stop comes before it") {
   CHECK(open.due() == RunEnd::stopped);
 }
 
-TEST_CASE("a host that says no stops the run, and is not asked more often than every 5 ms") {
+TEST_CASE("a host that returns false stops the run, and is polled at most every 5 ms") {
   Answering host;
   const std::atomic<bool> stop{false};
   Watch watch(host, stop, std::nullopt);
@@ -47,7 +47,7 @@ TEST_CASE("a host that says no stops the run, and is not asked more often than e
   CHECK(watch.due() == RunEnd::stopped);
 }
 
-TEST_CASE("what a host throws passes") {
+TEST_CASE("exceptions of a host propagate") {
   Answering host;
   const std::atomic<bool> stop{false};
   Watch watch(host, stop, std::nullopt);

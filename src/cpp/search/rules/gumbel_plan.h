@@ -1,24 +1,24 @@
-/// Gumbel AlphaZero at the root: moves are drawn without replacement by the Gumbel-top-k trick and
-/// compared by sequential halving (halving.h).
+/// Gumbel AlphaZero at the root: the Gumbel-top-k trick draws moves without replacement, and
+/// sequential halving (halving.h) compares them.
 ///
 ///   the move a with the largest   g(a) + log P(a) + sigma(completed Q(a))
-///   of those that have as many visits as the plan says now; at the end, of those with most visits
+///   among the moves with the planned number of visits; at the end, among the most visited
 ///
-///   g(a)   standard Gumbel noise, drawn once for a search; 0 without noise
+///   g(a)   standard Gumbel noise, drawn once per search; 0 without noise
 ///
-/// The formulas and their source are in gumbel.h. Serial searches of a new tree have the visits of
-/// mctx.gumbel_muzero_policy. What is ours:
+/// The formulas and their source are in gumbel.h. A serial search of a new tree has the same visits
+/// as mctx.gumbel_muzero_policy. Extensions:
 ///
-/// - A batch. Each move of a phase may have a leaf in flight, as these lie in different subtrees;
-///   where it has many visits, several. The next phase waits for all of them. Each move gets as
-///   many simulations as planned: what was begun counts, not the marks of leaves in flight, of
-///   which a collision leaves more.
-/// - A tree that is continued. The plan is for the simulations of this call and counts the visits
-///   since it began; Q, the mixed value and max N are of all visits.
-/// - A budget in seconds. Halvings follow one another, each with twice the simulations of the one
-///   before, and the move is of the last whole one.
+/// - Batches. Each move of a phase may have a leaf in flight, since these lie in different
+///   subtrees, and several if it has many visits. The next phase waits for all of them. Each move
+///   gets its planned number of simulations; simulations that started count, not marks of leaves in
+///   flight, since collisions add marks.
+/// - Reused trees. The plan covers the simulations of this call and counts visits from its start;
+///   Q, the mixed value and max N use all visits.
+/// - A budget in seconds. Each halving has twice the simulations of the previous one, and the last
+///   complete halving decides the move.
 /// - Proofs. A move that is proven lost gets no more visits, and its share goes to the others.
-/// - The cap on memory. Where no child can be created, the children that exist share the visits.
+/// - The memory limit. If no child can be created, the existing children share the visits.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ namespace pyengine {
 
 class GumbelPlan final : public RootPlan {
  public:
-  /// `noise`: g by action. The root's edges without a child are to be in the order of g + log P:
-  /// without visits moves differ in that alone, so the best of them is the next one.
+  /// `noise`: g by action. The root's childless edges must be in the order of g + log P: unvisited
+  /// moves differ only in that, so the next edge is the best of them.
   GumbelPlan(const SearchConfig& config, const Tree& tree, std::vector<HalvingPhase> phases,
              const std::vector<double>& noise);
 
@@ -50,24 +50,24 @@ class GumbelPlan final : public RootPlan {
     double logit = 0.0;
     double noise = 0.0;
     std::uint32_t before = 0;  ///< visits before this halving
-    std::uint32_t begun = 0;   ///< simulations of this halving
+    std::uint32_t begun = 0;   ///< simulations started in this halving
     ActionId action = 0;
     PackedPrior prior = 0;
-    bool won = false;  ///< the halving before left it over
+    bool won = false;  ///< survived the previous halving
   };
-  static_assert(sizeof(Move) == 32);  // a search has as many as its root has moves
+  static_assert(sizeof(Move) == 32);  // a search has one per root move
   /// A move that can be chosen now.
   struct Candidate {
-    Node* child = nullptr;  ///< none: the next edge
+    Node* child = nullptr;  ///< nullptr: the next edge
     const Move* move = nullptr;
     double score = 0.0;
-    std::int64_t visits = 0;  ///< of this halving, with the marks of leaves in flight
-    bool may_fly = true;      ///< another leaf
+    std::int64_t visits = 0;  ///< of this halving, including marks of leaves in flight
+    bool may_fly = true;      ///< another leaf may be in flight
   };
-  /// What one choice sees.
+  /// The input of one choice.
   struct View {
     const Tree& tree;
-    int count;  ///< children of the root
+    int count;  ///< number of children of the root
     bool may_create;
     gumbel::CompletedQ completed;
   };
@@ -91,16 +91,16 @@ class GumbelPlan final : public RootPlan {
   const std::vector<HalvingPhase> phases_;
   const std::uint32_t visits_before_;  ///< of the root
 
-  mutable std::mutex mutex_;  ///< guards what follows
-  std::vector<Move> moves_;   ///< in the order of the root's edges
-  std::uint64_t begun_ = 0;   ///< simulations of the search
+  mutable std::mutex mutex_;  ///< guards the members below
+  std::vector<Move> moves_;   ///< in root edge order
+  std::uint64_t begun_ = 0;   ///< simulations started by the search
   std::uint32_t halving_ = 0;
 };
 
 /// Standard Gumbel noise by action, drawn for legal actions in ascending order.
 [[nodiscard]] std::vector<double> gumbel_noise(Rng& rng, const std::vector<Edge>& legal);
 
-/// Draws the noise, orders the root's edges by it and divides the budget.
+/// Draws the noise, orders the root's edges by it and plans the budget.
 [[nodiscard]] std::unique_ptr<RootPlan> make_gumbel_plan(const SearchConfig& config, Tree& tree,
                                                          std::uint64_t budget, Rng& rng);
 

@@ -55,7 +55,7 @@ Selection GumbelRule::choose(const Tree& tree, const Node& node, bool may_create
   const int count = node.num_children.load(std::memory_order_acquire);
   const bool creates = may_create && count < node.num_edges;
   if (count == 0) return creates ? Selection::create() : Selection::nothing();
-  double priors = 0.0;  // of the children
+  double priors = 0.0;  // sum over the children
   const gumbel::CompletedQ completed = see(tree, node, count, priors);
 
   double n = 1.0;

@@ -6,7 +6,7 @@
 namespace pyengine {
 namespace {
 
-/// Halvings until one of `moves` >= 2 moves is left: log2, rounded up.
+/// Number of halvings until one of `moves` >= 2 moves is left: log2, rounded up.
 [[nodiscard]] std::uint64_t halvings(std::uint64_t moves) noexcept {
   return static_cast<std::uint64_t>(std::bit_width(moves - 1));
 }
@@ -39,7 +39,7 @@ std::vector<HalvingPhase> doubling_phases(int moves, std::uint64_t budget) {
   std::uint32_t number = 0;
   for (std::uint64_t begin = 0; begin < budget; ++number, size *= 2) {
     const std::uint64_t left = budget - begin;
-    const std::uint64_t part = left < 2 * size ? left : size;  // no short one at the end
+    const std::uint64_t part = left < 2 * size ? left : size;  // avoid a short last phase
     for (HalvingPhase phase : halving_phases(moves, part)) {
       phase.begin += begin;
       phase.end += begin;

@@ -1,27 +1,27 @@
-/// PUCT, the rule by which AlphaGo Zero chooses a child. This is its only definition: scalar code
-/// calls these functions, and the vector code (scan_wide.h) is compared with score() bit for bit.
+/// PUCT, AlphaGo Zero's selection rule, defined only here: scalar code calls these functions, and
+/// the SIMD code (scan_wide.h) is tested to match score() bit for bit.
 ///
 ///   the child a with the largest   Q(a) + c(n) P(a) sqrt(n) / (1 + N(a))
 ///
 ///   Q(a)   mean value of the child's visits, in [-1, 1], for the player to move at the node
 ///   P(a)   prior of the move
 ///   N(a)   visits of the child
-///   n      visits of the node; its own evaluation is the first one
+///   n      visits of the node, including its own evaluation
 ///   c(n)   c_puct + c_puct_factor ln((1 + n + c_puct_base) / c_puct_base), or c_puct alone
 ///
-/// Equal scores: the larger prior wins, then the smaller action.
+/// Ties go to the larger prior, then the smaller action.
 ///
-/// AlphaGo's first rule has the constant c_puct for c(n), and 1 for sqrt(n): u = c P / (1 + N).
+/// AlphaGo's original rule uses the constant c_puct for c(n) and 1 for sqrt(n): u = c P / (1 + N).
 ///
-/// Without visits a child has the first-play value for Q: a constant (AlphaGo Zero: 0), the node's
+/// The Q of an unvisited child is the first-play value: a constant (AlphaGo Zero: 0), the node's
 /// mean value, or that mean minus fpu_value sqrt(sum of the priors of the visited children).
 ///
-/// A leaf in flight is a virtual visit: it counts in n and in N(a), not in Q(a). Under virtual loss
-/// it counts in Q(a) as well, as `virtual_loss` visits of value -1.
+/// A leaf in flight is a virtual visit: it counts in n and in N(a), but not in Q(a). With virtual
+/// loss it also counts in Q(a), as `virtual_loss` visits of value -1.
 ///
-/// Units: W is a sum in units of 2^-24 (node.h) and P has 16 bits (prior.h). Both are converted to
-/// double exactly (W up to 2^53), and the operations are done in the order written and not
-/// contracted: visit counts equal those of the serial algorithm on every machine.
+/// Units: W is a sum in units of 2^-24 (node.h), and P has 16 bits (prior.h). Both are converted to
+/// double exactly (W up to 2^53). The operations are evaluated in the order written, without
+/// contraction, so visit counts equal those of the serial algorithm on every machine.
 ///
 /// Sources: Silver et al., "Mastering the game of Go with deep neural networks and tree search",
 /// 2016 (u); Silver et al., "Mastering the game of Go without human knowledge", 2017 (the rule);
@@ -38,21 +38,21 @@
 
 namespace pyengine::puct {
 
-/// What the scores of all children of a node share.
+/// The part of the score shared by all children of a node.
 struct Parent {
   double rate = 0.0;         ///< c(n)
   double sqrt_n = 0.0;       ///< growth()
-  double loss = 0.0;         ///< lost visits that a leaf in flight counts for in Q
-  Proof lost = Proof::none;  ///< proof of a loss for the player to move; none: proofs do not count
+  double loss = 0.0;         ///< lost visits per leaf in flight in Q
+  Proof lost = Proof::none;  ///< proof of a loss for the player to move; none: ignore proofs
 };
 
-/// What the score of one child is made of.
+/// The inputs of one child's score.
 struct Child {
   double sum = 0.0;      ///< Q = sum / divisor
-  double divisor = 0.0;  ///< 0: the child has no value of its own yet
+  double divisor = 0.0;  ///< 0: the child has no value yet
   double prior = 0.0;    ///< P
-  double visits = 0.0;   ///< N, leaves in flight included
-  bool visited = false;  ///< some visit is completed
+  double visits = 0.0;   ///< N, including leaves in flight
+  bool visited = false;  ///< at least one visit is completed
 };
 
 /// c(n).
@@ -62,12 +62,12 @@ struct Child {
   return config.c_puct + config.c_puct_factor * std::log((1.0 + n + base) / base);
 }
 
-/// sqrt(n), the growth of exploration with the visits of the node.
+/// sqrt(n): how exploration grows with the node's visits.
 [[nodiscard]] inline double growth(const SearchConfig& config, double n) noexcept {
   return config.exploration == Exploration::alphago ? 1.0 : std::sqrt(n);
 }
 
-/// Q of a child without visits. `node_value`: mean of the node's visits for the player to move.
+/// Q of an unvisited child. `node_value`: mean value of the node for the player to move.
 [[nodiscard]] inline double first_play_value(const SearchConfig& config, double node_value,
                                              double visited_prior) noexcept {
   switch (config.fpu) {
@@ -81,7 +81,7 @@ struct Child {
   return config.fpu_value;
 }
 
-/// Visits with the leaves in flight.
+/// Visits, including leaves in flight.
 [[nodiscard]] inline double visits_of(const Node& node) noexcept {
   return static_cast<double>(node.visits.load(std::memory_order_relaxed)) +
       node.in_flight.load(std::memory_order_relaxed);
@@ -92,17 +92,17 @@ struct Child {
   return parent.rate * prior * parent.sqrt_n / (1.0 + visits);
 }
 
-/// The N at which bonus() has this value.
+/// The N for which bonus() has this value.
 [[nodiscard]] inline double visits_at(const Parent& parent, double prior, double bonus) noexcept {
   return parent.rate * prior * parent.sqrt_n / bonus - 1.0;
 }
 
-/// The rule: Q + bonus. The child has a value of its own.
+/// The rule: Q + bonus, for a child with a value.
 [[nodiscard]] inline double score(const Parent& parent, const Child& child) noexcept {
   return child.sum / child.divisor + bonus(parent, child.prior, child.visits);
 }
 
-/// The numbers of a child; its Q is -infinity when it is proven lost.
+/// The inputs of a child's score; Q is -infinity if it is proven lost.
 [[nodiscard]] inline Child read_child(const Node& node, const Parent& parent) noexcept {
   const std::uint64_t completed = node.visits.load(std::memory_order_relaxed);
   const std::uint64_t flying = node.in_flight.load(std::memory_order_relaxed);
@@ -117,13 +117,13 @@ struct Child {
   return {sum, static_cast<double>(completed) + losses, prior, visits, completed != 0};
 }
 
-/// The numbers of the child with one more leaf in flight below it.
+/// The same inputs with one more leaf in flight below the child.
 [[nodiscard]] inline Child with_leaf_in_flight(const Child& child, const Parent& parent) noexcept {
   return {child.sum - parent.loss, child.divisor + parent.loss, child.prior, child.visits + 1.0,
           child.visited};
 }
 
-/// The score of a child, whether or not it has a value of its own.
+/// The score of a child, with or without a value.
 [[nodiscard]] inline double score_of(Child child, const Parent& parent,
                                      double first_play) noexcept {
   if (child.divisor == 0.0) child = {first_play, 1.0, child.prior, child.visits};
@@ -140,8 +140,8 @@ struct Child {
   return score(parent, {first_play, 1.0, unpack_prior(prior), 0.0});
 }
 
-/// The parent with c(n) sqrt(n) as one factor. The last bit of a score may differ from the one
-/// above, and ties with it: a caller keeps the form that it has.
+/// The parent with c(n) sqrt(n) as a single factor. The last bit of a score, and thus ties, may
+/// differ from the form above, so a caller must use one form consistently.
 [[nodiscard]] inline Parent with_one_factor(Parent parent) noexcept {
   parent.rate *= parent.sqrt_n;
   parent.sqrt_n = 1.0;

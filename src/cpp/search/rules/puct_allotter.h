@@ -1,8 +1,8 @@
-/// Many visits of a node at once, divided among its moves as PUCT divides them one after the other
-/// where each leaves a leaf in flight: the children are read once, and a visit changes the score of
-/// one move. What the visits add to n, on which the scores of all moves depend, is left out: n is
-/// to be large compared with them. Of equal scores the move that comes first wins, also at a root
-/// under noise. The idea is that of Lc0's gathering of several visits.
+/// Distributes many visits of a node among its moves as sequential PUCT would if each visit left a
+/// leaf in flight. The children are read once, and a visit changes the score of only one move. The
+/// effect on n, which enters all scores, is ignored, so n must be large compared with the number of
+/// visits. Ties go to the earlier move, even at a root with noise. The idea comes from Lc0's multi-
+/// visit gathering.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ class PuctAllotter {
   /// Reads the moves of an expanded node.
   void read(const Tree& tree, const Node& node, const SearchConfig& config,
             const puct::Parent& parent, bool may_create);
-  /// Divides `visits` among them. Ends before a visit of a move that is known to draw, of which the
-  /// solver has more to say, and where all moves are lost. Returns whether anything was given.
+  /// Distributes `visits` among the moves. Stops before visiting a known draw, which the solver
+  /// handles, and if all moves are lost. Returns whether any visit was distributed.
   bool allot(std::uint32_t visits, std::vector<Allotment>& given);
 
  private:
-  /// The move without a child that comes next; none without leave to create it.
+  /// The next move without a child; none if it must not be created.
   void add_next_edge();
   void add_visit(std::size_t move);
   [[nodiscard]] std::size_t best_move() const noexcept;
@@ -34,9 +34,9 @@ class PuctAllotter {
   puct::Parent parent_;
   double first_play_ = 0.0;
   bool solver_ = false;
-  int edges_ = 0;  ///< that may be created, those with a child included
+  int edges_ = 0;  ///< number of edges with a child or allowed to get one
 
-  // By move, in the order of the edges: those with a child, then those without that came up.
+  // By move, in edge order: first those with a child, then those reached without one.
   std::vector<Node*> nodes_;
   std::vector<puct::Child> numbers_;
   std::vector<double> scores_;

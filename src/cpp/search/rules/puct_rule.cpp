@@ -10,12 +10,12 @@
 namespace pyengine {
 namespace {
 
-/// Visits that a node has for each one that is allotted at once: they add so little to n that the
-/// exploration of its moves grows by some 3 % at most.
+/// Required visits of a node per visit that is allotted together: the allotted visits then add so
+/// little to n that exploration grows by about 3 % at most.
 constexpr double kVisitsPerAllotted = 16.0;
-constexpr std::size_t kMostRates = std::size_t{1} << 16;  ///< 512 KiB a worker of a large tree
+constexpr std::size_t kMostRates = std::size_t{1} << 16;  ///< 512 KiB per worker of a large tree
 
-/// The better of what a scan found and of the children without a value of their own.
+/// The better of the scan's result and the best child without a value.
 void include_unvisited(const Arena& arena, const Node& node, double first_play,
                        const std::vector<Unvisited>& unvisited, Scan& scan) noexcept {
   const int place = scan.place;
@@ -28,7 +28,7 @@ void include_unvisited(const Arena& arena, const Node& node, double first_play,
   if (scan.place != place) scan.child = child_at(arena, node, scan.place);
 }
 
-/// Of the children that score as much as the one found, the one whose edge comes first.
+/// Of the children with the same score as `best`, the one whose edge comes first.
 void prefer_least_edge(const Tree& tree, const Node& node, int count, const puct::Parent& parent,
                        double first_play, Scan& scan) noexcept {
   const auto edge_of = [](const Node& child) { return Edge(child.prior, child.action); };
@@ -82,7 +82,7 @@ Selection PuctRule::best(const Tree& tree, const Node& node, bool may_create) no
   const bool creates = may_create && count < node.num_edges;
   if (count == 0) return creates ? Selection::create() : Selection::nothing();
 
-  // In the order of the edges the first of equal scores is the one to choose.
+  // In edge order the first of several equal scores is the one to choose.
   const bool sorted = !at_root || tree.root_is_sorted();
   const puct::Parent parent = parent_of(node, visits_of(node));
   unvisited_.clear();
@@ -134,9 +134,8 @@ Selection PuctRule::choose_at_root(const Tree& tree, const RootSearch& search,
   const Selection chosen =
       forced != nullptr ? Selection::of(forced) : best<true>(tree, root, may_create);
   if (!config_.solver || !is_known_draw(chosen)) return chosen;
-  // The visits of the root's children are the result: most stay where PUCT puts them. Those that
-  // pass by the draw count as what they find, so that the root's value stays the mean of its
-  // children's.
+  // The visits of the root's children are the result, so most stay where PUCT puts them. Those that
+  // skip the draw count with their own value, so the root's value stays the mean of its children's.
   constexpr std::uint32_t kOneIn = 4;
   const double n = visits_of(root);
   if (static_cast<std::uint64_t>(n) % kOneIn != 0) return chosen;

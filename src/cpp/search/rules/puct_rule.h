@@ -1,5 +1,5 @@
-/// The choice by PUCT (puct.h), with the two exceptions that the configuration asks for: forced
-/// playouts at the root (forced.h) and the solver's open moves (open_moves.h).
+/// Selection by PUCT (puct.h), with two optional exceptions: forced playouts at the root (forced.h)
+/// and the solver's open moves (open_moves.h).
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace pyengine {
 
 class PuctRule final : public Rule {
  public:
-  /// `wide` scans several children at a time; nullptr: the portable scan alone.
+  /// `wide` scans several children at a time; nullptr: use only the portable scan.
   explicit PuctRule(ScanChildren wide = wide_scan_children())
       : scan_(wide != nullptr ? wide : &scan_children) {}
 
@@ -24,11 +24,11 @@ class PuctRule final : public Rule {
              bool may_create, std::vector<Allotment>& given) override;
 
  private:
-  /// PUCT alone.
+  /// PUCT without the exceptions.
   template <bool at_root>
   Selection best(const Tree& tree, const Node& node, bool may_create) noexcept;
   [[nodiscard]] puct::Parent parent_of(const Node& node, double n) noexcept;
-  /// n: without the marks of walks that have not left the node yet.
+  /// n, without the marks of walks that have not left the node yet.
   [[nodiscard]] double visits_of(const Node& node) const noexcept {
     return puct::visits_of(node) - waiting_;
   }
@@ -38,9 +38,9 @@ class PuctRule final : public Rule {
   ScanChildren scan_;
   SearchConfig config_;
   std::vector<double> rates_;         ///< c(n) by n; 0 = not computed yet
-  std::vector<Unvisited> unvisited_;  ///< of one scan
+  std::vector<Unvisited> unvisited_;  ///< of the current scan
   PuctAllotter allotter_;
-  double waiting_ = 0.0;  ///< walks that stand at the node of this choice and have marked it
+  double waiting_ = 0.0;  ///< walks that have marked the current node and are still at it
 };
 
 }  // namespace pyengine

@@ -1,15 +1,15 @@
-/// The seam between the walk and the rules of choice. At every expanded node the walker
-/// (run/walker.cpp) asks a Rule which child to enter, and knows no formula. A rule is one file and
-/// one line in make_rule(). As in mctx the root has a choice of its own.
+/// The interface between the walk and the selection rules. At every expanded node the walker
+/// (run/walker.cpp) asks a Rule which child to enter; the walker contains no formula. A rule is one
+/// file and one line in make_rule(). As in mctx, selection at the root is separate.
 ///
 /// - PUCT: puct_rule.h.
-/// - UCB1 at every node (UCT), or at the root of a tree that does not grow (flat UCB): ucb1.h.
-/// - Gumbel AlphaZero: gumbel_rule.h. The root's choice needs the search's budget and noise, which
-///   a RootPlan (root_plan.h) of the search knows.
+/// - UCB1 at every node (UCT), or only at the root of a tree that does not grow (flat UCB): ucb1.h.
+/// - Gumbel AlphaZero: gumbel_rule.h. Its choice at the root needs the search's budget and noise,
+///   which are in the search's RootPlan (root_plan.h).
 ///
-/// A tree creates children in the order of its edges: larger priors first, or at random for rules
-/// that read no priors. Of the edges without a child a rule can choose the first one only. That is
-/// the best one for all rules above: without a child moves differ in their priors alone.
+/// A tree creates children in edge order: by descending prior, or randomly for rules that read no
+/// priors. Of the edges without a child, a rule can choose only the first. For all rules above it
+/// is the best one, since unvisited moves differ only in their priors.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@
 
 namespace pyengine {
 
-/// What a rule answers.
+/// A rule's answer.
 struct Selection {
   enum class Outcome : std::uint8_t {
-    child,      ///< the walk goes on at `child`
+    child,      ///< the walk continues at `child`
     new_child,  ///< the walk creates the child of the next edge
     nothing,    ///< the walk ends here: there is no child to enter
-    wait,       ///< at the root: no walk is to begin before a leaf in flight is back
+    wait,       ///< at the root: start no walk until a leaf in flight is completed
   };
 
-  Node* child = nullptr;  ///< of Outcome::child
+  Node* child = nullptr;  ///< for Outcome::child
   Outcome outcome = Outcome::nothing;
-  /// The rule passed by a move that is known to draw (open_moves.h). The player to move could have
-  /// had the draw: for the nodes down to this one the walk counts as a draw.
+  /// The rule skipped a known draw (open_moves.h). The player to move could have had the draw, so
+  /// the walk counts as a draw for the nodes down to this one.
   bool passes_draw = false;
-  /// The choice of this visit alone: rules that visit by turns may choose another for the next.
+  /// Valid for this visit only: rules that alternate may choose differently for the next.
   bool by_turns = false;
 
   [[nodiscard]] static Selection of(Node* child) noexcept { return {child, Outcome::child}; }
@@ -46,22 +46,22 @@ struct Selection {
 
 class RootPlan;
 
-/// What a walk and the choice at its root depend on beside the tree.
+/// What a walk and the choice at its root depend on besides the tree.
 struct RootSearch {
   const SearchConfig& config;
-  RootPlan* plan = nullptr;  ///< of rules that have one
+  RootPlan* plan = nullptr;  ///< for rules that have one
   Sharing sharing = Sharing::shared;
 };
 
-/// Visits of a node that go to one of its moves.
+/// The number of visits of a node that go to one of its moves.
 struct Allotment {
   Selection to;
   std::uint32_t visits = 1;
-  bool marked = false;  ///< for the walker: the child is marked as often
+  bool marked = false;  ///< for the walker: the child has been marked `visits` times
 };
 
-/// Chooses at the nodes of a walk. Each worker has a rule of its own, with the memory in which it
-/// computes. A rule never writes to the tree, and other workers may change the counters that it
+/// Chooses a child at each node of a walk. Each worker has its own rule with its own scratch
+/// memory. A rule never writes to the tree, and other workers may change the counters that it
 /// reads.
 class Rule {
  public:
@@ -70,15 +70,15 @@ class Rule {
   Rule& operator=(const Rule&) = delete;
   virtual ~Rule() = default;
 
-  /// Takes the constants of a run. They hold for all of its searches.
+  /// Sets the constants of a run, shared by all of its searches.
   virtual void configure(const SearchConfig& config) = 0;
-  /// At the root of `tree`. `search`: this tree's. `may_create`: false at the memory cap.
+  /// At the root of `tree`, for its search `search`. `may_create`: false at the memory limit.
   virtual Selection choose_at_root(const Tree& tree, const RootSearch& search,
                                    bool may_create) noexcept = 0;
   /// At any other node, which is expanded.
   virtual Selection choose(const Tree& tree, const Node& node, bool may_create) noexcept = 0;
-  /// Where `visits` walks go on that have come to an expanded node together and have marked it:
-  /// appends to `given` for one of them at least, at most for all. In one call no two allotments
+  /// Distributes `visits` walks that have reached and marked an expanded node together: appends
+  /// allotments for at least one and at most all of them to `given`. No two allotments of one call
   /// name the same child.
   virtual void allot(const Tree& tree, const Node& node, const RootSearch& search,
                      [[maybe_unused]] std::uint32_t visits, bool may_create,
@@ -94,21 +94,21 @@ class Rule {
   }
 };
 
-/// Whether the rule reads the priors. Without them the moves of a node are tried in random order,
-/// and noise in them has no meaning.
+/// Whether the rule reads the priors. If not, the moves of a node are tried in random order, and
+/// noise has no effect.
 [[nodiscard]] constexpr bool reads_priors(Algorithm algorithm) noexcept {
   return algorithm == Algorithm::puct || algorithm == Algorithm::gumbel;
 }
 /// Whether nodes below the root are expanded. Without a tree each visit of a move evaluates it
-/// anew.
+/// again.
 [[nodiscard]] constexpr bool grows_a_tree(Algorithm algorithm) noexcept {
   return algorithm != Algorithm::flat_ucb;
 }
-/// Whether the next search goes on in the tree.
+/// Whether the next search can reuse the tree.
 [[nodiscard]] constexpr bool keeps_tree(const SearchConfig& config) noexcept {
   return config.reuse_tree && grows_a_tree(config.algorithm);
 }
-/// Whether a search by one rule can go on in the tree of a search by the other.
+/// Whether a search with one rule can reuse the tree of a search with the other.
 [[nodiscard]] constexpr bool shares_trees(Algorithm a, Algorithm b) noexcept {
   return grows_a_tree(a) == grows_a_tree(b) && reads_priors(a) == reads_priors(b);
 }

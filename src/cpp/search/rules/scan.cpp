@@ -9,10 +9,10 @@
 namespace pyengine {
 namespace {
 
-constexpr int kColumn = 64;  ///< children at a time: the columns stay in the first cache
-constexpr int kFew = 8;      ///< up to here one by one is faster (measured)
+constexpr int kColumn = 64;  ///< children per pass: the columns fit into the L1 cache
+constexpr int kFew = 8;      ///< up to here a loop over single children is faster (measured)
 
-/// The numbers of many children, column by column, as vector instructions read them.
+/// The inputs of many children in columns, as vector instructions need them.
 struct Columns {
   int used = 0;
   double sum[kColumn];
@@ -28,7 +28,7 @@ PYENGINE_VECTORISED void score_columns(const Columns& c, const puct::Parent& par
   }
 }
 
-/// One scan, child by child in their order.
+/// One scan over the children in order.
 class Scanner {
  public:
   Scanner(const puct::Parent& parent, std::vector<Unvisited>& unvisited) noexcept
@@ -84,7 +84,7 @@ class Scanner {
   const puct::Parent& parent_;
   std::vector<Unvisited>& unvisited_;
   Scan scan_;
-  int next_ = 0;  ///< place of the next score
+  int next_ = 0;  ///< index of the next score
   Columns columns_;
 };
 

@@ -6,12 +6,12 @@ namespace pyengine {
 #if defined(PYENGINE_VECTORS)
 namespace {
 
-/// Four numbers at a time. AVX2 has no conversion of 64-bit integers to doubles: the functions
-/// below use the doubles from 2^52 on, whose mantissas count by one.
+/// Four numbers at a time. AVX2 cannot convert 64-bit integers to doubles, so the functions below
+/// use doubles from 2^52 on, whose mantissa has units of one.
 struct Four {
   using Int = __m256i;
   using Double = __m256d;
-  using Mask = __m256i;  ///< of each lane all bits or none
+  using Mask = __m256i;  ///< all or no bits set per lane
   static constexpr int kLanes = 4;
 
   PYENGINE_VECTORS static Int load(const void* memory) noexcept {
@@ -41,16 +41,16 @@ struct Four {
   }
 
   static constexpr long long kTwo52 = 0x433LL << 52;  ///< 2^52 as a double
-  static constexpr long long kTwo84 = 0x453LL << 52;  ///< 2^84: its mantissa counts by 2^32
+  static constexpr long long kTwo84 = 0x453LL << 52;  ///< 2^84: its mantissa has units of 2^32
   static constexpr int kUpper = 0xAA;                 ///< the upper half of each lane
-  /// Rounded once, as the scalar conversion does: both halves are exact and their sum is rounded.
+  /// Rounded once, like the scalar conversion: both halves are exact and their sum is rounded.
   PYENGINE_VECTORS static Double to_doubles(Int a) noexcept {
     const Int low = _mm256_blend_epi32(a, all(kTwo52), kUpper);
     // The flipped sign bit adds 2^63, which is subtracted below.
     const Int high = _mm256_srli_epi64(a, 32) ^ all(kTwo84 | 1LL << 31);
     return (as_doubles(high) - all(0x1p84 + 0x1p63 + 0x1p52)) + as_doubles(low);
   }
-  /// The lower and the upper 32 bits, without a sign.
+  /// The lower and upper 32 bits, unsigned.
   PYENGINE_VECTORS static Double low_halves(Int a) noexcept {
     return as_doubles(_mm256_blend_epi32(a, all(kTwo52), kUpper)) - all(0x1p52);
   }
@@ -94,7 +94,7 @@ struct Four {
     const __m128d two = _mm256_castpd256_pd128(a) + _mm256_extractf128_pd(a, 1);
     return two[0] + two[1];
   }
-  /// The least of some lanes; all lie between 0 and 2^31.
+  /// The minimum over the selected lanes; all values are between 0 and 2^31.
   PYENGINE_VECTORS static long long least(Mask lanes, Int a) noexcept {
     const Int kept = a | ~lanes;
     const __m128i two =

@@ -5,7 +5,7 @@ namespace pyengine {
 
 #if defined(PYENGINE_VECTORS)
 #if !defined(__clang__)
-// The header of GCC 12 starts many instructions from undefined lanes.
+// GCC 12's header implements many intrinsics with undefined lanes.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 namespace {
@@ -41,9 +41,9 @@ struct Eight {
     return _mm512_maskz_slli_epi64(kAll, a, bits);
   }
 
-  /// Rounded once, as the scalar conversion does.
+  /// Rounded once, like the scalar conversion.
   PYENGINE_VECTORS static Double to_doubles(Int a) noexcept { return _mm512_cvtepi64_pd(a); }
-  /// The lower and the upper 32 bits, without a sign.
+  /// The lower and upper 32 bits, unsigned.
   PYENGINE_VECTORS static Double low_halves(Int a) noexcept {
     return _mm512_cvtepi64_pd(a & all(0xFFFFFFFFLL));
   }
@@ -80,7 +80,7 @@ struct Eight {
 
   PYENGINE_VECTORS static double largest(Double a) noexcept { return _mm512_reduce_max_pd(a); }
   PYENGINE_VECTORS static double sum(Double a) noexcept { return _mm512_reduce_add_pd(a); }
-  /// The least of some lanes.
+  /// The minimum over the selected lanes.
   PYENGINE_VECTORS static long long least(Mask lanes, Int a) noexcept {
     return _mm512_mask_reduce_min_epi64(lanes, a);
   }

@@ -1,7 +1,7 @@
-/// The scan of a node's children with vectors of any width: the twin of puct::score(). A file for
-/// one width defines PYENGINE_TARGET (the instructions that it may use), includes this header and
-/// defines a type V as in scan_avx2.cpp. Everything is local to that file, so that the linker
-/// cannot take one processor's code for another's.
+/// The scan of a node's children with vectors of any width, matching puct::score(). A file for one
+/// width defines PYENGINE_TARGET (the instruction set), includes this header and defines a type V
+/// as in scan_avx2.cpp. Everything is local to that file, so the linker cannot mix code for
+/// different processors.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "base/cpu.h"
 #include "search/rules/scan.h"
 
-// ThreadSanitizer would see vectors read what other threads write as atomics.
+// ThreadSanitizer would report vector reads of words that other threads write atomically.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
 #define PYENGINE_VECTORS __attribute__((target(PYENGINE_TARGET)))
 #include <immintrin.h>
@@ -28,20 +28,20 @@ static_assert(sizeof(Node) == 8 * kNodeWords && std::endian::native == std::endi
 static_assert(offsetof(Node, value_sum) == 0);
 static_assert(offsetof(Node, visits) == 8 && offsetof(Node, in_flight) == 12);
 static_assert(offsetof(Node, prior) == 34 && offsetof(Node, proof) == 37);
-constexpr int kPriorShift = 16;  ///< within the word at 32
+constexpr int kPriorShift = 16;  ///< within the word at offset 32
 constexpr int kProofShift = 40;
 
-/// A word of each of V::kLanes nodes.
+/// One word from each of V::kLanes nodes.
 template <class V>
 struct Words {
   typename V::Int sums;    ///< value_sum
   typename V::Int counts;  ///< visits, in_flight
-  typename V::Int rest;    ///< the word with prior and proof
+  typename V::Int rest;    ///< the word containing prior and proof
 };
 
-/// `lanes` nodes side by side fill five vectors. Word w of node k is in lane (5 k + w) mod `lanes`
-/// of one of them. No two nodes have it in the same lane, so that blends collect a word of all
-/// nodes, and a rotation by w gives every word the order of word 0.
+/// `lanes` contiguous nodes fill five vectors. Word w of node k is in lane (5 k + w) mod `lanes` of
+/// one of them. It is in a different lane for each node, so blends collect one word of all nodes,
+/// and a rotation by w restores the order of word 0.
 [[nodiscard]] constexpr int lane_of_node(int lanes, int node) noexcept {
   return kNodeWords * node % lanes;
 }
@@ -51,7 +51,7 @@ struct Words {
   return node;
 }
 
-/// The lanes of vector `vector` in which word `w` of a node lies.
+/// The lanes of vector `vector` that contain word `w` of a node.
 [[nodiscard]] constexpr unsigned lanes_of_word(int lanes, int w, int vector) noexcept {
   unsigned found = 0;
   for (int node = 0; node < lanes; ++node) {
@@ -80,13 +80,13 @@ PYENGINE_VECTORS inline Words<V> words_of(const Node* nodes) noexcept {
   return {word<V, 0>(vectors), word<V, 1>(vectors), word<V, 4>(vectors)};
 }
 
-/// The first four or eight children, which lie in blocks of 1, 1, 2 and 4.
+/// The first four or eight children, which are in blocks of 1, 1, 2 and 4.
 template <int lanes>
 struct FirstNodes {
   Node* nodes[lanes];
 };
 
-/// Places beyond `count` repeat the first child, or lie in a block and have no node yet.
+/// Lanes beyond `count` repeat the first child, or point into a block where no node exists yet.
 template <int lanes>
 FirstNodes<lanes> first_nodes(const Arena& arena, const Node& node, int count) noexcept {
   auto* block = arena.at<FirstBlock>(node.children);
@@ -118,10 +118,10 @@ PYENGINE_VECTORS inline Words<V> words_of(const FirstNodes<V::kLanes>& first) no
   return {V::each(word(0)), V::each(word(8)), V::each(word(32))};
 }
 
-/// unpack_prior() in every lane: the same bits, written as doubles.
+/// unpack_prior() in every lane, producing the same bits as doubles.
 template <class V>
 PYENGINE_VECTORS inline typename V::Double priors(typename V::Int rest) noexcept {
-  constexpr int kCodeShift = 52 - 11;  // an exponent of 5 bits and 11 bits of mantissa
+  constexpr int kCodeShift = 52 - 11;  // 5-bit exponent and 11-bit mantissa
   constexpr long long kBase = (1023LL - 31) << 52;
   const auto code =
       V::template shift_left<kCodeShift - kPriorShift>(rest) & V::all(0xFFFFLL << kCodeShift);
@@ -143,12 +143,12 @@ PYENGINE_VECTORS void keep(unsigned fresh, typename V::Int places, typename V::D
 
 template <class V>
 struct Scored {
-  typename V::Double score;  ///< -infinity in lanes that are not to be chosen
+  typename V::Double score;  ///< -infinity in lanes that must not be chosen
   typename V::Double visited_prior;
 };
 
-/// Lanes of `places` from `count` on are not children. All lanes divide: waiting for a mask would
-/// take longer.
+/// Lanes of `places` from `count` on are not children. All lanes divide, since waiting for a mask
+/// would take longer.
 template <class V>
 PYENGINE_VECTORS inline Scored<V> score(const Words<V>& words, typename V::Int places, int count,
                                         const puct::Parent& parent,
@@ -181,7 +181,7 @@ PYENGINE_VECTORS inline Scored<V> score(const Words<V>& words, typename V::Int p
           V::where(static_cast<Mask>(used & V::not_zero(completed)), prior)};
 }
 
-/// The best of each lane so far.
+/// The best candidate of each lane so far.
 template <class V>
 struct Bests {
   typename V::Double score;
@@ -190,12 +190,12 @@ struct Bests {
   typename V::Int nodes;  ///< their addresses
 };
 
-/// The first of the largest scores.
+/// The first candidate with the largest score.
 template <class V>
 PYENGINE_VECTORS inline Scan first_best(const Bests<V>& best) noexcept {
   Scan scan;
   scan.score = V::largest(best.score);
-  // Exact in any order: a prior is a multiple of 2^-42 and the sum is near 1.
+  // Exact in any order: priors are multiples of 2^-42, and their sum is near 1.
   scan.visited_prior = V::sum(best.visited_prior);
   const long long place = V::least(V::equal(best.score, V::all(scan.score)), best.places);
   scan.place = static_cast<int>(place);
@@ -240,7 +240,8 @@ PYENGINE_VECTORS Scan scan_wide(const Arena& arena, const Node& node, int count,
       first += kLanes;
     }
     if (end == count) return first_best<V>(best);
-    index = *block_link(arena, const_cast<Node&>(node), block + 1, index);  // may have no node yet
+    index = *block_link(arena, const_cast<Node&>(node), block + 1,
+                        index);  // may not contain a node yet
   }
 }
 

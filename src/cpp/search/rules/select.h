@@ -1,4 +1,4 @@
-/// The rule that a worker asks.
+/// Selects the rule for a worker.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace pyengine {
 
-/// Keeps the rule from run to run, with the tables that it made.
+/// Keeps the rule, with its tables, from run to run.
 class Selector {
  public:
   void configure(const SearchConfig& config) {
@@ -16,7 +16,7 @@ class Selector {
     algorithm_ = config.algorithm;
     rule_->configure(config);
   }
-  /// After configure().
+  /// Call after configure().
   [[nodiscard]] Rule& rule() noexcept { return *rule_; }
 
  private:

@@ -15,8 +15,8 @@
 namespace pyengine {
 namespace {
 
-/// What a unit of a child's values and its exploration weigh, for small numbers of visits, which
-/// most nodes of a tree have.
+/// The weights of a child's mean and exploration for small visit counts, which most nodes of a tree
+/// have.
 struct SharesTable {
   static constexpr std::uint32_t kSize = 4096;
   std::array<ucb1::Shares, kSize> shares{};
@@ -34,8 +34,8 @@ const SharesTable kShares;
   return kShares.shares[visits];
 }
 
-/// A function of numbers of visits in blocks that are computed when they are first asked for: a
-/// root asks for each number in turn, its children for the same ones again.
+/// A function of visit counts, computed in blocks on first use: a root needs each count in turn,
+/// and its children reuse them.
 template <double (*kFunction)(std::uint32_t)>
 class LazyTable {
  public:
@@ -52,7 +52,7 @@ class LazyTable {
   static constexpr std::uint32_t kBlock = 4096;
   static constexpr std::uint32_t kBlocks = 64;
 
-  /// Two threads may both make a block: one is kept, as long as the process lives.
+  /// Two threads may both compute a block; one copy is kept for the life of the process.
   [[gnu::noinline]] double make(std::uint32_t n) noexcept {
     std::unique_ptr<double[]> block(new (std::nothrow) double[kBlock]);
     if (block == nullptr) return kFunction(n);
@@ -68,28 +68,28 @@ class LazyTable {
   std::array<std::atomic<double*>, kBlocks> blocks_{};
 };
 
-/// ln n; 0 where n is 0.
+/// ln n; 0 if n is 0.
 double log_of_visits(std::uint32_t n) { return n == 0 ? 0.0 : std::log(n); }
 double explore_of_visits(std::uint32_t n) { return ucb1::explore_of(log_of_visits(n)); }
 
 constinit LazyTable<log_of_visits> log_of;
 constinit LazyTable<explore_of_visits> explore_of;
 
-/// Without the node's own evaluation, which is not a visit of a child.
+/// Excludes the node's own evaluation, which is not a visit of a child.
 [[nodiscard]] std::uint32_t visits_of_children(const Node& node) noexcept {
   const std::uint32_t all =
       node.visits.load(std::memory_order_relaxed) + node.in_flight.load(std::memory_order_relaxed);
   return std::max(all, 1U) - 1;
 }
 
-/// Numbers in the order of the scores, which but for rounding are not negative. One cycle compares
-/// two of them, and the next step of a walk waits for the choice.
+/// Bit patterns that order like the scores, which are non-negative except for rounding. Comparing
+/// two takes one cycle, and the next step of a walk waits for this choice.
 [[nodiscard]] std::int64_t rank_of(double score) noexcept {
   return std::bit_cast<std::int64_t>(score);
 }
 
-/// best_child() of children without a leaf in flight: most nodes of a tree that one worker
-/// searches.
+/// best_child() if no child has a leaf in flight, which holds for most nodes of a tree with one
+/// worker.
 template <class Score>
 [[gnu::flatten]] Selection best_at_rest(const Tree& tree, const Node& node, int count,
                                         Score&& score) noexcept {
@@ -110,8 +110,8 @@ template <class Score>
   return Selection::of(best);
 }
 
-/// The child with the largest score(mean, visits, shares of visits). Flattened: in a tree of a
-/// cheap game most of the time is spent in this loop.
+/// The child with the largest score(mean, visits, shares of visits). Flattened, because this loop
+/// dominates the time in a cheap game.
 template <class Score>
 [[gnu::flatten]] Selection best_child(const Tree& tree, const Node& node, int count,
                                       Score&& score) noexcept {
@@ -133,7 +133,7 @@ template <class Score>
       found = score(ucb1::mean_of(value_sum, shares_of(completed)), visits, shares);
     } else if (visits != 0) {
       found = score(ucb1::result_of(node.mean_for_mover()), visits, shares);
-    } else {  // nobody has visited a child that another worker has only just created
+    } else {  // unvisited child just created by another worker
       found = std::numeric_limits<double>::infinity();
     }
     best = found > most ? &child : best;
@@ -150,7 +150,7 @@ void Ucb1Rule::configure(const SearchConfig& config) {
   logarithmic_ = config.exploration == Exploration::log;
 }
 
-/// By a number that changes with each visit, and that no other state than the tree's decides.
+/// Uses a number that changes with each visit and depends only on the tree.
 bool Ucb1Rule::tries_new_move(const Tree& tree, const Node& node) const noexcept {
   if (expand_probability_ == 1.0) return true;
   const auto sum = static_cast<std::uint64_t>(node.value_sum.load(std::memory_order_relaxed));

@@ -1,4 +1,4 @@
-/// UCB1, the rule of the multi-armed bandit: at every node it is UCT, in a tree that does not grow
+/// UCB1, the multi-armed bandit rule: applied at every node it is UCT; in a tree that does not grow
 /// (grows_a_tree()) it is flat UCB. It reads no priors.
 ///
 ///   the child a with the largest   W(a) / N(a) + c sqrt(2 ln n / N(a))
@@ -10,11 +10,11 @@
 ///   n      sum of N over the children
 ///   c      SearchConfig::uct_c, 1 / sqrt(2)
 ///
-/// Moves without a visit come first, in the tree's random order. In UCT, expand_probability is the
-/// probability that a walk takes one of them; else it goes on at the best child there is. Equal
-/// scores: the child that was created first. A leaf in flight is a virtual visit, which counts in
-/// N(a) and n and not in the mean, also where the configuration asks for virtual loss. A child that
-/// has only leaves in flight takes the node's mean. Proofs do not count: a visit of a proven child
+/// Unvisited moves come first, in the tree's random order. In UCT, expand_probability is the
+/// probability that a walk takes one of them; otherwise it continues at the best existing child.
+/// Ties go to the child created first. A leaf in flight is a virtual visit, which counts in N(a)
+/// and n but not in the mean, even if the configuration asks for virtual loss. A child with only
+/// leaves in flight has the node's mean. Proofs do not affect selection: a visit to a proven child
 /// backs up its proven value.
 ///
 /// Sources: Auer et al., "Finite-time analysis of the multiarmed bandit problem", 2002 (UCB1);
@@ -31,10 +31,10 @@ namespace pyengine {
 
 namespace ucb1 {
 
-/// A value in [-1, 1], or a mean of them, as a result in [0, 1].
+/// Maps a value in [-1, 1], or a mean of values, to a result in [0, 1].
 [[nodiscard]] inline double result_of(double value) noexcept { return 0.5 + 0.5 * value; }
 
-/// What scores need of a number N > 0 of visits: they then take neither a division nor a root.
+/// Precomputed factors for N > 0 visits, which save a division and a square root per score.
 struct Shares {
   double value = 0.0;    ///< what a unit of Node::value_sum adds to the mean result
   double explore = 0.0;  ///< sqrt(1 / N)
@@ -49,10 +49,10 @@ struct Shares {
   return 0.5 + static_cast<double>(value_sum) * completed.value;
 }
 
-/// sqrt(2 ln n), which all children of a node share.
+/// sqrt(2 ln n), shared by all children of a node.
 [[nodiscard]] inline double explore_of(double log_n) noexcept { return std::sqrt(2.0 * log_n); }
 
-/// The rule. `c_explore`: c sqrt(2 ln n); `visits`: N(a), those in flight included.
+/// The rule. `c_explore`: c sqrt(2 ln n); `visits`: N(a), including those in flight.
 [[nodiscard]] inline double score(double mean, double c_explore, Shares visits) noexcept {
   return mean + c_explore * visits.explore;
 }

@@ -5,7 +5,7 @@
 namespace pyengine {
 namespace {
 
-/// The proven value for `player`: -1, 0, 1.
+/// The proven value for `player`: -1, 0 or 1.
 [[nodiscard]] int worth(Proof proof, int player) noexcept {
   const int first = static_cast<int>(proof);
   return player == 0 ? first : -first;
@@ -15,7 +15,7 @@ namespace {
   return static_cast<Proof>(mover == 0 ? worth_to_mover : -worth_to_mover);
 }
 
-/// The proof that the children of an expanded node give it, or none.
+/// The proof of an expanded node that follows from its children, or none.
 [[nodiscard]] Proof proof_from_children(const Tree& tree, const Node& node) noexcept {
   const int count = node.num_children.load(std::memory_order_acquire);
   const int mover = node.mover;
@@ -32,10 +32,10 @@ namespace {
   return all || best == 1 ? for_first(best, mover) : Proof::none;
 }
 
-/// False when the node is proven already. When two workers prove the last two children of a node,
-/// the one that comes here later must see both children and both proofs, or the node's proof is
-/// lost. Read-modify-writes of one atomic have one order, and each sees what was written before the
-/// earlier ones; with loads and stores both workers could read too early.
+/// Returns false if the node is already proven. When two workers prove the last two children of a
+/// node, the later one must see both children and both proofs, or the node's proof is lost. Read-
+/// modify-writes of one atomic are totally ordered, and each sees what was written before the
+/// earlier ones; with plain loads and stores both workers could read too early.
 [[nodiscard]] bool may_be_proven(Node& node) noexcept {
   Proof proof = Proof::none;
   return node.proof.compare_exchange_strong(proof, Proof::none, std::memory_order_acq_rel,
@@ -45,7 +45,7 @@ namespace {
 }  // namespace
 
 void prove(const Tree& tree, const Path& path, float value_for_first) noexcept {
-  // A user's game may end with a value between win, draw and loss, which proves nothing.
+  // A user's game may end with a value other than win, draw or loss, which proves nothing.
   if (value_for_first != -1.0F && value_for_first != 0.0F && value_for_first != 1.0F) return;
   path.back()->proof.store(static_cast<Proof>(static_cast<int>(value_for_first)),
                            std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-/// Back-up: adds the value of a leaf to the statistics of its path, and carries proofs to the root.
+/// Back-up: adds a leaf's value to the statistics of its path and propagates proofs to the root.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace pyengine {
 
-/// The lock of a leaf in flight, which keeps mark_again() and unmark() apart; none where one thread
-/// owns the tree. It is held for one pass over the path, so that unmark() waits in a loop.
+/// The lock of a leaf in flight. It keeps mark_again() and unmark() from interleaving, and is not
+/// taken if one thread owns the tree. It is held for one pass over the path, so unmark() may spin.
 template <Sharing S>
 class LeafLock {
  public:
@@ -29,13 +29,13 @@ class LeafLock {
   Node& leaf_;
 };
 
-/// Marks a leaf in flight on its whole path; unmark() takes the marks back.
+/// Marks every node on the path of a leaf in flight; unmark() removes the marks.
 template <Sharing S>
 void mark(const Path& path, std::uint32_t times = 1) noexcept {
   for (Node* node : path) add<S>(node->in_flight, times);
 }
-/// A walk met a leaf in flight: marks its path `times` more until unmark(), so that the next walks
-/// turn away earlier. When the leaf is no longer in flight, marks nothing and returns false.
+/// Marks the path of a leaf in flight `times` more after a collision, until unmark(), so that later
+/// walks turn away earlier. Returns false and marks nothing if the leaf is no longer in flight.
 template <Sharing S>
 bool mark_again(const Path& path, std::uint32_t times) noexcept {
   Node& leaf = *path.back();
@@ -47,7 +47,7 @@ bool mark_again(const Path& path, std::uint32_t times) noexcept {
   lock.unlock();
   return flies;
 }
-/// Takes back all marks of a leaf in flight.
+/// Removes all marks of a leaf in flight.
 template <Sharing S>
 void unmark(const Path& path) noexcept {
   Node& leaf = *path.back();
@@ -58,8 +58,8 @@ void unmark(const Path& path) noexcept {
   lock.unlock();
 }
 
-/// Counts one visit of every node of the path with a value for the first player. For the first
-/// `drawn` nodes the value is 0 (see Walk::drawn).
+/// Counts one visit, with a value for the first player, at every node of the path. The value counts
+/// as 0 for the first `drawn` nodes (see Walk::drawn).
 template <Sharing S>
 void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noexcept {
   const std::int64_t fixed = to_fixed(value_for_first);
@@ -71,8 +71,8 @@ void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noe
   }
 }
 
-/// The game is over at the last node of `path`: marks it proven, and then each node above it that
-/// has a winning move or proofs of all its moves.
+/// Marks the terminal node at the end of `path` proven, then each node above it that has a winning
+/// move or whose moves are all proven.
 void prove(const Tree& tree, const Path& path, float value_for_first) noexcept;
 
 }  // namespace pyengine

@@ -1,15 +1,15 @@
-/// What a tree is made of. A node's children are created when first visited, in the order of its
-/// edges, so that the children are always a prefix of the edges:
+/// Nodes and edges. A node's children are created on their first visit, in edge order, so the
+/// children are always a prefix of the edges:
 ///
 ///   node ──edges──▶ [ e0 e1 e2 e3 e4 ... ]      sorted: larger prior, smaller action; see edges.h
 ///     │
-///     └─children──▶ [links, c0] ──▶ [c1]        blocks of 1, 1, 2, 4, 8 ... nodes, side by side
+///     └─children──▶ [links, c0] ──▶ [c1]        contiguous blocks of 1, 1, 2, 4, 8 ... nodes
 ///                               ──▶ [c2 c3]
 ///                               ──▶ [c4 ... c7]
 ///                               ──▶ [next, c8 ... c15] ──▶ [next, c16 ...] ...
 ///
-/// Nodes never move. A rule looks at the children and at one more edge. The first sixteen
-/// children are two loads away: in a small node selection waits for nothing else.
+/// Nodes never move. A rule reads the children and one more edge. The first sixteen children are
+/// two loads away, so selection in a small node waits for nothing else.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@
 
 namespace pyengine {
 
-/// A legal move: prior and action in one number, whose descending order is the search's order.
+/// A legal move: prior and action packed into one number whose descending order is the search
+/// order.
 class Edge {
  public:
   Edge() = default;
@@ -44,11 +45,11 @@ class Edge {
 static_assert(sizeof(Edge) == 4);
 
 enum class NodeState : std::uint8_t {
-  unseen,    ///< whether the game is over here is not known: a walk failed on its way here
-  fresh,     ///< the game goes on here; not evaluated, and no worker has it
-  claimed,   ///< a worker evaluates it
-  expanded,  ///< evaluated; edges, mover and value can be read
-  terminal,  ///< the game is over here; value can be read
+  unseen,    ///< unknown whether the game is over here: a walk failed on its way
+  fresh,     ///< not terminal, not evaluated, and not claimed
+  claimed,   ///< a worker is evaluating it
+  expanded,  ///< evaluated; edges, mover and value may be read
+  terminal,  ///< the game is over here; value may be read
 };
 
 /// Game-theoretic value for the first player.
@@ -58,52 +59,54 @@ enum class Proof : std::int8_t { loss = -1, draw = 0, win = 1, none = 127 };
   return player == 0 ? Proof::loss : Proof::win;
 }
 
-/// Values are summed in fixed point: integer addition commutes, so the same back-ups give the same
+/// Values are summed in fixed point. Integer addition commutes, so the same back-ups give the same
 /// sum in any order.
 inline constexpr double kValueUnit = 0x1p-24;
 [[nodiscard]] inline std::int64_t to_fixed(float value) noexcept {
   return std::llround(static_cast<double>(value) * 0x1p24);
 }
 
-/// Most visits that a node can count. No node has more than the root, and a search ends there.
+/// The most visits a node can count. No node has more than the root, where the search then stops.
 inline constexpr std::uint32_t kMaxVisits = std::numeric_limits<std::uint32_t>::max();
 
 struct Node {
-  /// W: completed back-ups, in units of 2^-24, for the player who moved here. Any worker, relaxed.
+  /// W: sum of completed back-ups in units of 2^-24, for the player who moved here. Written by any
+  /// worker, relaxed.
   std::atomic<std::int64_t> value_sum{0};
-  /// N: completed back-ups, its own evaluation included. Any worker, relaxed.
+  /// N: number of completed back-ups, including the node's own evaluation. Written by any worker,
+  /// relaxed.
   std::atomic<std::uint32_t> visits{0};
-  /// Leaves below that are gathered and not yet backed up, simulations that are leased, and joint
-  /// walks that go there. Any worker; relaxed, but for leases (run/lease.h).
+  /// Leaves in flight below, leased simulations, and joint walks heading here. Written by any
+  /// worker; relaxed, except for leases (run/lease.h).
   std::atomic<std::uint32_t> in_flight{0};
-  /// First block of children. The worker that holds the lock, before num_children.
+  /// First block of children. Written by the holder of the lock, before num_children.
   BlockIndex children = 0;
-  /// See edges.h. The worker that claimed the node, before state becomes expanded (release).
+  /// See edges.h. Written by the worker that claimed the node, before state becomes expanded
+  /// (release).
   BlockIndex edges = 0;
-  /// Of the node's own evaluation, for the player to move; of a terminal node, for the first
-  /// player.
+  /// The node's own evaluation, for the player to move; at a terminal node, for the first player.
   float value = 0.0F;
   std::uint16_t num_edges = 0;  ///< at most kMaxActions
-  /// Children that can be read. The holder of the lock, release.
+  /// Number of children that may be read. Written by the holder of the lock, release.
   std::atomic<std::uint16_t> num_children{0};
-  ActionId action = 0;    ///< that leads here; constant
-  PackedPrior prior = 0;  ///< of that action; root noise changes it between searches
+  ActionId action = 0;    ///< the action that leads here; constant
+  PackedPrior prior = 0;  ///< prior of that action; root noise changes it between searches
   std::atomic<NodeState> state{NodeState::fresh};  ///< acquire / release
-  std::atomic<Proof> proof{Proof::none};           ///< from none to a value; see prove()
+  std::atomic<Proof> proof{Proof::none};           ///< set once; see prove()
   /// Held while a child is created, while a leaf in flight is marked, and during a lease
-  /// (run/lease.h): acquire / release; sequentially consistent where a lease is taken.
+  /// (run/lease.h): acquire / release; sequentially consistent when a lease is taken.
   std::atomic<bool> locked{false};
   std::uint8_t chooser : 1 = 0;         ///< player who moved here; constant
   std::uint8_t mover : 1 = 0;           ///< player to move; written with edges
-  std::uint8_t edges_are_bits : 1 = 0;  ///< a set of actions of one prior, not a list
-  std::uint8_t has_prior_sum : 1 = 0;   ///< after the list: see prior_sum()
+  std::uint8_t edges_are_bits : 1 = 0;  ///< the edges are a bit set with one prior, not a list
+  std::uint8_t has_prior_sum : 1 = 0;   ///< stored after the list: see prior_sum()
 
-  /// W / N for the player who moved here.
+  /// W / N, for the player who moved here.
   [[nodiscard]] double mean_for_chooser() const noexcept {
     return static_cast<double>(value_sum.load(std::memory_order_relaxed)) * kValueUnit /
         visits.load(std::memory_order_relaxed);
   }
-  /// For the player to move at the node.
+  /// The same value for the player to move at the node.
   [[nodiscard]] double mean_for_mover() const noexcept {
     const double mean = mean_for_chooser();
     return chooser == mover ? mean : -mean;
@@ -114,19 +117,18 @@ static_assert(sizeof(Node) == 40 && alignof(Node) == kUnitBytes);
 /// Block 0 of a node's children.
 struct FirstBlock {
   static constexpr int kLinks = 4;
-  BlockIndex links[kLinks] =
-      {};  ///< blocks 1 ... 4; each written before num_children passes into it
+  BlockIndex links[kLinks] = {};  ///< blocks 1 ... 4; each written before num_children reaches it
   [[nodiscard]] Node* nodes() noexcept { return reinterpret_cast<Node*>(this + 1); }
 };
-/// Blocks from 4 on. Blocks 1 to 3 are nodes alone.
+/// Blocks from 4 on. Blocks 1 to 3 contain only nodes.
 struct LaterBlock {
-  BlockIndex next = 0;  ///< written before num_children passes into the next block
+  BlockIndex next = 0;  ///< written before num_children reaches the next block
   std::uint32_t unused = 0;
   [[nodiscard]] Node* nodes() noexcept { return reinterpret_cast<Node*>(this + 1); }
 };
 static_assert(sizeof(FirstBlock) == 2 * kUnitBytes && sizeof(LaterBlock) == kUnitBytes);
 
-/// Children in block b: 1, 1, 2, 4, 8 ... 1024, 1024, ...
+/// Number of children in block b: 1, 1, 2, 4, 8 ... 1024, 1024, ...
 [[nodiscard]] constexpr int block_capacity(int block) noexcept {
   return block == 0 ? 1 : 1 << std::min(block - 1, 10);
 }
@@ -140,7 +142,7 @@ static_assert(sizeof(FirstBlock) == 2 * kUnitBytes && sizeof(LaterBlock) == kUni
 static_assert(block_units(63) <= Arena::kMaxUnits);
 [[nodiscard]] constexpr int edge_units(int edges) noexcept { return (edges + 1) / 2; }
 static_assert(kMaxActions <= std::numeric_limits<decltype(Node::num_edges)>::max());
-static_assert(edge_units(kMaxActions + 1) <= Arena::kMaxUnits);  // a prior sum follows
+static_assert(edge_units(kMaxActions + 1) <= Arena::kMaxUnits);  // the prior sum follows the edges
 
 /// The nodes of block `block`.
 [[nodiscard]] inline Node* block_nodes(const Arena& arena, int block, BlockIndex index) noexcept {
@@ -149,7 +151,7 @@ static_assert(edge_units(kMaxActions + 1) <= Arena::kMaxUnits);  // a prior sum 
   return arena.at<LaterBlock>(index)->nodes();
 }
 
-/// The place of the index of block `block`; `before`: index of the block before it.
+/// Where the index of block `block` is stored; `before` is the index of the previous block.
 [[nodiscard]] inline BlockIndex* block_link(const Arena& arena, Node& node, int block,
                                             BlockIndex before) noexcept {
   if (block == 0) return &node.children;
@@ -157,8 +159,8 @@ static_assert(edge_units(kMaxActions + 1) <= Arena::kMaxUnits);  // a prior sum 
   return &arena.at<LaterBlock>(before)->next;
 }
 
-/// The blocks of a node's children, one after the other. Only blocks with children that
-/// num_children counts may be entered; a worker may be creating the next one.
+/// Iterates over a node's blocks of children. Enter only blocks with children counted by
+/// num_children; a worker may be creating the next one.
 class BlockWalk {
  public:
   BlockWalk(const Arena& arena, const Node& node) noexcept
@@ -176,7 +178,7 @@ class BlockWalk {
   BlockIndex index_;
 };
 
-/// Calls `visit(child)` for the first `count` children of `node`, in the order of the edges.
+/// Calls `visit(child)` for the first `count` children of `node`, in edge order.
 template <class Visit>
 void for_each_child(const Arena& arena, const Node& node, int count, Visit&& visit) {
   if (count == 0) return;
@@ -190,8 +192,8 @@ void for_each_child(const Arena& arena, const Node& node, int count, Visit&& vis
   }
 }
 
-/// for_each_child() of at least one child, with the way to the first blocks written out: the
-/// address of the next node is there some cycles earlier, and `visit` is compiled many times.
+/// for_each_child() for at least one child, with the path to the first blocks unrolled: the address
+/// of the next node is available some cycles earlier. `visit` is compiled several times.
 template <class Visit>
 [[gnu::always_inline]] inline void for_each_child_fast(const Arena& arena, const Node& node,
                                                        int count, Visit&& visit) {
@@ -223,7 +225,7 @@ template <class Visit>
   }
 }
 
-/// The child at `place`, which exists.
+/// The child at index `place`, which must exist.
 [[nodiscard]] inline Node* child_at(const Arena& arena, const Node& node, int place) noexcept {
   BlockWalk walk(arena, node);
   for (; place >= walk.capacity(); walk.next()) place -= walk.capacity();

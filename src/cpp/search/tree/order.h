@@ -1,4 +1,4 @@
-/// A random order that needs no memory: a rule without priors tries the moves of a node in it.
+/// A random order of moves that needs no memory, for rules without priors.
 #pragma once
 
 #include <bit>
@@ -9,13 +9,14 @@
 
 namespace pyengine {
 
-/// The key of a tree's orders, from the seed and the number of the search that began it; not 0.
+/// The key of a tree's orders, never 0, from the seed and the number of the search that began the
+/// tree.
 [[nodiscard]] constexpr std::uint64_t order_of_tree(std::uint64_t seed,
                                                     std::uint64_t search) noexcept {
   return mix64(seed ^ mix64(~search)) | 1U;
 }
 
-/// The key of one node's order, from the key of the tree and what tells the node from others.
+/// The key of one node's order, from the tree's key and an identifier of the node.
 [[nodiscard]] constexpr std::uint64_t order_key(std::uint64_t tree, std::uint64_t action,
                                                 std::span<const std::uint64_t> moves) noexcept {
   std::uint64_t key = tree ^ action;
@@ -23,9 +24,9 @@ namespace pyengine {
   return mix64(key);
 }
 
-/// What stands at `place` of the order of 0 .. count - 1 that `key` names; 0 <= place < count. A
-/// bijection of the numbers of as many bits is repeated until it ends below `count`, which takes
-/// fewer than two rounds on average; a rotation makes every number as likely at every place.
+/// Element `place` of the permutation of 0 .. count - 1 given by `key`; 0 <= place < count. A
+/// bijection on numbers of the same bit width is repeated until the result is below `count` (fewer
+/// than two rounds on average); a rotation makes every element equally likely at every place.
 [[nodiscard]] constexpr int place_in_order(int place, int count, std::uint64_t key) noexcept {
   const auto numbers = static_cast<std::uint32_t>(count);
   const int bits = std::bit_width(numbers - 1);

@@ -1,4 +1,4 @@
-/// The nodes that a walk passed.
+/// The nodes visited by a walk.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace pyengine {
 
-/// From the root to the node where the walk ended, both included.
+/// From the root to the last node of the walk, inclusive.
 using Path = std::vector<Node*>;
 
 }  // namespace pyengine

@@ -1,4 +1,4 @@
-/// Priors in 16 bits: 5 of exponent, 11 of mantissa. Relative error below 2^-12 down to 2^-31.
+/// Priors in 16 bits: 5-bit exponent, 11-bit mantissa. Relative error below 2^-12 down to 2^-31.
 #pragma once
 
 #include <bit>
@@ -9,8 +9,8 @@ namespace pyengine {
 using PackedPrior = std::uint16_t;
 
 namespace prior_format {
-inline constexpr int kDroppedBits = 12;                   ///< of a float's 23 bits of mantissa
-inline constexpr std::uint32_t kExponentBias = 127 - 31;  ///< code exponent 31 is 2^0
+inline constexpr int kDroppedBits = 12;                   ///< of a float's 23 mantissa bits
+inline constexpr std::uint32_t kExponentBias = 127 - 31;  ///< exponent code 31 is 2^0
 inline constexpr std::uint32_t kBase = kExponentBias << 11;
 }  // namespace prior_format
 
@@ -20,7 +20,8 @@ inline constexpr std::uint32_t kBase = kExponentBias << 11;
   if (!(p >= 0x1p-31F)) return 0;
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(p) + (1U << (kDroppedBits - 1));
   const std::uint32_t code = (bits >> kDroppedBits) - kBase;
-  // Code 0 stands for zero, so the smallest value that it would mean is rounded up to code 1.
+  // Code 0 is reserved for zero, so the smallest value that would map to it is rounded up to code
+  // 1.
   return static_cast<PackedPrior>(code < 1 ? 1 : (code > 0xFFFF ? 0xFFFF : code));
 }
 

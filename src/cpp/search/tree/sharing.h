@@ -1,15 +1,15 @@
-/// How threads count in a tree.
+/// Atomic or plain counting, depending on whether threads share a tree.
 #pragma once
 
 #include <atomic>
 
 namespace pyengine {
 
-/// Whether several threads use a tree at once. One thread needs no lock prefix, which makes a
-/// simulation with the uniform evaluator about a quarter faster.
+/// Whether several threads use a tree concurrently. A single thread needs no lock prefix, which
+/// makes a simulation with the uniform evaluator about a quarter faster.
 enum class Sharing : bool { exclusive, shared };
 
-/// Adds and returns what was there before.
+/// Adds to a counter and returns its previous value.
 template <Sharing S, class T>
 T add(std::atomic<T>& counter, T amount) noexcept {
   if constexpr (S == Sharing::shared) return counter.fetch_add(amount, std::memory_order_relaxed);

@@ -13,18 +13,18 @@
 namespace pyengine {
 namespace {
 
-constexpr std::uint64_t kFlushEvery = 1024;  ///< nodes freed before others may have their memory
-/// Visits of a node below which advance() counts the nodes itself: half a millisecond.
+constexpr std::uint64_t kFlushEvery = 1024;  ///< nodes freed before their memory is made available
+/// Visits below which advance() counts the nodes itself, which takes up to half a millisecond.
 constexpr std::uint32_t kVisitsToCount = 1U << 14;
 
-/// Frees everything below `top` except what is below `kept`, which has a new owner.
+/// Frees everything below `top` except the nodes below `kept`, which has a new owner.
 class Sweep {
  public:
   Sweep(std::shared_ptr<Arena> arena, const Node* kept)
       : allocator_(std::move(arena)), kept_(kept) {}
 
-  /// Returns the number of nodes freed below `top`, with `kept`, whose content moved. Out of memory
-  /// for its own list it stops, and the rest is lost until the arena dies.
+  /// Returns the number of nodes freed below `top`, including `kept`, whose content moved. If its
+  /// own list runs out of memory it stops, and the rest is leaked until the arena is destroyed.
   std::uint64_t run(const Node& top) noexcept {
     try {
       sweep(top);
@@ -84,7 +84,7 @@ class Sweep {
   std::uint64_t flushed_ = 0;
 };
 
-/// Nodes below `top`, with it. No worker may change them.
+/// Number of nodes below and including `top`. No worker may change them.
 std::uint64_t count_nodes(const Arena& arena, const Node& top) {
   std::uint64_t count = 1;
   std::vector<const Node*> pending = {&top};
@@ -100,7 +100,7 @@ std::uint64_t count_nodes(const Arena& arena, const Node& top) {
   return count;
 }
 
-/// Copies a node. No other worker may use either of them.
+/// Copies a node. No other worker may use either node.
 void copy_node(const Node& from, Node& to) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   to.value_sum.store(from.value_sum.load(kRelaxed), kRelaxed);
@@ -128,7 +128,7 @@ Tree::Tree(std::shared_ptr<ChunkPool> pool) : Tree(std::make_shared<Arena>(std::
 Tree::Tree(std::shared_ptr<Arena> arena)
     : arena_(std::move(arena)), nodes_(std::make_shared<std::atomic<std::uint64_t>>(1)) {}
 
-// A sweep of this arena may be under way; it may stop.
+// Stops a sweep of this arena, if one is running.
 Tree::~Tree() { abandon(); }
 
 std::vector<Edge> Tree::edges(const Node& node) const {
@@ -193,7 +193,7 @@ template Node* Tree::create_child<Sharing::shared>(Allocator&, Node&, bool&) noe
 Node* Tree::make_place(Allocator& allocator, Node& parent, int place) noexcept {
   int block = 0;
   BlockIndex* link = &parent.children;
-  if (place > 0) {  // block b <= kLinks begins at place 2^(b-1), and its link is in the first block
+  if (place > 0) {  // block b <= kLinks begins at index 2^(b-1), and its link is in the first block
     block = std::min(static_cast<int>(std::bit_width(static_cast<unsigned>(place))),
                      FirstBlock::kLinks);
     link = block_link(*arena_, parent, block, *link);
@@ -282,7 +282,8 @@ void Tree::clear() {
   copy_node(Node(), root_);
 }
 
-/// The background runs one sweep after the other: each finds the count before it corrected.
+/// The background thread runs one sweep after another, so each sees the count corrected by the
+/// previous one.
 void Tree::sweep_root(const Node* kept, std::uint64_t nodes, bool counted) {
   auto old_root = std::make_shared<Node>();
   copy_node(root_, *old_root);
