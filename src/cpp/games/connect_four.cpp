@@ -101,7 +101,7 @@ void ConnectFour::stones(int t, BoardBits& first, BoardBits& second) const noexc
 
 Playout ConnectFour::light_playout(Rng& rng) const noexcept {
   SmallDraws draws(rng);
-  std::array<std::uint64_t, kMaxColumns> lands;  // NOLINT: where a stone falls in each open column
+  std::array<std::uint64_t, kMaxColumns> lands;  // NOLINT: where a stone lands in each open column
   std::uint32_t num_open = 0;
   for (Action column = 0; column < params_.columns; ++column) {
     if (is_legal(column)) lands[num_open++] = highest(column) >> params_.columns;
@@ -115,7 +115,7 @@ Playout ConnectFour::light_playout(Rng& rng) const noexcept {
     own |= drawn;
     if (has_four(own)) return {{sign}, plies};
     drawn >>= params_.columns;
-    if (drawn == 0) {  // the column is full; the others stay in their order
+    if (drawn == 0) {  // the column is full; the others keep their order
       std::copy(&drawn + 1, &lands[num_open], &drawn);
       --num_open;
     }

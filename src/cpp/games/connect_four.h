@@ -1,4 +1,4 @@
-/// Connect Four on boards of any size that fits a word: action = column.
+/// Connect Four on boards of any size that fits into a word: action = column.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 
 namespace pyengine {
 
-/// Bit row * columns + column, row 0 on top: the order of BoardBits. A row of floor below the board
-/// makes the highest stone of a column (or the floor) the lowest bit of that column; a stone falls
-/// on the point above it. Four in a row is found in the whole board by shifts; masks of where a
-/// four may begin keep it from running round the edge.
+/// Bit row * columns + column, row 0 on top: the order of BoardBits. With a floor row below the
+/// board, the highest stone of a column (or its floor) is the column's lowest bit; a stone lands on
+/// the point above it. Four in a row is found on the whole board with shifts; masks of possible
+/// starts keep it from wrapping around the edge.
 class ConnectFour {
  public:
   /// (rows + 1) * columns <= 64.
@@ -73,7 +73,7 @@ class ConnectFour {
   [[nodiscard]] bool has_light_playout() const noexcept { return true; }
   Playout light_playout(Rng& rng) const noexcept;
 
-  /// Same board and mover.
+  /// Same board and player to move.
   friend bool operator==(const ConnectFour& a, const ConnectFour& b) noexcept {
     return a.stones_ == b.stones_ && a.to_move_ == b.to_move_ && a.params_ == b.params_;
   }
@@ -87,7 +87,7 @@ class ConnectFour {
     const std::uint64_t taken = (stones_[0] | stones_[1] | floor_) & (first_column_ << column);
     return taken & (~taken + 1);
   }
-  /// Shifts by a constant, as on the usual board, take fewer instructions.
+  /// Constant shifts, as on the standard board, take fewer instructions.
   [[nodiscard]] bool has_four(std::uint64_t stones) const noexcept {
     constexpr std::integral_constant<int, 7> kUsual;
     return params_.columns == kUsual ? has_four(stones, kUsual) : has_four(stones, params_.columns);
@@ -107,12 +107,12 @@ class ConnectFour {
   }
 
   std::array<std::uint64_t, 2> stones_{};
-  std::uint64_t recent_ = 0;        ///< the last eight columns, a byte each, the last one lowest
+  std::uint64_t recent_ = 0;        ///< the last eight columns, one byte each, the latest lowest
   std::uint64_t top_ = 0;           ///< the top row
   std::uint64_t floor_ = 0;         ///< the row below the board
   std::uint64_t first_column_ = 0;  ///< column 0 with its floor
-  std::uint64_t from_left_ = 0;     ///< points with three columns or more to their right
-  std::uint64_t from_right_ = 0;    ///< points with three columns or more to their left
+  std::uint64_t from_left_ = 0;     ///< points with at least three columns to their right
+  std::uint64_t from_right_ = 0;    ///< points with at least three columns to their left
   Params params_;
   std::uint8_t plies_ = 0;  ///< since the start
   std::uint8_t to_move_ = 0;

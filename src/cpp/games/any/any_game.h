@@ -1,5 +1,5 @@
-/// Games and positions without their type: what the evaluators and the API see. The search itself
-/// knows the type (search/run/walker.h) and pays no virtual call per ply.
+/// Type-erased games and positions, for evaluators and the API. The search itself is a template
+/// over the game (search/run/walker.h) and pays no virtual call per ply.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace pyengine {
 
-/// What playouts of one thread need and use again, so that nothing is allocated for a playout.
+/// Scratch memory for the playouts of one thread, so that a playout allocates nothing.
 struct PlayoutSpace {
   std::unique_ptr<class AnyPosition> position;
   ActionList legal;
 };
 
-/// A position of some game. The meaning of every verb is that of the Game concept.
+/// A position of some game. All functions have the meaning given in the Game concept.
 class AnyPosition {
  public:
   AnyPosition() = default;
@@ -36,7 +36,7 @@ class AnyPosition {
   [[nodiscard]] virtual int to_move() const noexcept = 0;
   [[nodiscard]] virtual std::optional<Outcome> outcome() const noexcept = 0;
   virtual void legal_actions(ActionList& moves) const = 0;
-  /// The same as a set; false where the game does not keep it so.
+  /// The same as a set; false if the game does not store it.
   virtual bool legal_bits(BoardBits& bits) const noexcept = 0;
   [[nodiscard]] virtual bool is_legal(Action action) const noexcept = 0;
   virtual void play(Action action) = 0;
@@ -44,23 +44,23 @@ class AnyPosition {
   [[nodiscard]] virtual bool equals(const AnyPosition& other) const = 0;
   [[nodiscard]] virtual std::string to_string() const = 0;
 
-  /// What networks see; see the Game concept. The bool says whether the game has it.
+  /// Inputs of networks; see the Game concept. The bool says whether the game provides them.
   virtual void stones(int t, BoardBits& first, BoardBits& second) const noexcept = 0;
   [[nodiscard]] virtual Action last_move(int t) const noexcept = 0;
   virtual bool liberties(int k, BoardBits& bits) const noexcept = 0;
   virtual bool area_points(BoardBits& first, BoardBits& second) const noexcept = 0;
   [[nodiscard]] virtual Action ko_point() const noexcept = 0;
-  /// The planes of a user's game, float32[C,H,W]; false where the game has none of its own.
+  /// The planes of a user's game, float32[C,H,W]; false if the game has none.
   virtual bool observation(std::span<float> planes) const = 0;
 
-  /// A game played on from here, uniformly or by the game's playout policy. Throws what the code of
-  /// a user's game threw.
+  /// Plays to the end from here, uniformly or by the game's playout policy. Rethrows exceptions of
+  /// a user's game.
   virtual Playout play_out(Rng& rng, PlayoutSpace& space) const = 0;
-  /// Throws what the code of a user's game threw in a verb that cannot.
+  /// Rethrows an exception that a user's game threw in a function that cannot throw.
   virtual void rethrow_if_failed() const = 0;
 };
 
-/// Makes `to` a copy of `from`, reusing the position of the same game that it may hold.
+/// Makes `to` a copy of `from`, reusing an existing position of the same game.
 inline void copy_position(const AnyPosition& from, std::unique_ptr<AnyPosition>& to) {
   if (to == nullptr) {
     to = from.clone();
@@ -69,7 +69,7 @@ inline void copy_position(const AnyPosition& from, std::unique_ptr<AnyPosition>&
   }
 }
 
-/// A game with its parameters: makes positions. Immutable, shared between threads.
+/// A game with its parameters, which creates positions. Immutable, shared between threads.
 class AnyGame {
  public:
   AnyGame() = default;
@@ -81,17 +81,17 @@ class AnyGame {
   [[nodiscard]] virtual ParamMap params() const = 0;
   /// "go(board_size=9,...)" with every parameter.
   [[nodiscard]] virtual std::string to_string() const = 0;
-  /// Same game and same parameters; of user's games, the same object.
+  /// Same game and parameters; for users' games, the same object.
   [[nodiscard]] virtual bool same_as(const AnyGame& other) const = 0;
   [[nodiscard]] virtual const GameShape& shape() const noexcept = 0;
   [[nodiscard]] virtual const Symmetries& symmetries() const noexcept = 0;
-  /// Shape of AnyPosition::observation(), {C, H, W}; zeros where the game has none of its own.
+  /// Shape of AnyPosition::observation(), {C, H, W}; zeros if the game has none.
   [[nodiscard]] virtual std::array<int, 3> observation_shape() const noexcept = 0;
-  /// Whether AnyPosition::liberties() means something.
+  /// Whether AnyPosition::liberties() is available.
   [[nodiscard]] virtual bool has_liberties() const noexcept = 0;
   [[nodiscard]] virtual bool has_area() const noexcept = 0;
   [[nodiscard]] virtual bool has_ko() const noexcept = 0;
-  /// Whether stones() and last_move() mean something: false for a user's game.
+  /// Whether stones() and last_move() are available: false for a user's game.
   [[nodiscard]] virtual bool has_stones() const noexcept = 0;
 
   [[nodiscard]] virtual std::unique_ptr<AnyPosition> initial_position() const = 0;
@@ -100,7 +100,7 @@ class AnyGame {
   [[nodiscard]] virtual Action string_to_action(std::string_view text) const = 0;
 };
 
-/// A G behind AnyPosition. The search uses `value` directly.
+/// A G behind the AnyPosition interface. The search uses `value` directly.
 template <Game G>
 class PositionOf final : public AnyPosition {
  public:

@@ -1,4 +1,4 @@
-/// Calls of a user's code within a run that may have to end.
+/// Interruptible calls of a user's code.
 #pragma once
 
 #include <functional>
@@ -8,18 +8,18 @@
 
 namespace pyengine {
 
-/// While it is in scope, its thread begins no call of a user's game once `goes_on` says no: the
-/// call throws Interrupted instead. So a run that is to end waits for one call at most.
+/// While in scope, once `goes_on` returns false, calls of a user's game on this thread throw
+/// Interrupted instead. A run that must end therefore waits for at most one call.
 class CallGuard {
  public:
-  /// nullptr: calls are free, such as those from within a call.
+  /// nullptr: calls are not checked, for example nested ones.
   explicit CallGuard(const std::function<bool()>* goes_on) noexcept
       : outer_(std::exchange(current, goes_on)) {}
   CallGuard(const CallGuard&) = delete;
   CallGuard& operator=(const CallGuard&) = delete;
   ~CallGuard() { current = outer_; }
 
-  /// Before each call.
+  /// Called before each call.
   static void check() {
     if (current != nullptr && !(*current)()) throw Interrupted();
   }

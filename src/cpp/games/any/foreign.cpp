@@ -13,7 +13,7 @@
 namespace pyengine {
 namespace {
 
-constexpr double kTolerance = 1e-6;  ///< of returns, relative to the largest
+constexpr double kTolerance = 1e-6;  ///< for returns, relative to the largest
 
 std::uint64_t next_origin() noexcept {
   static std::atomic<std::uint64_t> last{0};
@@ -125,7 +125,7 @@ void ForeignRules::check_actions(std::vector<long long>& actions) const {
   }
 }
 
-/// A game without an end would keep a playout for ever.
+/// A game without an end would keep a playout running forever.
 void ForeignRules::check_length(int plies) const {
   const int longest = info_.shape.max_game_length;
   if (plies < longest) return;
@@ -152,8 +152,8 @@ std::string ForeignPosition::action_to_string(const Params& params, Action actio
   return params.rules->initial_state()->action_to_string(action);
 }
 
-/// Names are asked for the legal actions of the initial state alone: a game need not have a name
-/// for an action that cannot be played. A number always names its action.
+/// Names are requested only for the legal actions of the initial state: a game need not name
+/// actions that cannot be played. A number always names its action.
 Action ForeignPosition::string_to_action(const Params& params, std::string_view text) {
   const int count = params.rules->info().shape.num_actions;
   Action number = kNoAction;
@@ -171,7 +171,7 @@ Action ForeignPosition::string_to_action(const Params& params, std::string_view 
   return kNoAction;
 }
 
-/// Runs the user's code; keeps what it throws and answers false.
+/// Runs user code; stores its exception and returns false.
 template <class Verb>
 bool ForeignPosition::guarded(Verb&& verb) const noexcept {
   if (broken_ || failure_ != nullptr || params_.rules == nullptr) return false;
@@ -213,7 +213,7 @@ ForeignPosition& ForeignPosition::operator=(const ForeignPosition& other) {
   return *this;
 }
 
-/// Asks who is to move or how the game ended; both are kept, so that asking again costs nothing.
+/// Queries the player to move or the result and caches the answer.
 void ForeignPosition::refresh() {
   outcome_.reset();
   broken_ = !guarded([this] {

@@ -1,6 +1,5 @@
-/// Games whose code is not ours: written in Python, or another library's. The verbs are abstract
-/// and may throw; ForeignPosition checks what they answer and turns them into a Game that never
-/// throws.
+/// Games implemented elsewhere: in Python or another library. The virtual functions may throw;
+/// ForeignPosition validates their results and wraps them in a Game that never throws.
 #pragma once
 
 #include <array>
@@ -18,7 +17,7 @@
 
 namespace pyengine {
 
-/// A position of the user's game, in OpenSpiel's vocabulary. Every verb may throw anything.
+/// A position of the user's game, with OpenSpiel's vocabulary. Every function may throw anything.
 class ForeignState {
  public:
   ForeignState() = default;
@@ -28,55 +27,54 @@ class ForeignState {
 
   [[nodiscard]] virtual std::unique_ptr<ForeignState> clone() const = 0;
   [[nodiscard]] virtual bool is_terminal() const = 0;
-  /// 0 or 1; anything else is refused by name. Asked only while the game goes on.
+  /// 0 or 1; anything else is rejected with a clear error. Called only on non-terminal positions.
   [[nodiscard]] virtual long long current_player() const = 0;
-  /// What both players get, in the game's units. Asked only at the end.
+  /// The returns of both players, in the game's units. Called only on terminal positions.
   [[nodiscard]] virtual std::array<double, 2> returns() const = 0;
   /// Fills `actions` (cleared by the caller), in any order.
   virtual void legal_actions(std::vector<long long>& actions) const = 0;
   virtual void apply_action(Action action) = 0;
-  /// What the player to move gets from one random game played on from here by the library that the
-  /// game comes from; nullopt where it plays none. Asked only while the game goes on. Positions of
-  /// one search have one `origin`.
+  /// The return of the player to move after one random game from here, played by the game's own
+  /// library; nullopt if it does not support this. Called only on non-terminal positions. Positions
+  /// of one search have the same `origin`.
   [[nodiscard]] virtual std::optional<double> play_out(Rng& /*rng*/,
                                                        std::uint64_t /*origin*/) const {
     return std::nullopt;
   }
 
   [[nodiscard]] virtual bool has_text() const noexcept = 0;
-  /// Tells the position where has_text(), else perhaps the object.
+  /// Describes the position if has_text(), else perhaps only the object.
   [[nodiscard]] virtual std::string to_string() const = 0;
   [[nodiscard]] virtual std::string action_to_string(Action action) const {
     return std::to_string(action);
   }
-  /// Fills [C,H,W] of ForeignInfo::observation_shape; never asked where that is zero.
+  /// Fills [C,H,W] of ForeignInfo::observation_shape; not called if that is zero.
   virtual void observation(std::span<float> planes) const = 0;
-  /// Whether both have the same past; nullopt when the game's code cannot tell.
+  /// Whether both have the same history; nullopt if the game cannot tell.
   [[nodiscard]] virtual std::optional<bool> equals(const ForeignState& other) const = 0;
-  /// Whether both are one position, with the same future, however it was reached: the game's own
-  /// ==. Asked only of states with one hash().
+  /// Whether both are the same position with the same future, regardless of history, by the game's
+  /// own ==. Called only for states with equal hash().
   [[nodiscard]] virtual bool is_same(const ForeignState& other) const {
     return equals(other).value_or(false);
   }
-  /// The game's own hash, which states that are not the same may share; nullopt where it has none
-  /// that agrees with is_same().
+  /// The game's own hash, which may collide; nullopt if it has none consistent with is_same().
   [[nodiscard]] virtual std::optional<std::uint64_t> hash() const = 0;
 };
 
-/// What is fixed about a user's game.
+/// The fixed properties of a user's game.
 struct ForeignInfo {
   std::string name;
-  std::string text;  ///< name and parameters for messages and serialised states
+  std::string text;  ///< name and parameters, for messages and serialised states
   ParamMap params;
   GameShape shape;
-  std::array<int, 3> observation_shape{};  ///< {C, H, W}; zeros = no planes of its own
+  std::array<int, 3> observation_shape{};  ///< {C, H, W}; zeros = no planes
   double max_utility = 1.0;                ///< returns are divided by it
 };
 
-/// The user's game: makes states. Immutable, shared.
+/// The user's game, which creates states. Immutable, shared.
 class ForeignRules {
  public:
-  /// Throws ConfigError when the numbers of `info` do not fit together.
+  /// Throws ConfigError if the numbers in `info` are inconsistent.
   explicit ForeignRules(ForeignInfo info);
   ForeignRules(const ForeignRules&) = delete;
   ForeignRules& operator=(const ForeignRules&) = delete;
@@ -84,22 +82,22 @@ class ForeignRules {
 
   [[nodiscard]] const ForeignInfo& info() const noexcept { return info_; }
 
-  /// What a state answered, where it is in order; else they throw ConfigError.
+  /// Validated results of a state; they throw ConfigError if a result is invalid.
   [[nodiscard]] int checked_player(long long player) const;
-  /// What the first player gets, in [-max_utility, max_utility].
+  /// The return of the first player, in [-max_utility, max_utility].
   [[nodiscard]] double checked_return(std::array<double, 2> returns) const;
-  /// Sorts them.
+  /// Also sorts them.
   void check_actions(std::vector<long long>& actions) const;
-  /// `plies`: of a game that goes on.
+  /// `plies`: of a game that is not over.
   void check_length(int plies) const;
 
   [[nodiscard]] virtual std::unique_ptr<ForeignState> initial_state() const = 0;
   [[nodiscard]] virtual bool same_as(const ForeignRules& other) const { return this == &other; }
-  /// Whether a copy of a state costs less than the moves to it.
+  /// Whether copying a state is cheaper than replaying its moves.
   [[nodiscard]] virtual bool has_slow_moves() const noexcept { return true; }
 
-  /// Around a series of verbs on one thread: takes what they all need once (a lock). The token that
-  /// enter() returns goes to the matching leave().
+  /// Brackets a series of calls on one thread and acquires once what they all need (a lock). The
+  /// token returned by enter() is passed to the matching leave().
   [[nodiscard]] virtual int enter() const noexcept { return 0; }
   virtual void leave(int /*token*/) const noexcept {}
 
@@ -107,9 +105,9 @@ class ForeignRules {
   ForeignInfo info_;
 };
 
-/// A user's position as a Game. What its code throws is kept: the position then has no legal action
-/// and no outcome, and rethrow_if_failed() throws it (once, where the position itself is unharmed).
-/// Copying calls the code too (clone).
+/// A user's position as a Game. Exceptions of its code are stored: the position then has no legal
+/// actions and no outcome, and rethrow_if_failed() throws the exception (once, if the position
+/// itself is intact). Copying also calls user code (clone).
 class ForeignPosition {
  public:
   struct Params {
@@ -117,7 +115,7 @@ class ForeignPosition {
     friend bool operator==(const Params&, const Params&) = default;
   };
   static constexpr std::string_view kName = "foreign";
-  /// Always throws: such a game is made from an object, not from parameters.
+  /// Always throws: such a game is created from an object, not from parameters.
   static Params parse(const ParamMap& params);
   static ParamMap describe(const Params& params);
   static GameShape shape(const Params& params);
@@ -140,20 +138,19 @@ class ForeignPosition {
   void legal_actions(ActionList& moves) const noexcept;
   [[nodiscard]] bool is_legal(Action action) const noexcept;
   void play(Action action) noexcept;
-  /// play() to a position of which the caller knows all that it would ask: until the next play(),
+  /// play() to a position about which the caller already knows everything: until the next play(),
   /// to_move() and outcome() are those of an earlier position.
   void play_through(Action action) noexcept;
-  /// Whether this is `root` after `moves`, and no failure is kept.
+  /// Whether this is `root` after `moves`, without a stored failure.
   [[nodiscard]] bool is_reached(const ForeignPosition& root,
                                 std::span<const ActionId> moves) const noexcept;
   [[nodiscard]] bool has_slow_moves() const noexcept { return params_.rules->has_slow_moves(); }
-  /// A random game from here, in which current_player() is not asked. Throws what the game's code
-  /// threw.
+  /// A random game from here that does not call current_player(). Rethrows the game's exceptions.
   [[nodiscard]] Playout play_out(Rng& rng) const;
-  /// The game's own, else of the actions alone. Different positions may have one.
+  /// The game's own hash, else a hash of the actions. Different positions may collide.
   [[nodiscard]] std::uint64_t hash() const noexcept;
-  /// Of the origin and the actions since: equal for positions that were reached alike, and
-  /// different for others but for a chance of 2^-64.
+  /// A hash of the origin and the actions since: equal for positions reached the same way,
+  /// otherwise different except with probability 2^-64.
   [[nodiscard]] std::uint64_t path_key() const noexcept;
   [[nodiscard]] static std::uint64_t path_key_after(std::uint64_t before, Action action) noexcept;
   /// Actions since the origin.
@@ -164,14 +161,14 @@ class ForeignPosition {
   void observation(std::span<float> planes) const;
   void rethrow_if_failed() const;
 
-  /// Where equality cannot be known: whether player, legal actions, planes and text, of which one
-  /// of the last two is there, are the same.
+  /// If equality cannot be determined: compares player, legal actions, planes and text; at least
+  /// one of the last two must exist.
   [[nodiscard]] bool resembles(const ForeignPosition& other) const;
 
   /// The user's own object; null after a failed copy.
   [[nodiscard]] const ForeignState* state() const noexcept { return state_.get(); }
 
-  /// Same actions since a common origin, or equal by the game's own word.
+  /// Same actions since a common origin, or equal by the game's own ==.
   friend bool operator==(const ForeignPosition& a, const ForeignPosition& b);
 
   /// Held by a search while it walks down from a position: one lock for the whole walk.
@@ -199,11 +196,11 @@ class ForeignPosition {
 
   Params params_;
   std::unique_ptr<ForeignState> state_;
-  std::uint64_t origin_ = 0;      ///< number of the position that this one was copied from
+  std::uint64_t origin_ = 0;      ///< identifies the position that this one was copied from
   std::vector<ActionId> played_;  ///< since the origin
   int to_move_ = 0;
   std::optional<Outcome> outcome_;
-  bool broken_ = false;  ///< the failure left no position: it stays
+  bool broken_ = false;  ///< permanent, because the failure left no valid position
   mutable std::exception_ptr failure_;
 };
 

@@ -1,4 +1,4 @@
-/// Playouts by a policy that knows a game: the seam between such a policy and its evaluators.
+/// The interface between a game's playout policy and the evaluators that use it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace pyengine {
 
-/// Playouts of one thread. Reused: nothing is allocated for a playout.
+/// Playouts of one thread. Reused, so a playout allocates nothing.
 class PolicyPlayouts {
  public:
   PolicyPlayouts() = default;
@@ -18,13 +18,13 @@ class PolicyPlayouts {
   PolicyPlayouts& operator=(const PolicyPlayouts&) = delete;
   virtual ~PolicyPlayouts() = default;
 
-  /// The position where the playouts begin from now on; it is read here alone.
+  /// The starting position of later playouts; it is read only in this call.
   virtual void begin(const AnyPosition& position) = 0;
-  /// Of memory, all of it.
+  /// Total memory in bytes.
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
   /// Plays from there to the end.
   virtual Outcome play_out(Rng& rng) = 0;
-  /// What the policy would play there: probabilities[i] is that of legal[i].
+  /// The policy's distribution there: probabilities[i] is that of legal[i].
   virtual void probabilities(std::span<const ActionId> legal, std::span<float> probabilities) = 0;
 };
 
@@ -35,7 +35,7 @@ class PlayoutPolicy {
   PlayoutPolicy(const PlayoutPolicy&) = delete;
   PlayoutPolicy& operator=(const PlayoutPolicy&) = delete;
   virtual ~PlayoutPolicy() = default;
-  /// Throws ModelError when it is for another game. The policy must outlive what is returned.
+  /// Throws ModelError for another game. The policy must outlive the result.
   [[nodiscard]] virtual std::unique_ptr<PolicyPlayouts> bind(const AnyGame& game) const = 0;
 };
 

@@ -12,7 +12,7 @@
 namespace pyengine {
 namespace {
 
-/// Calls visit(std::type_identity<G>{}) for each game that has a name.
+/// Calls visit(std::type_identity<G>{}) for each named game.
 template <class Visit>
 void for_each_game(Visit&& visit) {
   const auto each = [&]<class... G>(std::type_identity<std::tuple<G...>>) {
@@ -27,7 +27,7 @@ bool plays(const typename G::Params& params) {
   return true;
 }
 
-/// Null when G is called something else or leaves these parameters to a namesake.
+/// Null if G has another name, or leaves these parameters to another game of the same name.
 template <class G>
 std::shared_ptr<const AnyGame> try_game(std::string_view name, const ParamMap& params) {
   if constexpr (!std::is_same_v<G, ForeignPosition>) {

@@ -1,4 +1,4 @@
-/// Finds the games of list.h by name and makes them.
+/// Creates the games in list.h by name.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kStart = ";start=";
 constexpr std::string_view kMoves = ";moves=";
 
-/// The position that a state begins with; what a user's game throws is thrown here.
+/// The initial position of a state; exceptions of a user's game propagate.
 std::unique_ptr<AnyPosition> first_position(const AnyGame& game,
                                             const std::optional<BoardSetup>& start) {
   auto position = start.has_value() ? game.from_setup(*start) : game.initial_position();
@@ -39,7 +39,7 @@ char stone_at(const BoardSetup& setup, int point) {
   return setup.second.test(point) ? 'O' : '.';
 }
 
-/// "X.O/.../...,0" or "...,0,5" where point 5 is forbidden by the ko rule.
+/// "X.O/.../...,0", or "...,0,5" if the ko rule forbids point 5.
 std::string write_setup(const GameShape& shape, const BoardSetup& setup) {
   std::string text;
   for (int row = 0; row < shape.rows; ++row) {
@@ -94,7 +94,7 @@ BoardSetup read_setup(const AnyGame& game, std::string_view text) {
   return setup;
 }
 
-/// Takes the game's text off the front of a serialised state.
+/// Removes the game's text from the front of a serialised state.
 std::string_view after_game(const AnyGame& game, std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   const std::string name = game.to_string();
@@ -177,7 +177,7 @@ void State::apply_action(Action action) {
   history_.reserve(history_.size() + 1);
   if (game_->has_stones()) {
     before->play(action);
-  } else {  // a user's code may fail half way: it gets a copy
+  } else {  // user code may fail midway, so it gets a copy
     auto next = before->clone();
     next->play(action);
     replace(before, std::move(next));

@@ -1,12 +1,12 @@
-/// What every state that a search or a solver is given must satisfy.
+/// Checks for every state passed to a search or a solver.
 #pragma once
 
 #include "games/any/state.h"
 
 namespace pyengine {
 
-/// Throws ConfigError unless the state is one of the game and the game goes on in it, and what a
-/// user's rules raised in it.
+/// Throws ConfigError unless the state belongs to the game and is not terminal; rethrows exceptions
+/// of a user's game.
 void check_unfinished(const State& state, const AnyGame& game);
 
 }  // namespace pyengine

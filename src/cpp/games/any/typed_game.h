@@ -1,4 +1,4 @@
-/// A game of the engine behind AnyGame.
+/// A built-in game behind AnyGame.
 #pragma once
 
 #include <memory>

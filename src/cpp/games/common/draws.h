@@ -1,5 +1,5 @@
-/// Small random numbers, several from each 64 bits of a stream: what playouts spend most on
-/// otherwise.
+/// Small random numbers, several from each 64 bits of a stream, because random numbers would
+/// otherwise dominate the cost of playouts.
 #pragma once
 
 #include <bit>
@@ -11,9 +11,9 @@
 
 namespace pyengine {
 
-/// The high word of bits * bound is a number below `bound`, and the low word is uniform again: it
-/// serves the next number. Numbers of kBits bits together are taken from a word, so the bias of
-/// each is below 2^(kBits - 64).
+/// The high word of bits * bound is a number below `bound`, and the low word is again uniform and
+/// serves the next number. Each word yields numbers of kBits bits in total, so the bias of each is
+/// below 2^(kBits - 64).
 class SmallDraws {
  public:
   explicit SmallDraws(Rng& rng) noexcept : rng_(rng) {}
@@ -35,10 +35,10 @@ class SmallDraws {
 
   Rng& rng_;
   std::uint64_t bits_ = 0;
-  int left_ = 0;  ///< bits of the word that may still be spent
+  int left_ = 0;  ///< unused bits of the word
 };
 
-/// A uniformly drawn bit of `set`, which is not empty: itself, as a set.
+/// A uniformly drawn bit of the non-empty `set`, as a set.
 inline std::uint64_t draw_bit(std::uint64_t set, SmallDraws& draws) noexcept {
   const std::uint64_t sums = bits_below(set);
   const std::uint32_t rank = draws.below(static_cast<std::uint32_t>(sums >> 56));

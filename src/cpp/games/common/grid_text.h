@@ -1,4 +1,4 @@
-/// Names of points and boards in ASCII.
+/// ASCII names of points and boards.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace pyengine {
 
-/// How the points of a board are named: a letter for the column (I included), then the row.
+/// How points are named: a letter for the column (including I), then the row.
 struct GridNames {
   int rows = 0;
   int columns = 0;
   bool upper_case = false;        ///< "D4" or "d4"
-  bool rows_from_bottom = false;  ///< whether row 1 is the lowest
+  bool rows_from_bottom = false;  ///< whether row 1 is at the bottom
 };
 
 std::string point_name(const GridNames& names, Action point);

@@ -11,10 +11,10 @@ namespace {
 
 constexpr int kMaxSide = 19;
 
-/// The stones of one player along the four directions: a word a line, a bit a stone.
+/// The stones of one player in the four directions: one word per line, one bit per stone.
 class Lines {
  public:
-  /// Adds the stone and says whether one of its four lines now has a row of a winning length.
+  /// Adds the stone and returns whether one of its four lines now has a winning row.
   bool put(int row, int column, WinningLength length) noexcept {
     const auto r = static_cast<std::size_t>(row);
     const auto c = static_cast<std::size_t>(column);
@@ -27,10 +27,10 @@ class Lines {
   }
 
  private:
-  /// Two lines at once, 32 bits each. A line has 19 bits at most and a step is 8 at most, so what
-  /// a shift carries from the upper line to the lower one falls on bits that are never set.
+  /// Two lines at a time, 32 bits each. A line has at most 19 bits and a shift is at most 8, so
+  /// bits shifted from the upper line into the lower one land on bits that are never set.
   static bool wins(std::uint64_t lines, WinningLength length) noexcept {
-    std::uint64_t starts = lines;  // of rows of `have` stones or more
+    std::uint64_t starts = lines;  // starts of rows of at least `have` stones
     for (int have = 1; have < length.least;) {
       const int step = have < length.least - have ? have : length.least - have;
       starts &= starts >> step;
@@ -53,7 +53,7 @@ Playout line_playout(const PlacementBoard& board, WinningLength length, Rng& rng
     std::uint8_t row;
     std::uint8_t column;
   };
-  std::array<Point, kMaxSide * kMaxSide> empty;  // NOLINT: filled as far as it is read
+  std::array<Point, kMaxSide * kMaxSide> empty;  // NOLINT: filled before it is read
   std::array<Lines, 2> lines;
   std::size_t num_empty = 0;
   int point = 0;

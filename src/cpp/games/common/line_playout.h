@@ -1,4 +1,4 @@
-/// Uniform playouts of the games of rows of stones.
+/// Uniform playouts for k-in-a-row games.
 #pragma once
 
 #include "base/rng.h"
@@ -8,8 +8,8 @@
 
 namespace pyengine {
 
-/// Plays the empty points in a random order until a row has a winning length or the board is full;
-/// equals uniform moves where every empty point is legal. The game is not over at `board`.
+/// Plays the empty points in random order until there is a winning row or the board is full;
+/// equivalent to uniform moves if every empty point is legal. `board` must not be terminal.
 Playout line_playout(const PlacementBoard& board, WinningLength length, Rng& rng) noexcept;
 
 }  // namespace pyengine

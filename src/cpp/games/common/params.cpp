@@ -36,7 +36,7 @@ std::optional<long long> read_integer(std::string_view text) {
   return value;
 }
 
-/// By a stream in the classic locale: std::from_chars for double is missing in some libraries.
+/// Uses a stream in the classic locale, because some libraries lack std::from_chars for double.
 std::optional<double> read_number(std::string_view text) {
   if (text.find_first_not_of("0123456789+-.eE") != std::string_view::npos) return std::nullopt;
   std::istringstream stream{std::string(text)};
@@ -48,8 +48,8 @@ std::optional<double> read_number(std::string_view text) {
   return value;
 }
 
-/// The fewest digits that read back as the same number; with a point or an exponent, so that it
-/// reads back as a number and not as an integer.
+/// The fewest digits that read back as the same number, with a point or an exponent so that it does
+/// not read back as an integer.
 std::string write_number(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "nan" : (value > 0 ? "inf" : "-inf");
   std::string text;
@@ -65,7 +65,7 @@ std::string write_number(double value) {
   return text;
 }
 
-/// Where the first comma outside quotes is, or npos.
+/// Position of the first comma outside quotes, or npos.
 std::size_t find_comma(std::string_view text) {
   char quote = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {

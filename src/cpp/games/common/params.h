@@ -10,11 +10,11 @@
 namespace pyengine {
 
 using ParamValue = std::variant<bool, long long, double, std::string>;
-/// Name and value, in the order given.
+/// Names and values, in the given order.
 using ParamMap = std::vector<std::pair<std::string, ParamValue>>;
 
-/// Takes parameters out of a map one by one, with checks; finish() refuses what is left.
-/// Every error is a ConfigError that names the game, the parameter, what was expected and found.
+/// Reads parameters from a map with checks; finish() rejects the rest. Every error is a ConfigError
+/// that names the game and the parameter.
 class ParamReader {
  public:
   ParamReader(std::string_view game, ParamMap params);
@@ -24,14 +24,14 @@ class ParamReader {
   std::string choice(std::string_view name, std::string_view fallback,
                      const std::vector<std::string_view>& allowed);
   [[nodiscard]] bool has(std::string_view name) const;
-  /// Throws ConfigError for a parameter that nobody asked for.
+  /// Throws ConfigError for an unknown parameter.
   void finish() const;
 
  private:
   const ParamValue* take(std::string_view name);
   std::string game_;
   ParamMap params_;
-  std::vector<std::string> known_;  ///< names asked for, for the message
+  std::vector<std::string> known_;  ///< names read so far, for the message
   std::vector<bool> taken_;
 };
 
@@ -43,7 +43,7 @@ struct NamedParams {
 
 /// Reads "name" or "name(key=value,...)"; throws ConfigError on anything else.
 NamedParams parse_named_params(std::string_view text);
-/// The text form, read back by parse_named_params.
+/// The text form that parse_named_params() reads.
 std::string to_string(const NamedParams& named);
 std::string to_string(const ParamValue& value);
 

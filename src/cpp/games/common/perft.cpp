@@ -9,7 +9,7 @@
 namespace pyengine {
 namespace {
 
-/// One position and one list for each depth, reused.
+/// One reusable position and action list per depth.
 struct Level {
   std::unique_ptr<AnyPosition> position;
   ActionList moves;
@@ -21,7 +21,7 @@ std::uint64_t count(std::vector<Level>& levels, std::size_t depth, PerftEnds end
   if (level.position->outcome().has_value()) return ends == PerftEnds::count ? 1 : 0;
   level.position->legal_actions(level.moves);
   level.position->rethrow_if_failed();
-  // The last plies are counted without being played.
+  // The last ply is counted without being played.
   if (depth == 1) return static_cast<std::uint64_t>(level.moves.size());
   std::uint64_t total = 0;
   for (const ActionId action : level.moves) {

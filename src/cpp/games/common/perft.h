@@ -1,4 +1,4 @@
-/// Counting move sequences: the usual proof of a game's rules.
+/// Counts move sequences, the standard test of game rules.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ enum class PerftEnds : std::uint8_t {
   skip,   ///< only sequences of exactly `depth` plies are counted
 };
 
-/// Sequences of `depth` plies from `position`; a pass is a ply. Throws what a user's game throws.
+/// Number of sequences of `depth` plies from `position`; a pass is a ply. Rethrows exceptions of a
+/// user's game.
 std::uint64_t perft(const AnyPosition& position, int depth, PerftEnds ends = PerftEnds::count);
 
 }  // namespace pyengine

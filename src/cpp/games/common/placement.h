@@ -1,4 +1,4 @@
-/// Boards on which players put stones in turn and nothing ever moves: m,n,k and Gomoku.
+/// Boards on which stones are placed and never move: m,n,k and Gomoku.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace pyengine {
 
-/// Lengths of rows of stones that win.
+/// The winning row lengths.
 struct WinningLength {
   int least = 5;
   int most = std::numeric_limits<int>::max();
 };
 
-/// Stones, mover and the last eight moves. Knows no rule but the length of a row.
+/// Stones, player to move and the last eight moves. The only rule it knows is the winning length.
 class PlacementBoard {
  public:
   PlacementBoard() = default;
@@ -27,7 +27,7 @@ class PlacementBoard {
         free_(points_),
         rows_(static_cast<std::uint8_t>(rows)),
         columns_(static_cast<std::uint8_t>(columns)) {}
-  /// The stones of a setup that has been checked.
+  /// The stones of a validated setup.
   PlacementBoard(int rows, int columns, const BoardSetup& setup) noexcept;
 
   [[nodiscard]] int points() const noexcept { return points_; }
@@ -52,9 +52,9 @@ class PlacementBoard {
     --free_;
     to_move_ ^= 1U;
   }
-  /// Whether a row of `player` through `point`, which has his stone, is of a winning length.
+  /// Whether `player` has a winning row through `point`, which must hold one of their stones.
   [[nodiscard]] bool wins_at(int player, int point, WinningLength length) const noexcept;
-  /// Whether `player` has such a row anywhere.
+  /// Whether `player` has a winning row anywhere.
   [[nodiscard]] bool wins_anywhere(int player, WinningLength length) const noexcept;
 
   void stones(int t, BoardBits& first, BoardBits& second) const noexcept;
@@ -63,7 +63,7 @@ class PlacementBoard {
     return recent_[static_cast<unsigned>(plies_ - 1 - t) % kRemembered];
   }
 
-  /// Same board and mover.
+  /// Same board and player to move.
   friend bool operator==(const PlacementBoard& a, const PlacementBoard& b) noexcept {
     return a.hash_ == b.hash_ && a.stones_ == b.stones_ && a.to_move_ == b.to_move_ &&
         a.rows_ == b.rows_ && a.columns_ == b.columns_;

@@ -12,7 +12,7 @@
 
 namespace pyengine {
 
-/// Replaces `moves` by the points of a small set; `bits` of one word.
+/// Replaces `moves` by the points of a small set; `bits` holds one word.
 inline void list_bits(std::uint64_t bits, ActionList& moves) {
   moves.clear();
   ActionId* const start = moves.extend(64);
@@ -21,8 +21,8 @@ inline void list_bits(std::uint64_t bits, ActionList& moves) {
   moves.truncate(static_cast<int>(out - start));
 }
 
-/// Replaces `moves` by the points of a large and mostly full set, eight points a step: each step
-/// stores eight actions and keeps as many as the byte has bits. `points` = size of the board.
+/// Replaces `moves` by the points of a large, mostly full set, eight points per step: each step
+/// stores eight actions and advances by the number of set bits. `points` = board size.
 inline void list_points(const BoardBits& set, int points, ActionList& moves) {
   moves.clear();
   ActionId* const start = moves.extend(points + 8);

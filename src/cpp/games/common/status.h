@@ -1,4 +1,4 @@
-/// How a game stands, in a byte of the position.
+/// The status of a game in one byte.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ int moved_point(const GameShape& shape, int k, int point) {
   return row * shape.columns + column;
 }
 
-/// Undoing "transpose, then reverse" reverses first: the two reversals change places.
+/// The inverse of "transpose, then reverse" reverses first, which swaps the two reversals.
 int inverse_of(int k) {
   if ((k & kTranspose) == 0) return k;
   const int columns = (k & kReverseRows) != 0 ? kReverseColumns : 0;
@@ -53,7 +53,7 @@ int inverse_of(int k) {
 Symmetries make_symmetries(const GameShape& shape) {
   Symmetries symmetries;
   const int points = shape.rows * shape.columns;
-  // A column is where its top point is, and the groups of such games never swap rows.
+  // A column moves with its top point; the groups of such games never swap rows and columns.
   const bool actions_are_columns = shape.num_actions == shape.columns && shape.rows > 1;
   const int moving = actions_are_columns ? shape.columns : points;
   const int count = count_of(shape);

@@ -1,4 +1,4 @@
-/// Sets of Go points as bits, with the few operations that the rules need at full speed.
+/// Sets of Go points as bits, with the fast operations that the rules need.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace pyengine {
 
-/// BoardBits cut to the words that a board size needs: bit p = row * columns + column.
+/// BoardBits reduced to the words that a board size needs: bit p = row * columns + column.
 template <int Words>
 struct PointSet {
   std::array<std::uint64_t, Words> words{};
@@ -31,11 +31,11 @@ struct PointSet {
     for (const std::uint64_t word : words) total += count_bits(word);
     return total;
   }
-  /// The member with `rank` smaller ones; 0 <= rank < count().
+  /// The element with `rank` smaller ones; 0 <= rank < count().
   [[nodiscard]] unsigned member(unsigned rank) const noexcept {
     return nth_bit(words.data(), rank);
   }
-  /// Calls `visit(point)` for each point of the set, ascending.
+  /// Calls `visit(point)` for each point in ascending order.
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (unsigned w = 0; w < Words; ++w) {
@@ -59,17 +59,17 @@ struct PointSet {
   friend PointSet operator|(PointSet a, const PointSet& b) noexcept { return a |= b; }
   friend PointSet operator&(PointSet a, const PointSet& b) noexcept { return a &= b; }
   friend PointSet operator-(PointSet a, const PointSet& b) noexcept { return a -= b; }
-  /// Word w of the set whose points are those of this one plus n, 0 <= n <= 62.
+  /// Word w of this set shifted up by n points, 0 <= n <= 62.
   [[nodiscard]] std::uint64_t word_plus(unsigned w, unsigned n) const noexcept {
     return (words[w] << n) | (w > 0 ? words[w - 1] >> 1 >> (63 - n) : 0);
   }
-  /// The same minus n.
+  /// The same, shifted down by n.
   [[nodiscard]] std::uint64_t word_minus(unsigned w, unsigned n) const noexcept {
     return (words[w] >> n) | (w + 1 < Words ? words[w + 1] << 1 << (63 - n) : 0);
   }
   friend bool operator==(const PointSet&, const PointSet&) = default;
 
-  /// The set as callers outside Go see it.
+  /// The set in the type used outside Go.
   [[nodiscard]] BoardBits widened() const noexcept {
     BoardBits bits;
     for (unsigned w = 0; w < Words; ++w) bits.words[w] = words[w];
@@ -82,12 +82,12 @@ struct PointSet {
   }
 };
 
-/// Writes the points of the set, ascending, to room for exactly `count` = set.count() of them.
-/// Eight at a time from a table: a full board costs tens of nanoseconds instead of hundreds.
+/// Writes the points of the set in ascending order to space for exactly `count` = set.count() of
+/// them. Eight at a time from a table: a full board takes tens of nanoseconds instead of hundreds.
 template <int Words>
 void write_points(const PointSet<Words>& set, int count, ActionId* room) noexcept {
   ActionId* const end = room + count;
-  std::uint64_t base = 0;  // four 16-bit lanes, each the first point of the byte
+  std::uint64_t base = 0;  // four 16-bit lanes, each with the first point of the byte
   for (unsigned w = 0; w < Words; ++w) {
     std::uint64_t rest = set.words[w];
     for (int i = 0; i < 8; ++i, rest >>= 8, base += 0x0008000800080008U) {

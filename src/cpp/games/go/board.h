@@ -1,4 +1,4 @@
-/// Stones and chains of Go: what a play does to the board, without ko and without turns.
+/// Stones and chains of Go: the effect of a play on the board, without ko and turns.
 #pragma once
 
 #include <array>
@@ -13,8 +13,9 @@ namespace pyengine {
 /// A trivially copyable board of up to MaxSide x MaxSide points.
 ///
 /// Each stone knows its chain, a chain is a ring of stones, and each chain counts its open sides:
-/// pairs of a stone and an empty point beside it. (A liberty shared by two stones of the chain
-/// counts twice. That is enough for every rule, and needs no search when a stone comes or goes.)
+/// pairs of a stone and an adjacent empty point. (A liberty shared by two stones of the chain
+/// counts twice. This is sufficient for every rule and needs no search when a stone is added or
+/// removed.)
 template <int MaxSide>
 class GoBoard {
  public:
@@ -22,10 +23,10 @@ class GoBoard {
   static constexpr int kWords = (kPoints + 63) / 64;
   using Points = PointSet<kWords>;
 
-  /// What a play would do: see preview().
+  /// The effect of a play: see preview().
   struct Preview {
-    std::uint64_t key = 0;  ///< board_key() afterwards
-    int stones = 0;         ///< stones on the board afterwards
+    std::uint64_t key = 0;  ///< board_key() after the play
+    int stones = 0;         ///< number of stones after the play
   };
 
   GoBoard() noexcept { chain_.fill(kEmpty); }
@@ -45,7 +46,7 @@ class GoBoard {
     return false;
   }
 
-  /// Whether a stone on the empty point would have a liberty, if need be by capturing.
+  /// Whether a stone on the empty point would have a liberty, possibly after captures.
   [[nodiscard]] bool can_live(unsigned point, int player,
                               const GoGeometry& geometry) const noexcept {
     const PointsAround& around = geometry.beside[point];
@@ -57,7 +58,7 @@ class GoBoard {
     return false;
   }
 
-  /// Whether a stone on the empty point would take off an opponent's chain.
+  /// Whether a stone on the empty point would capture a chain.
   [[nodiscard]] bool captures(unsigned point, int player,
                               const GoGeometry& geometry) const noexcept {
     const PointsAround& around = geometry.beside[point];
@@ -69,7 +70,7 @@ class GoBoard {
     return false;
   }
 
-  /// Whether a stone of the player stands beside the point.
+  /// Whether the player has a stone adjacent to the point.
   [[nodiscard]] bool has_friend_beside(unsigned point, int player,
                                        const GoGeometry& geometry) const noexcept {
     for (const unsigned p : geometry.beside[point]) {
@@ -78,13 +79,13 @@ class GoBoard {
     return false;
   }
 
-  /// The board after play(), for a point where `lives` = can_live().
+  /// The board after play(), for a point with `lives` = can_live().
   [[nodiscard]] Preview preview(unsigned point, int player, bool lives,
                                 const GoGeometry& geometry) const noexcept {
     const auto mover = static_cast<unsigned>(player);
     Preview after{key_ ^ kGoKeys.stone[mover][point], num_stones_ + 1};
     const PointsAround& around = geometry.beside[point];
-    if (!lives) remove_from(after, point, mover);  // the stone itself; then its friends
+    if (!lives) remove_from(after, point, mover);  // the stone itself; then its own chains
     const unsigned loser = lives ? 1U - mover : mover;
     for (unsigned i = 0; i < around.count; ++i) {
       const unsigned chain = chain_[around.points[i]];
@@ -95,9 +96,9 @@ class GoBoard {
     return after;
   }
 
-  /// Puts a stone on an empty point and takes off what has no liberty then: the opponent's chains,
-  /// or else the stone's own. Returns the number of stones taken off, which are added to `removed`;
-  /// `removed` names a player's own stones just when the point is empty afterwards.
+  /// Places a stone on an empty point and removes chains without liberties: the opponent's, or else
+  /// the stone's own. Returns the number of removed stones, which are added to `removed`; it
+  /// contains a player's own stones exactly if the point is empty afterwards.
   int play(unsigned point, int player, const GoGeometry& geometry, Points& removed) noexcept {
     put(point, static_cast<unsigned>(player), geometry);
     int taken = 0;
@@ -114,14 +115,14 @@ class GoBoard {
     return taken;
   }
 
-  /// Open sides of the chain of a stone: its liberties or more, at most four times as many.
+  /// Open sides of a stone's chain: between one and four times its liberties.
   [[nodiscard]] int open_sides(unsigned stone) const noexcept { return open_[chain_[stone] >> 1]; }
 
-  /// A stone that names the chain of this one, and the next one of the chain's ring.
+  /// The stone that names the chain, and the next stone in the chain's ring.
   [[nodiscard]] unsigned chain_name(unsigned stone) const noexcept { return chain_[stone] >> 1; }
   [[nodiscard]] unsigned next_of_chain(unsigned stone) const noexcept { return next_[stone]; }
 
-  /// Calls `visit(point)` for each stone of the chain of `stone`; `visit` may take the stone off.
+  /// Calls `visit(point)` for each stone of the chain of `stone`; `visit` may remove the stone.
   template <class Visit>
   void for_chain(unsigned stone, Visit&& visit) const {
     unsigned p = stone;
@@ -135,7 +136,7 @@ class GoBoard {
  private:
   static constexpr std::uint16_t kEmpty = 0xFFFF;
 
-  /// Whether the point within `around` is the only liberty of a chain beside it.
+  /// Whether the point is the only liberty of an adjacent chain in `around`.
   [[nodiscard]] bool last_liberty(unsigned chain, const PointsAround& around) const noexcept {
     const unsigned open = open_[chain >> 1];
     if (open > around.count) return false;
@@ -174,8 +175,8 @@ class GoBoard {
     ++num_stones_;
   }
 
-  /// Makes one chain of those of two stones. The smaller one is renamed: both are walked in step
-  /// until one ends.
+  /// Merges the chains of two stones. The smaller one is renamed: both are walked in step until one
+  /// ends.
   void join(unsigned a, unsigned b) noexcept {
     if (chain_[a] == chain_[b]) return;
     unsigned i = next_[a];
@@ -212,7 +213,7 @@ class GoBoard {
   std::uint64_t key_ = 0;
   int num_stones_ = 0;
   std::array<std::uint16_t, kPoints> chain_;   ///< kEmpty, or 2 * (name of the chain) + player
-  std::array<std::uint16_t, kPoints> next_{};  ///< of a stone: the next one of its chain's ring
+  std::array<std::uint16_t, kPoints> next_{};  ///< of a stone: the next one in its chain's ring
   std::array<std::uint16_t, kPoints> open_{};  ///< [name of a chain] = open sides
 };
 

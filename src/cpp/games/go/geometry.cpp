@@ -39,7 +39,7 @@ const GoGeometry* go_geometry(int rows, int columns) {
     std::mutex mutex;
     std::array<std::array<std::unique_ptr<const GoGeometry>, 20>, 20> made;
   };
-  static auto& cache = *new Cache;  // never destroyed: threads may outlive the end of main()
+  static auto& cache = *new Cache;  // never destroyed: threads may outlive main()
   const std::lock_guard lock(cache.mutex);
   auto& slot = cache.made[static_cast<std::size_t>(rows)][static_cast<std::size_t>(columns)];
   if (slot == nullptr) slot = make_geometry(rows, columns);

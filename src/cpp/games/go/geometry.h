@@ -1,4 +1,4 @@
-/// What never changes about a board of given rows and columns, and the random keys of stones.
+/// Constant data of a board size, and the random keys of stones.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace pyengine {
 
-/// The up to four points beside a point.
+/// The up to four adjacent points.
 struct PointsAround {
   std::array<std::uint16_t, 4> points{};
   std::uint16_t count = 0;
