@@ -25,7 +25,7 @@ enum class GomokuRule : std::uint8_t {
 
 class Gomoku {
  public:
-  /// board_size and win_length in 3..19; Renju's win_length is 5. A win_length above board_size
+  /// board_size and win_length in 3..19; Renju requires win_length 5. A win_length above board_size
   /// makes every game a draw.
   struct Params {
     int board_size = 15;
@@ -80,7 +80,7 @@ class Gomoku {
     return line_playout(board_, winning_length(board_.to_move()), rng);
   }
 
-  /// Same board and mover.
+  /// Same board and player to move.
   friend bool operator==(const Gomoku& a, const Gomoku& b) noexcept {
     return a.board_ == b.board_ && a.params_ == b.params_;
   }
@@ -92,7 +92,7 @@ class Gomoku {
     return {.least = params_.win_length,
             .most = exact ? params_.win_length : std::numeric_limits<int>::max()};
   }
-  /// Whether the mover is the one whom Renju's forbidden points bind.
+  /// Whether Renju's forbidden points apply to the player to move.
   [[nodiscard]] bool black_is_bound() const noexcept {
     return params_.rule == GomokuRule::renju && board_.to_move() == 0;
   }

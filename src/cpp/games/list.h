@@ -1,4 +1,4 @@
-/// All games that the search is compiled for. Nothing else lists them.
+/// All games that the search is compiled for, listed only here.
 #pragma once
 
 #include <tuple>
@@ -13,7 +13,7 @@
 
 namespace pyengine {
 
-/// Types may share a kName; `static bool accepts(const Params&)` then says which one plays what.
+/// Types may share a kName; `static bool accepts(const Params&)` then selects the type.
 using GameTypes = std::tuple<TicTacToe, Mnk, ConnectFour, Gomoku, Othello, OthelloLarge, Go9, Go13,
                              Go19, ForeignPosition>;
 

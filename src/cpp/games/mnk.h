@@ -1,4 +1,4 @@
-/// m,n,k games: whoever first has k of his stones in a row wins. Action row * columns + column.
+/// m,n,k games: the first player with k stones in a row wins. Action row * columns + column.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace pyengine {
 
 class Mnk {
  public:
-  /// Each in 1..19. More than k in a row wins too; a k longer than the board makes every game a
+  /// Each in 1..19. More than k in a row also wins; a k longer than the board makes every game a
   /// draw.
   struct Params {
     int rows = 3;
@@ -67,7 +67,7 @@ class Mnk {
     return line_playout(board_, {.least = params_.k}, rng);
   }
 
-  /// Same board and mover.
+  /// Same board and player to move.
   friend bool operator==(const Mnk& a, const Mnk& b) noexcept {
     return a.board_ == b.board_ && a.params_ == b.params_;
   }

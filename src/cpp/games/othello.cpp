@@ -24,7 +24,7 @@ Word from_bits(const BoardBits& bits) {
   }
 }
 
-/// The portable rules for a point by its number.
+/// The portable rules for a point given by its index.
 template <class Bits, class Word>
 struct ByPoint {
   static Word spread(Word discs) noexcept { return discs; }
@@ -70,7 +70,7 @@ GameShape OthelloGame<Word>::shape(const Params& params) {
   return {.rows = params.board_size,
           .columns = params.board_size,
           .num_actions = points + 1,
-          .max_game_length = 2 * points,  // passes never follow each other
+          .max_game_length = 2 * points,  // there are never two consecutive passes
           .pass = points,
           .symmetry = SymmetryGroup::square};
 }

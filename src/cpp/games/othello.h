@@ -22,8 +22,8 @@ struct OthelloParams {
 };
 
 /// Word holds the board: std::uint64_t up to 8x8, Bits128 for 10x10. The last eight boards are
-/// kept, since flips cannot be undone from the moves alone. Mobility is worked out when asked for:
-/// a search asks at its leaves and not on the way there.
+/// stored, since flips cannot be undone from the moves alone. Mobility is computed on demand: a
+/// search needs it at leaves, but not on the way there.
 template <class Word>
 class OthelloGame {
  public:
@@ -37,7 +37,7 @@ class OthelloGame {
   static Action string_to_action(const Params& params, std::string_view text);
 
   OthelloGame() : OthelloGame(Params{.board_size = kLarge ? 10 : 8}) {}
-  /// `params` are accepted.
+  /// `params` must have been validated.
   explicit OthelloGame(const Params& params) noexcept;
   static OthelloGame from_setup(const Params& params, const BoardSetup& setup);
 
@@ -109,7 +109,7 @@ class OthelloGame {
   [[nodiscard]] bool has_light_playout() const noexcept { return true; }
   Playout light_playout(Rng& rng) const noexcept;
 
-  /// Same board and mover.
+  /// Same board and player to move.
   friend bool operator==(const OthelloGame& a, const OthelloGame& b) noexcept {
     return a.board().discs == b.board().discs && a.to_move_ == b.to_move_ && a.params_ == b.params_;
   }
@@ -119,7 +119,7 @@ class OthelloGame {
   static constexpr unsigned kRemembered = 8;
 
   struct Board {
-    std::array<Word, 2> discs{};  ///< of the first player, of the second
+    std::array<Word, 2> discs{};  ///< of the first and second player
   };
 
   static BoardBits to_bits(Word word) noexcept {
@@ -134,7 +134,7 @@ class OthelloGame {
   }
   [[nodiscard]] const Board& board() const noexcept { return boards_[plies_ % kRemembered]; }
   [[nodiscard]] Action pass() const noexcept { return params_.board_size * params_.board_size; }
-  /// Calls `use` with the rules of this board size, which are compiled for each.
+  /// Calls `use` with the rules of this board size, which are compiled for each size.
   template <class Use>
   decltype(auto) with_bits(Use&& use) const noexcept {
     if constexpr (kLarge) {

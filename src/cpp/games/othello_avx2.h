@@ -1,5 +1,5 @@
-/// The rules of Othello on 8x8 with AVX2: the four lanes of a vector are the directions +1, +8, +7
-/// and +9. To be called from functions with PYENGINE_OTHELLO_AVX2, on processors that have it.
+/// The rules of 8x8 Othello with AVX2: the four lanes of a vector are the directions +1, +8, +7 and
+/// +9. Call only from functions with PYENGINE_OTHELLO_AVX2, on processors that support it.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -32,7 +32,7 @@ struct Avx2 {
         _mm_cvtsi128_si64(_mm_or_si128(two, _mm_unpackhi_epi64(two, two))));
   }
 
-  /// `a` with the union of its lanes in each.
+  /// `a` with the union of its lanes in every lane.
   PYENGINE_OTHELLO_AVX2 static __m256i in_every_lane(__m256i a) noexcept {
     const __m256i pairs = _mm256_or_si256(a, _mm256_permute4x64_epi64(a, 0x4E));
     return _mm256_or_si256(pairs, _mm256_shuffle_epi32(pairs, 0x4E));
@@ -42,7 +42,7 @@ struct Avx2 {
                                                    std::uint64_t other) noexcept {
     return moves(all(own), all(other));
   }
-  /// Each lane holds the discs, here and below.
+  /// Every lane holds all discs, here and below.
   PYENGINE_OTHELLO_AVX2 static std::uint64_t moves(__m256i own, __m256i other) noexcept {
     const __m256i step = _mm256_set_epi64x(9, 7, 8, 1);
     const __m256i two_steps = _mm256_add_epi64(step, step);
@@ -70,8 +70,8 @@ struct Avx2 {
   PYENGINE_OTHELLO_AVX2 static __m256i flips(unsigned point, __m256i own, __m256i other) noexcept {
     return in_every_lane(flips_by_line(point, own, other));
   }
-  /// On each ray the first point that the other does not hold ends the run; the run is flipped
-  /// where the mover holds that point.
+  /// On each ray the first point without an opponent's disc ends the run; the run is flipped if the
+  /// player to move has a disc there.
   PYENGINE_OTHELLO_AVX2 static __m256i flips_by_line(unsigned point, __m256i mine,
                                                      __m256i theirs) noexcept {
     const Rays& rays = kRays[point];
@@ -102,7 +102,7 @@ struct Avx2 {
   PYENGINE_OTHELLO_AVX2 static int count(std::uint64_t discs) noexcept {
     return static_cast<int>(_mm_popcnt_u64(discs));
   }
-  /// The number of the bit of `set` with `rank` smaller ones.
+  /// The index of the bit of `set` with `rank` smaller ones.
   PYENGINE_OTHELLO_AVX2 static unsigned nth(std::uint64_t set, unsigned rank) noexcept {
     return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << rank, set)));
   }

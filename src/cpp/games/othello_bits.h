@@ -8,7 +8,7 @@
 
 namespace pyengine {
 
-/// 128 bits, as much of an integer as bit boards need; shifts are by 1..63.
+/// 128 bits with the integer operations that bit boards need; shifts are by 1..63.
 struct Bits128 {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -55,18 +55,18 @@ constexpr Outcome othello_outcome(Word first, Word second) noexcept {
   return {margin > 0 ? 1.0F : margin < 0 ? -1.0F : 0.0F};
 }
 
-/// The rules on a board of N x N points: pure functions of the mover's discs and the other's.
+/// The rules on a board of N x N points: pure functions of both players' discs.
 template <int N, class Word>
 class OthelloBits {
  public:
-  /// Empty points on which a disc flips something.
+  /// Empty points on which a disc would flip something.
   static constexpr Word moves(Word own, Word other) noexcept {
     const Word inner = other & kInnerColumns;
     return (beyond<1>(own, inner) | beyond<N>(own, other) | beyond<N - 1>(own, inner) |
             beyond<N + 1>(own, inner)) &
         kBoard & ~(own | other);
   }
-  /// Discs that a disc on the one point of `place` flips.
+  /// Discs that a disc on the single point of `place` flips.
   static constexpr Word flips(Word place, Word own, Word other) noexcept {
     const Word inner = other & kInnerColumns;
     return enclosed<1>(place, own, inner) | enclosed<N>(place, own, other) |
@@ -84,8 +84,8 @@ class OthelloBits {
     return board;
   }
   static constexpr Word kBoard = make_board(true);
-  /// A run of discs to be flipped sideways or aslant never has an edge column in it: with the mask,
-  /// no shift runs round the edge.
+  /// A run of discs flipped horizontally or diagonally never contains an edge column; with the
+  /// mask, no shift wraps around the edge.
   static constexpr Word kInnerColumns = make_board(false);
 
   template <int kShift>
@@ -117,7 +117,7 @@ class OthelloBits {
   static constexpr Word if_closed(Word discs, Word own) noexcept {
     return (shifted<kShift>(discs) & own) == Word{} ? Word{} : discs;
   }
-  /// Runs of the other's discs between `place` and a disc of the mover, on both sides.
+  /// Runs of the opponent's discs between `place` and a disc of the player, on both sides.
   template <int kShift>
   static constexpr Word enclosed(Word place, Word own, Word other) noexcept {
     return if_closed<kShift>(run<kShift>(place, other), own) |

@@ -9,7 +9,7 @@
 namespace pyengine::othello {
 namespace {
 
-/// The discs stay in vectors from move to move.
+/// The discs stay in vector registers between moves.
 struct Lanes : Avx2 {
   PYENGINE_WITH_TARGET static __m256i spread(std::uint64_t discs) noexcept { return all(discs); }
   PYENGINE_WITH_TARGET static std::uint64_t gather(__m256i discs) noexcept {

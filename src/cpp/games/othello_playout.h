@@ -1,4 +1,4 @@
-/// Playouts of Othello on 8x8 by the instructions of this processor.
+/// Playouts of 8x8 Othello for this processor's instruction set.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace pyengine::othello {
 
-/// A playout where player `mover`, who has the discs `own`, is to move.
+/// A playout in which player `mover`, who has the discs `own`, is to move.
 using PlayOut = Playout (*)(std::uint64_t own, std::uint64_t other, unsigned mover,
                             Rng& rng) noexcept;
 
-/// With AVX2; nullptr where the processor or the build has none. Draws what the portable one draws.
+/// With AVX2; nullptr if the processor or the build lacks it. Draws the same moves as the portable
+/// version.
 [[nodiscard]] PlayOut avx2_playout() noexcept;
 
 }  // namespace pyengine::othello

@@ -1,5 +1,5 @@
-/// A playout of Othello by the rules of one board and instruction set. The file that includes this
-/// one defines PYENGINE_WITH_TARGET: a function attribute, or nothing.
+/// A playout of Othello with the rules of one board and instruction set. The including file defines
+/// PYENGINE_WITH_TARGET: a function attribute, or nothing.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace pyengine {
 
-/// `Rules` has moves(own, other) and flips(point, own, other) on discs as spread(word) makes them;
-/// gather(discs), the word again; count(set); and nth(set, rank), the number of the bit with `rank`
-/// smaller ones.
+/// `Rules` has moves(own, other) and flips(point, own, other) on discs in the form of spread(word);
+/// gather(discs), which returns the word; count(set); and nth(set, rank), the index of the bit with
+/// `rank` smaller ones.
 template <class Rules, class Word>
 PYENGINE_WITH_TARGET Playout play_othello(Word first, Word second, unsigned mover,
                                           Rng& rng) noexcept {
@@ -22,7 +22,7 @@ PYENGINE_WITH_TARGET Playout play_othello(Word first, Word second, unsigned move
   auto other = Rules::spread(second);
   for (int plies = 0;; ++plies, mover ^= 1U, std::swap(own, other)) {
     Word moves = Rules::moves(own, other);
-    if (moves == Word{}) {  // a pass, or the end
+    if (moves == Word{}) {  // a pass or the end
       std::swap(own, other);
       mover ^= 1U;
       moves = Rules::moves(own, other);

@@ -9,13 +9,13 @@ namespace pyengine::othello {
 
 /// Points from a point to the edge, in the directions +1, +8, +7, +9 and their opposites.
 struct alignas(64) Rays {
-  std::array<std::uint64_t, 4> up{};    ///< towards larger numbers
-  std::array<std::uint64_t, 4> down{};  ///< towards smaller ones
+  std::array<std::uint64_t, 4> up{};    ///< towards larger indices
+  std::array<std::uint64_t, 4> down{};  ///< towards smaller indices
 };
 
-/// Of each point.
+/// Indexed by point.
 inline constexpr std::array<Rays, 64> kRays = [] {
-  constexpr std::array<int, 4> kDown = {0, 1, 1, 1};  // rows and columns of a step of `up`
+  constexpr std::array<int, 4> kDown = {0, 1, 1, 1};  // row and column step of `up`
   constexpr std::array<int, 4> kRight = {1, 0, -1, 1};
   const auto ray = [](int point, int down, int right) {
     std::uint64_t points = 0;

@@ -23,13 +23,13 @@ std::uint32_t row_of(const BoardBits& bits, int start, int size) noexcept {
 
 int ones_from(unsigned bits, int lowest) noexcept { return std::countr_one(bits >> lowest); }
 
-/// Ones from bit `highest` downwards; -1 has none.
+/// Ones from bit `highest` downwards; none for -1.
 int ones_down_from(unsigned bits, int highest) noexcept {
   return highest < 0 ? 0 : std::countl_one(static_cast<std::uint32_t>(bits) << (31 - highest));
 }
 
-/// Whether the middle and two more of the six points next to it are stones: whatever matters on a
-/// line has them (see RenjuBoard::crowded).
+/// Whether the middle and at least two of the six adjacent points are stones, a necessary condition
+/// for any foul on a line (see RenjuBoard::crowded).
 bool has_three_near(unsigned line) noexcept {
   const unsigned nearby = line & 0b00111111100U;
   const unsigned without_one = nearby & (nearby - 1);
@@ -52,8 +52,8 @@ RenjuBoard::RenjuBoard(int size, const BoardBits& black, const BoardBits& white)
   }
 }
 
-// Lines. The stone in the middle is black; a row is the run of black stones through it. Five ends
-// of a line are never out of reach: what lies beyond would make the row six long or more.
+// Lines. The stone in the middle is black; a row is the run of black stones through it. Ends of a
+// five are never out of reach: a stone beyond would make the row six or longer.
 
 int RenjuBoard::length(Line line) noexcept {
   return ones_from(line.black, kReach) + ones_down_from(line.black, kReach) - 1;
@@ -74,13 +74,13 @@ bool RenjuBoard::is_straight_four(Line line) noexcept {
   return length(line) == 4 && makes_five_below(line) && makes_five_above(line);
 }
 
-/// Two fours may lie on one line (B_BBB_B); a straight four is one.
+/// There can be two fours on one line (B_BBB_B); a straight four counts as one.
 int RenjuBoard::count_fours(Line line) noexcept {
   const int fives = int{makes_five_below(line)} + int{makes_five_above(line)};
   return fives == 2 && length(line) == 4 ? 1 : fives;
 }
 
-/// The points of the line on which a further stone makes a straight four.
+/// The points of the line where another stone makes a straight four.
 unsigned RenjuBoard::straight_four_makers(Line line) noexcept {
   unsigned makers = 0;
   for (const int end :
@@ -151,8 +151,7 @@ RenjuMove RenjuBoard::classify_stone(Place place) noexcept {
   return threes >= 2 ? RenjuMove::double_three : RenjuMove::plain;
 }
 
-/// A three is one only if Black may make the straight four: not by a foul, and not while making
-/// five.
+/// A three counts only if Black may make the straight four: without a foul and without making five.
 bool RenjuBoard::is_three(Place place, int direction, unsigned makers) noexcept {
   const Step step = kSteps[static_cast<std::size_t>(direction)];
   for (; makers != 0; makers &= makers - 1) {
@@ -165,8 +164,8 @@ bool RenjuBoard::is_three(Place place, int direction, unsigned makers) noexcept 
 
 // Boards.
 
-/// Double threes need two other stones within three points on each of two lines, double fours that
-/// or three on one line, overlines three on one line.
+/// A double three needs two other stones within three points on each of two lines; a double four
+/// needs that or three on one line; an overline needs three on one line.
 std::uint64_t RenjuBoard::crowded(int row) const noexcept {
   std::uint64_t two_somewhere = 0;
   std::uint64_t enough = 0;
@@ -175,7 +174,7 @@ std::uint64_t RenjuBoard::crowded(int row) const noexcept {
     std::uint64_t two = 0;
     for (int i = -3; i <= 3; ++i) {
       if (i == 0) continue;
-      std::uint64_t stones = 0;  // two rows at once: the margin keeps shifted bits apart
+      std::uint64_t stones = 0;  // two rows at a time: the margin keeps shifted bits apart
       std::memcpy(&stones, &black_[static_cast<std::size_t>(row + kReach + i * step.row)],
                   sizeof stones);
       const int shift = i * step.column;

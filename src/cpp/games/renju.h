@@ -9,26 +9,26 @@
 
 namespace pyengine {
 
-/// What a stone of Black's on an empty point is by the rules. Five comes before every foul.
+/// The status of a black stone on an empty point. Five takes precedence over every foul.
 enum class RenjuMove : std::uint8_t { plain, five, overline, double_four, double_three };
 
 constexpr bool is_forbidden(RenjuMove move) noexcept { return move > RenjuMove::five; }
 
-/// The board as rows of bits with a margin, on which a foul looks at most five points away. Made
-/// for a question and dropped.
+/// The board as rows of bits with a margin, because a foul depends on points up to five away.
+/// Created for one query.
 class RenjuBoard {
  public:
   /// `size` in 1..19.
   RenjuBoard(int size, const BoardBits& black, const BoardBits& white) noexcept;
 
-  /// `point` is empty. Tries further stones and takes them back.
+  /// `point` must be empty. Tries more stones and removes them again.
   [[nodiscard]] RenjuMove classify(int point) noexcept;
   [[nodiscard]] BoardBits forbidden_points() noexcept;
   /// Whether Black has an empty point that is not forbidden.
   [[nodiscard]] bool black_can_move() noexcept;
 
  private:
-  static constexpr int kReach = 5;  ///< points that count on either side; width of the margin
+  static constexpr int kReach = 5;  ///< points that matter on either side; width of the margin
   static constexpr int kRows = 20;  ///< 19, rounded up to pairs
 
   using Rows = std::array<std::uint32_t, kRows + 2 * kReach>;
@@ -53,12 +53,12 @@ class RenjuBoard {
   [[nodiscard]] RenjuMove classify(Place place) noexcept;
   [[nodiscard]] RenjuMove classify_stone(Place place) noexcept;
   [[nodiscard]] bool is_three(Place place, int direction, unsigned makers) noexcept;
-  /// Points of rows `row` and `row` + 1 that have stones enough around them for a foul.
+  /// Points of rows `row` and `row` + 1 with enough stones around them for a foul.
   [[nodiscard]] std::uint64_t crowded(int row) const noexcept;
   void put(Place place) noexcept;
   void take(Place place) noexcept;
 
-  Rows black_{};  ///< row r at r + kReach, column c too
+  Rows black_{};  ///< row r is at r + kReach, likewise for columns
   Rows empty_{};
   int size_;
 };

@@ -63,7 +63,7 @@ class TicTacToe {
   [[nodiscard]] bool has_light_playout() const noexcept { return true; }
   Playout light_playout(Rng& rng) const noexcept;
 
-  /// Same board and mover.
+  /// Same board and player to move.
   friend bool operator==(const TicTacToe& a, const TicTacToe& b) noexcept {
     return a.stones_ == b.stones_ && a.to_move_ == b.to_move_;
   }
@@ -72,7 +72,7 @@ class TicTacToe {
   static constexpr int kPoints = 9;
   static constexpr unsigned kFull = (1U << kPoints) - 1;
   static constexpr Params kParams{};
-  /// For each set of points: whether three of them lie in a row.
+  /// For each set of points: whether three of them are in a row.
   static constexpr std::array<bool, kFull + 1> kHasLine = [] {
     std::array<bool, kFull + 1> has_line{};
     for (unsigned board = 0; board <= kFull; ++board) {
@@ -83,7 +83,7 @@ class TicTacToe {
     return has_line;
   }();
 
-  /// [player][points of his stones]: won or playing. A branch would often be predicted wrong.
+  /// [player][points of their stones]: won or playing. A branch would often be mispredicted.
   static constexpr std::array<std::array<Status, kFull + 1>, 2> kStatus = [] {
     std::array<std::array<Status, kFull + 1>, 2> status{};
     for (unsigned board = 0; board <= kFull; ++board) {
@@ -99,7 +99,7 @@ class TicTacToe {
   }
 
   std::array<std::uint16_t, 2> stones_{};
-  std::uint32_t recent_ = 0;  ///< the last eight moves, four bits each, the last one lowest
+  std::uint32_t recent_ = 0;  ///< the last eight moves, four bits each, the latest lowest
   std::uint8_t plies_ = 0;    ///< since the start
   std::uint8_t to_move_ = 0;
   Status status_ = Status::playing;

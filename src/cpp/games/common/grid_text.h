@@ -18,20 +18,20 @@ struct GridNames {
 };
 
 std::string point_name(const GridNames& names, Action point);
-/// The point of that name in either case, or kNoAction.
+/// The point with that name in either case, or kNoAction.
 Action point_named(const GridNames& names, std::string_view text);
 
-/// A number from 1 to `high` without sign or leading zeros, or 0.
+/// A number from 1 to `high` without sign or leading zeros, or 0 if the text is not one.
 int small_number(std::string_view text, int high);
-/// Whether two texts are equal but for upper and lower case (ASCII).
+/// Compares two texts, ignoring ASCII case.
 bool same_word(std::string_view a, std::string_view b);
 
-/// X for the first player's stones, O for the second's, coordinates above and at the left.
+/// X for the first player's stones, O for the second's, with coordinates above and on the left.
 std::string board_text(const GridNames& names, const BoardBits& first, const BoardBits& second);
-/// The same with numbered columns below and no names of rows: for games whose actions are columns.
+/// The same with numbered columns below and no row names, for games whose actions are columns.
 std::string column_board_text(int rows, int columns, const BoardBits& first,
                               const BoardBits& second);
-/// "X to move", "O has won", "draw", with a line break.
+/// "X to move", "O has won" or "draw", with a line break.
 std::string turn_text(Status status, int to_move);
 
 }  // namespace pyengine

@@ -9,7 +9,7 @@
 
 namespace pyengine {
 
-/// The finaliser of splitmix64 (Steele, Lea, Flood, 2014): a bijection that spreads every bit.
+/// The finaliser of splitmix64 (Steele, Lea, Flood, 2014): a bijection with good avalanche.
 constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
@@ -18,12 +18,12 @@ constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
 
 inline constexpr std::uint64_t kHashStep = 0x9E3779B97F4A7C15U;  ///< 2^64 / golden ratio, odd
 
-/// Hash of a board of two words and its mover; for one value of `a` it is a bijection of `b`.
+/// Hash of a two-word board and its player to move; for fixed `a` it is a bijection of `b`.
 constexpr std::uint64_t hash_words(std::uint64_t a, std::uint64_t b, int to_move) noexcept {
   return mix64(mix64(a + kHashStep) ^ (b + (to_move == 0 ? 0 : kHashStep)));
 }
 
-/// Keys of the stones of both players on every point, and of the second player's turn.
+/// Keys of both players' stones on every point, and of the second player's turn.
 struct StoneKeys {
   std::array<std::array<std::uint64_t, kMaxPoints>, 2> stone{};
   std::uint64_t second_to_move = 0;

@@ -29,11 +29,11 @@ struct GoGeometry {
   std::array<PointsAround, kMaxPoints> beside;
 };
 
-/// The geometry of a board of 1..19 rows and columns. Lives as long as the process, so that
-/// positions can point to it: a counted pointer would cost a write to shared memory with each copy.
+/// The geometry of a board of 1..19 rows and columns. It lives as long as the process, so positions
+/// can hold plain pointers to it: a reference count would cost a shared write per copy.
 const GoGeometry* go_geometry(int rows, int columns);
 
-/// The points beside those of `set`; may contain points of `set`.
+/// The points adjacent to those of `set`; may contain points of `set`.
 template <int Words>
 PointSet<Words> beside(const PointSet<Words>& set, const GoGeometry& geometry) noexcept {
   const auto row = static_cast<unsigned>(geometry.columns);
@@ -47,7 +47,7 @@ PointSet<Words> beside(const PointSet<Words>& set, const GoGeometry& geometry) n
   return found;
 }
 
-/// The points with at least two points of `set` diagonal to them, or one if they lie at the edge.
+/// The points with at least two points of `set` diagonal to them, or one if they are at the edge.
 template <int Words>
 PointSet<Words> cornered(const PointSet<Words>& set, const GoGeometry& geometry) noexcept {
   const auto row = static_cast<unsigned>(geometry.columns);
@@ -68,7 +68,7 @@ PointSet<Words> cornered(const PointSet<Words>& set, const GoGeometry& geometry)
   return found;
 }
 
-/// The points of `within` connected to `seed` through `within`; `seed` is a subset of `within`.
+/// The points of `within` connected to `seed` through `within`; `seed` must be a subset of it.
 template <int Words>
 PointSet<Words> flood(PointSet<Words> seed, const PointSet<Words>& within,
                       const GoGeometry& geometry) noexcept {
@@ -79,7 +79,7 @@ PointSet<Words> flood(PointSet<Words> seed, const PointSet<Words>& within,
   }
 }
 
-/// Random keys for the hash of a position: the xor of those of its stones, and one for the mover.
+/// Random keys for position hashes: the xor of the keys of the stones and of the player to move.
 struct GoKeys {
   std::array<std::array<std::uint64_t, kMaxPoints>, 2> stone{};  ///< [player][point]
   std::uint64_t second_to_move = 0;

@@ -5,7 +5,7 @@
 namespace pyengine {
 namespace {
 
-/// Throws ConfigError unless the stones of `setup` can stand on a board of this geometry.
+/// Throws ConfigError unless the stones of `setup` are a valid position on this board.
 void check_setup(const GoParams& params, const GoGeometry& geometry, const BoardSetup& setup) {
   if (setup.to_move != 0 && setup.to_move != 1) {
     throw ConfigError("go: player to move must be 0 or 1, got " + std::to_string(setup.to_move));
@@ -30,7 +30,7 @@ void check_setup(const GoParams& params, const GoGeometry& geometry, const Board
   }
 }
 
-/// The points of `empty` from which a stone of `stones` can be reached over empty points.
+/// The points of `empty` connected to a stone of `stones` through empty points.
 template <int Words>
 PointSet<Words> reached(const PointSet<Words>& stones, const PointSet<Words>& empty,
                         const GoGeometry& geometry) noexcept {
@@ -59,7 +59,7 @@ BasicGo<MaxSide> BasicGo<MaxSide>::from_setup(const GoParams& params, const Boar
       go.board_.play(static_cast<unsigned>(point), player, *go.geometry_, none);
     });
   };
-  put(setup.first, 0);  // no stone is taken off on the way: fewer stones leave more liberties
+  put(setup.first, 0);  // nothing is captured on the way: fewer stones leave more liberties
   put(setup.second, 1);
   go.to_move_ = static_cast<std::uint8_t>(setup.to_move);
   if (setup.ko != kNoAction) go.set_up_ko(setup.ko);
@@ -70,8 +70,8 @@ BasicGo<MaxSide> BasicGo<MaxSide>::from_setup(const GoParams& params, const Boar
   return go;
 }
 
-/// The position before the capture that made the ko is what retaking would restore: superko is told
-/// of it.
+/// The position before the capture that created the ko is the one that recapturing would repeat, so
+/// it enters the superko history.
 template <int MaxSide>
 void BasicGo<MaxSide>::set_up_ko(Action ko) {
   const auto refuse = [&](const char* reason) {
@@ -183,7 +183,7 @@ bool BasicGo<MaxSide>::repeats(unsigned point, bool lives) const noexcept {
 
 template <int MaxSide>
 void BasicGo<MaxSide>::play(Action action) {
-  // What may fail comes first.
+  // Do first what may throw.
   if (params_.superko != Superko::simple) history_.make_room(board_.num_stones() + 1);
   const auto point = static_cast<unsigned>(action);
   Ply& ply = plies_[slot(ply_)];
@@ -213,8 +213,7 @@ void BasicGo<MaxSide>::place(unsigned point, Ply& ply) noexcept {
   ply.suicide = board_.empty(point);
   ply.removed = removed;
   taken_[static_cast<unsigned>(ply.suicide ? mover : 1 - mover)] |= removed;
-  // A ko: one stone taken, by a stone that stands alone with one liberty, the point of the taken
-  // one.
+  // A ko: one stone was captured by a lone stone whose only liberty is the captured stone's point.
   if (taken == 1 && !ply.suicide && board_.open_sides(point) == 1 &&
       !board_.has_friend_beside(point, mover, *geometry_)) {
     removed.for_each([&](unsigned p) { ko_ = static_cast<Action>(p); });
@@ -234,7 +233,7 @@ void BasicGo<MaxSide>::stones(int t, BoardBits& first, BoardBits& second) const 
     const auto point = static_cast<unsigned>(ply.move);
     if (point == pass()) continue;
     if (ply.captured) board[ply.suicide ? mover : 1 - mover] |= ply.removed;
-    board[mover].reset(point);  // after a suicide, the point is among the removed
+    board[mover].reset(point);  // after a suicide, the point is among the removed ones
   }
   first = board[0].widened();
   second = board[1].widened();
@@ -271,7 +270,7 @@ template <int MaxSide>
 Action BasicGo<MaxSide>::playout_move(Rng& rng, ActionList& /*scratch*/) const noexcept {
   const auto points = static_cast<std::uint32_t>(geometry_->points);
   const bool open_board = 2 * static_cast<std::uint32_t>(board_.num_stones()) < points;
-  // On an open board a random point will soon do. Each number gives two.
+  // On an open board a random point usually works. Each random number gives two.
   for (int numbers = 0; open_board && numbers < 2; ++numbers) {
     const std::uint64_t bits = rng.next();
     for (const std::uint64_t half : {bits >> 32, bits & 0xFFFFFFFFU}) {
@@ -288,7 +287,7 @@ Action BasicGo<MaxSide>::playout_move(Rng& rng, ActionList& /*scratch*/) const n
 template <int MaxSide>
 Action BasicGo<MaxSide>::draw_playout_move(Rng& rng) const noexcept {
   const Points empty = empties();
-  Points sure = empty & beside(empty, *geometry_);  // no eyes, and legal but for superko
+  Points sure = empty & beside(empty, *geometry_);  // not eyes, and legal except for superko
   if (params_.superko != Superko::simple) sure -= taken_[to_move_];
   Points rest = empty - sure - own_eyes(empty);
   const auto num_sure = static_cast<std::uint32_t>(sure.count());

@@ -1,4 +1,4 @@
-/// Go by area (Tromp-Taylor) scoring, 1x1 to 19x19, square or not.
+/// Go with area (Tromp-Taylor) scoring, 1x1 to 19x19, including non-square boards.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace pyengine {
 
-/// Stones and territory of each player: empty regions that touch one player's stones only.
+/// Each player's stones and territory: empty regions that touch only that player's stones.
 struct GoArea {
   int first = 0;
   int second = 0;
@@ -26,11 +26,10 @@ struct GoArea {
 };
 
 /// A game of Go on a board of at most MaxSide rows and columns. Action = row * columns + column
-/// from the top left, pass = rows * columns. Ends after two passes in a row or at max_game_length.
-///
-/// Superko compares 64-bit keys of positions. The position after a play contains the new stone, so
-/// it can only repeat one from before a stone of that player on that point was taken off: only such
-/// points (`taken_`), and suicides, are ever looked up.
+/// from the top left, pass = rows * columns. Ends after two consecutive passes or at
+/// max_game_length. Superko compares 64-bit position keys. The position after a play contains the
+/// new stone, so it can only repeat a position from before a stone of that player was removed from
+/// that point: only such points (`taken_`) and suicides are ever looked up.
 template <int MaxSide>
 class BasicGo {
  public:
@@ -39,11 +38,12 @@ class BasicGo {
 
   BasicGo() = default;
   explicit BasicGo(const GoParams& params);
-  /// Throws ConfigError for stones off the board or on one another, groups without liberties, and a
-  /// `ko` that is not the point where the mover would retake a single stone.
+  /// Throws ConfigError for stones outside the board or on top of each other, groups without
+  /// liberties, and a `ko` that is not the point where the player to move would recapture a single
+  /// stone.
   static BasicGo from_setup(const GoParams& params, const BoardSetup& setup);
 
-  /// Each board belongs to the smallest of Go9, Go13 and Go19 that holds it.
+  /// Each board uses the smallest of Go9, Go13 and Go19 that fits it.
   static bool accepts(const GoParams& params) noexcept {
     const int side = params.rows > params.columns ? params.rows : params.columns;
     return side <= MaxSide && side > kSmallerSide;
@@ -54,18 +54,18 @@ class BasicGo {
 
   [[nodiscard]] const GoParams& params() const noexcept { return params_; }
   [[nodiscard]] int to_move() const noexcept { return to_move_; }
-  /// Moves since the start, passes included.
+  /// Moves since the start, including passes.
   [[nodiscard]] int ply() const noexcept { return ply_; }
   [[nodiscard]] std::optional<Outcome> outcome() const noexcept {
     return over() ? std::optional(score()) : std::nullopt;
   }
-  /// Empty when the game is over.
+  /// Empty if the game is over.
   void legal_actions(ActionList& moves) const;
   [[nodiscard]] BoardBits legal_bits() const noexcept;
   [[nodiscard]] bool is_legal(Action action) const noexcept;
   void play(Action action);
-  /// Of board, mover, ko point and passes: what decides on the next two moves. Superko's history is
-  /// left out, and the ply: else no position would be met again by another way.
+  /// Hash of board, player to move, ko point and passes, which determine the next two moves.
+  /// Excludes superko history and ply; otherwise no position could recur by transposition.
   [[nodiscard]] std::uint64_t hash() const noexcept {
     const std::uint64_t ko = ko_ == kNoAction ? 0 : mix64(static_cast<std::uint64_t>(ko_) + 1);
     return situation_key() ^ ko ^ mix64(std::uint64_t{passes_} << 16);
@@ -76,24 +76,24 @@ class BasicGo {
     return t < ply_ ? plies_[slot(ply_ - 1 - t)].move : kNoAction;
   }
   void liberties(int k, BoardBits& bits) const noexcept;
-  /// The point where a single stone would retake the single stone that has just taken one. All
-  /// three superko rules forbid it.
+  /// The point where a single stone would recapture the single stone that has just captured one.
+  /// All three superko rules forbid it.
   [[nodiscard]] Action ko_point() const noexcept { return ko_; }
-  /// Uniform over the legal moves that do not fill an eye of the mover's own; else a pass. An eye:
-  /// a point all of whose neighbours are own stones, with at most one opponent's stone diagonal to
-  /// it, and none at the edge. Assumes that the game is not over.
+  /// Uniform over the legal moves that do not fill one of the player's own eyes; else a pass. An
+  /// eye is a point whose neighbours are all own stones, with at most one opposing stone diagonal
+  /// to it, and none at the edge. Requires a non-terminal position.
   [[nodiscard]] Action playout_move(Rng& rng, ActionList& scratch) const noexcept;
   [[nodiscard]] GoArea area() const noexcept;
-  /// The points that area() counts.
+  /// The points counted by area().
   void area_points(BoardBits& first, BoardBits& second) const noexcept;
-  /// Superko compares boards for as many plies as have room; there is no limit without it.
+  /// The superko history needs space for every ply; without superko there is no limit.
   [[nodiscard]] bool has_light_playout() const noexcept {
     return params_.superko == Superko::simple ||
         params_.max_game_length - ply_ <= GoPlayoutHistory<MaxSide>::kMost;
   }
-  /// By the moves of playout_move().
+  /// Plays moves of playout_move().
   Playout light_playout(Rng& rng) const noexcept;
-  /// The board of light_playout() before its first move; refers to this position.
+  /// The initial board of light_playout(); refers to this position.
   [[nodiscard]] GoPlayoutBoard<MaxSide> playout_board() const noexcept;
 
   static std::string action_to_string(const GoParams& params, Action action) {
@@ -104,7 +104,7 @@ class BasicGo {
   }
   [[nodiscard]] std::string to_string() const;
 
-  /// The same future: earlier boards count only where superko forbids to restore them.
+  /// The same future: earlier boards count only if superko applies to them.
   friend bool operator==(const BasicGo& a, const BasicGo& b) {
     return a.params_ == b.params_ && a.ply_ == b.ply_ && a.passes_ == b.passes_ &&
         a.to_move_ == b.to_move_ && a.board_.stones(0) == b.board_.stones(0) &&
@@ -115,13 +115,13 @@ class BasicGo {
   using Board = GoBoard<MaxSide>;
   using Points = typename Board::Points;
   static constexpr int kSmallerSide = MaxSide <= 9 ? 0 : MaxSide <= 13 ? 9 : 13;
-  static constexpr int kPlies = 8;  ///< power of two, > the largest t of stones()
+  static constexpr int kPlies = 8;  ///< a power of two, > the largest t of stones()
 
-  /// What stones() needs to undo a ply.
+  /// The data that stones() needs to undo a ply.
   struct Ply {
     std::int16_t move = 0;
     bool suicide = false;
-    bool captured = false;  ///< `removed` means something
+    bool captured = false;  ///< whether `removed` is valid
     Points removed;
   };
 
@@ -137,23 +137,23 @@ class BasicGo {
   [[nodiscard]] Points empties() const noexcept {
     return Points::of(geometry_->all) - board_.stones(0) - board_.stones(1);
   }
-  /// Legality of a play on an empty point of a game that is not over.
+  /// Legality of a play on an empty point of a non-terminal position.
   [[nodiscard]] bool is_legal_point(unsigned point) const noexcept;
   /// Whether superko forbids a play on the point; `lives` = can_live().
   [[nodiscard]] bool repeats(unsigned point, bool lives) const noexcept;
   /// The eyes of playout_move() among the empty points.
   [[nodiscard]] Points own_eyes(const Points& empty) const noexcept;
-  /// playout_move() by exact sets of candidates.
+  /// playout_move() with exact candidate sets.
   [[nodiscard]] Action draw_playout_move(Rng& rng) const noexcept;
-  /// Stones and territory: [player].
+  /// Stones and territory, indexed by player.
   [[nodiscard]] std::array<Points, 2> areas() const noexcept;
   [[nodiscard]] Outcome score() const noexcept;
-  /// `margin`: the first player's points less the second's.
+  /// `margin`: the first player's points minus the second's.
   [[nodiscard]] Outcome outcome_of(int margin) const noexcept {
     const double lead = margin - params_.komi;
     return {lead > 0 ? 1.0F : lead < 0 ? -1.0F : 0.0F};
   }
-  /// The part of play() that is no pass; the turn has been handed over already.
+  /// The part of play() for moves other than a pass; the turn has already changed.
   void place(unsigned point, Ply& ply) noexcept;
   [[nodiscard]] std::uint64_t situation_key() const noexcept {
     return board_.board_key() ^ (to_move_ != 0 ? kGoKeys.second_to_move : 0);
@@ -168,9 +168,10 @@ class BasicGo {
   int ply_ = 0;
   Action ko_ = kNoAction;
   std::uint8_t to_move_ = 0;
-  std::uint8_t passes_ = 0;  ///< in a row
+  std::uint8_t passes_ = 0;  ///< consecutive passes
   Board board_;
-  std::array<Points, 2> taken_{};  ///< [player]: where stones of the player were ever taken off
+  std::array<Points, 2>
+      taken_{};  ///< [player]: points from which stones of the player were ever removed
   std::array<Ply, kPlies> plies_{};
   GoHistory history_;  ///< empty with Superko::simple
 };

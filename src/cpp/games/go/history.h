@@ -1,4 +1,4 @@
-/// The earlier positions of a game, which superko forbids to restore.
+/// The earlier positions of a game, which superko forbids to repeat.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,11 @@
 
 namespace pyengine {
 
-/// A set of 64-bit position keys: a hash table with chains, and how many positions have how many
-/// stones. A look-up for a number of stones that no position has ends at once, which is the usual
-/// case.
-///
-/// An assignment between histories that differ by their last few positions, as those of a walk and
-/// of its root do, takes these back and adds the others: it does not read the rest.
-///
-/// One array holds all tables, so that a copy is one memcpy. A play adds one position and at most
+/// A set of 64-bit position keys: a chained hash table, plus the number of positions with each
+/// number of stones. A lookup for a number of stones that no position has ends immediately, which
+/// is the common case. Assignment between histories that differ only in their last few positions,
+/// such as those of a walk and its root, undoes and adds these positions without reading the rest.
+/// One array holds all tables, so a copy is a single memcpy. A play adds one position and at most
 /// one stone, so the tables grow together.
 class GoHistory {
  public:
@@ -47,24 +44,24 @@ class GoHistory {
     return i != kNone;
   }
 
-  /// Room for one more position with at most `stones` stones.
+  /// Ensures space for one more position with at most `stones` stones.
   void make_room(int stones) {
     const std::size_t needed = std::max<std::size_t>(static_cast<std::size_t>(stones), used_) + 1;
     if (slots_.size() < needed) [[unlikely]]
       grow(needed);
   }
 
-  /// Assumes that the position is not there yet, and that there is room.
+  /// Requires that the position is new and that there is space.
   void add(std::uint64_t key, int stones) noexcept {
     Slot& slot = slots_[used_];
     slot.key = key;
-    slot.sum = sum(used_) + key * (key | 1);  // a sum of squares, so that XORed keys cannot cancel
+    slot.sum = sum(used_) + key * (key | 1);  // a sum of squares, so XORed keys cannot cancel
     slot.stones = static_cast<std::uint32_t>(stones);
     ++slots_[slot.stones].with;
     link(used_++);
   }
 
-  /// Equal as sets: the order in which positions came about has no bearing on what is forbidden.
+  /// Set equality: the order of positions does not affect what is forbidden.
   friend bool operator==(const GoHistory& a, const GoHistory& b) {
     return a.used_ == b.used_ && a.sum(a.used_) == b.sum(b.used_) &&
         a.sorted_keys() == b.sorted_keys();
@@ -74,14 +71,14 @@ class GoHistory {
   static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
   struct Slot {
     std::uint64_t key = 0;           ///< of the i-th position
-    std::uint64_t sum = 0;           ///< of squared keys, up to the i-th: names the set
+    std::uint64_t sum = 0;           ///< sum of squared keys up to the i-th: identifies the set
     std::uint32_t stones = 0;        ///< of the i-th position
     std::uint32_t previous = kNone;  ///< older position in the same chain
     std::uint32_t latest = kNone;    ///< newest position of chain i
-    std::uint32_t with = 0;          ///< positions with i stones
+    std::uint32_t with = 0;          ///< number of positions with i stones
   };
 
-  /// Names the set of the first `count` positions.
+  /// Identifies the set of the first `count` positions.
   [[nodiscard]] std::uint64_t sum(std::uint32_t count) const noexcept {
     return count == 0 ? 0 : slots_[count - 1].sum;
   }
@@ -107,7 +104,8 @@ class GoHistory {
     for (std::uint32_t i = 0; i < used_; ++i) link(i);
   }
 
-  /// Becomes `other` by its last positions; false, and nothing is changed, where a copy costs less.
+  /// Becomes `other` by changing the last positions; returns false and changes nothing if a copy is
+  /// cheaper.
   bool follow(const GoHistory& other) {
     const std::uint32_t most = kFew + other.used_ / 16;
     std::uint32_t same = std::min(used_, other.used_);
@@ -134,8 +132,8 @@ class GoHistory {
   static constexpr std::uint32_t kFew = 16;  ///< positions
 
   std::vector<Slot> slots_;
-  std::uint32_t used_ = 0;  ///< positions in the set
-  std::uint64_t mask_ = 0;  ///< of a key: its chain
+  std::uint32_t used_ = 0;  ///< number of positions in the set
+  std::uint64_t mask_ = 0;  ///< maps a key to its chain
 };
 
 }  // namespace pyengine

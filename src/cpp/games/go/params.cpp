@@ -7,7 +7,7 @@
 namespace pyengine {
 namespace {
 
-constexpr std::string_view kColumnLetters = "ABCDEFGHJKLMNOPQRST";  // no I
+constexpr std::string_view kColumnLetters = "ABCDEFGHJKLMNOPQRST";  // without I
 constexpr std::string_view kSuperkoNames[] = {"positional", "situational", "simple"};
 constexpr double kMaxKomi = 1000.0;
 constexpr long long kMaxLength = 1'000'000;
@@ -56,7 +56,7 @@ GoParams parse_go_params(ParamMap map) {
     throw ConfigError("go: komi must be a multiple of 0.5, got " +
                       to_string(ParamValue{params.komi}));
   }
-  params.komi += 0.0;  // -0.0 is the same komi as 0.0 and should read the same
+  params.komi += 0.0;  // -0.0 is the same komi as 0.0 and must have the same text
   params.superko = read_superko(reader);
   params.suicide = reader.boolean("suicide", params.suicide);
   params.max_game_length = static_cast<int>(
@@ -102,7 +102,7 @@ Action go_string_to_action(const GoParams& params, std::string_view text) {
   if (is_pass(text)) return params.rows * params.columns;
   if (text.size() < 2 || text.size() > 3) return kNoAction;
   const std::size_t column = kColumnLetters.find(upper(text[0]));
-  if (column >= static_cast<std::size_t>(params.columns)) return kNoAction;  // npos too
+  if (column >= static_cast<std::size_t>(params.columns)) return kNoAction;  // includes npos
   int number = 0;
   for (const char c : text.substr(1)) {
     if (c < '0' || c > '9' || (number == 0 && c == '0')) return kNoAction;

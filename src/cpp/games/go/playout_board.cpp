@@ -30,7 +30,7 @@ GoPlayoutBoard<MaxSide>::GoPlayoutBoard(const GoPlayoutStart<MaxSide>& start) no
 
 template <int MaxSide>
 void GoPlayoutBoard<MaxSide>::set_up_borders(unsigned rows) noexcept {
-  constexpr unsigned kAbove = go_near::kBorder * 0x0501U;  // with both corners
+  constexpr unsigned kAbove = go_near::kBorder * 0x0501U;  // including both corners
   constexpr unsigned kBelow = go_near::kBorder * 0x5040U;
   constexpr unsigned kLeft = go_near::kBorder * 0x1104U;
   constexpr unsigned kRight = go_near::kBorder * 0x4410U;
@@ -104,13 +104,13 @@ unsigned GoPlayoutBoard<MaxSide>::without_liberty(unsigned place) noexcept {
   return at(place - kStride) | at(place - 1) << 2 | at(place + 1) << 4 | at(place + kStride) << 6;
 }
 
-/// The stone lives where a point beside it is empty, where a friendly chain has a liberty left, and
-/// where a chain of the other player's has none.
+/// The stone is legal if an adjacent point is empty, an adjacent friendly chain has another
+/// liberty, or an adjacent opposing chain has no other.
 template <int MaxSide>
 template <unsigned kColour>
 auto GoPlayoutBoard<MaxSide>::take_sides(unsigned place, unsigned near) noexcept -> Sides {
   if (place == ko_) return Sides::illegal;
-  // Most illegal places are eyes of the other player's, whose chains have many liberties.
+  // Most illegal places are the opponent's eyes, whose chains have many liberties.
   if ((go_near::empties(near) | go_near::stones(near, kColour)) == 0 && !has_few_sides(place)) {
     return Sides::illegal;
   }
@@ -213,7 +213,7 @@ void GoPlayoutBoard<MaxSide>::pass() noexcept {
   ++passes_;
   ko_ = kNowhere;
   own_ = go_near::other(own_);
-  // A pass leaves the board as it was.
+  // A pass does not change the board.
   if (superko_ && situational_) history_.add(key_ ^ turn_key(own_), num_points_ - num_empty_);
 }
 
@@ -227,7 +227,7 @@ void GoPlayoutBoard<MaxSide>::play_empty(unsigned index, unsigned near, bool set
   list_[index] = list_[--num_empty_];
   toggle(place, kColour);
   lead_ += kColour == 1 ? 1 : -1;
-  // It joins the first friend's chain; without friends it is a chain already, with nothing in it.
+  // It joins the first friendly chain; without friends it becomes a chain of its own.
   open_[place] = size_[place] = 0;
   next_[place] = place;
   const unsigned friends = go_near::stones(near, kColour);
@@ -244,7 +244,7 @@ void GoPlayoutBoard<MaxSide>::play_empty(unsigned index, unsigned near, bool set
   if (superko_) history_.add(key_ ^ turn_key(own_), num_points_ - num_empty_);
 }
 
-/// Takes off the chains without a liberty: the other player's, or else the stone's own.
+/// Removes the chains without liberties: the opponent's, or else the stone's own.
 template <int MaxSide>
 void GoPlayoutBoard<MaxSide>::settle(unsigned place, unsigned near) noexcept {
   unsigned taken = 0;
@@ -262,7 +262,7 @@ void GoPlayoutBoard<MaxSide>::settle(unsigned place, unsigned near) noexcept {
   }
 }
 
-/// The smaller chain takes the name of the larger one.
+/// The smaller chain is renamed.
 template <int MaxSide>
 void GoPlayoutBoard<MaxSide>::join(unsigned a, unsigned b) noexcept {
   unsigned larger = head_[a];

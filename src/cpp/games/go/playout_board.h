@@ -1,4 +1,4 @@
-/// The board of uniform playouts of Go: the rules of BasicGo with no more than a playout needs.
+/// The board of uniform Go playouts: the rules of BasicGo with only what a playout needs.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@
 
 namespace pyengine {
 
-/// The boards of a playout's own plies, which superko forbids as well as those before it.
+/// The boards of a playout's own plies, which superko forbids as well as the earlier ones.
 template <int MaxSide>
 class GoPlayoutHistory {
  public:
-  /// Plies that fit. Playouts of longer games that superko rules use the game's own board.
+  /// Maximum number of plies. Playouts of longer games with superko use the game's own board.
   static constexpr int kMost = 4 * MaxSide * MaxSide;
 
   [[nodiscard]] bool contains(std::uint64_t key, unsigned stones) const noexcept {
@@ -35,14 +35,14 @@ class GoPlayoutHistory {
  private:
   struct Board {
     std::uint64_t key;
-    std::uint16_t previous;  ///< older one with as many stones; 0 = none
+    std::uint16_t previous;  ///< previous board with the same number of stones; 0 = none
   };
   std::array<std::uint16_t, MaxSide * MaxSide + 1> latest_{};  ///< [stones]
   std::array<Board, kMost + 1> boards_;                        // NOLINT: written before it is read
   unsigned used_ = 0;
 };
 
-/// What a playout begins with; all of it outlives the board.
+/// The initial data of a playout; all of it must outlive the board.
 template <int MaxSide>
 struct GoPlayoutStart {
   const GoParams& params;
@@ -55,49 +55,46 @@ struct GoPlayoutStart {
   int plies_left = 0;
 };
 
-/// Points are places of one array with a border, so that neighbours are fixed steps:
-///
-///   place of (row, column) = (row + 1) * kStride + column + 1
-///
-/// Each place knows what stands around it (near.h), so that most questions take no other load. A
-/// chain counts its pseudo-liberties, as GoBoard does. An empty place and one of the border are
-/// chains of their own, whose counts mean nothing: a play changes the counts of four neighbours
-/// without asking what they are.
+/// Points are places in one array with a border, so neighbours are at fixed offsets: place of (row,
+/// column) = (row + 1) * kStride + column + 1. Each place stores its surroundings (near.h), so most
+/// queries need no other load. A chain counts its pseudo-liberties, as in GoBoard. Empty places and
+/// border places are chains of their own whose counts are meaningless: a play updates the counts of
+/// four neighbours without checking what they are.
 template <int MaxSide>
 class GoPlayoutBoard {
  public:
   explicit GoPlayoutBoard(const GoPlayoutStart<MaxSide>& start) noexcept;
 
   [[nodiscard]] bool over() const noexcept { return passes_ >= 2 || plies_left_ <= 0; }
-  /// Plays to the end by the moves of BasicGo::playout_move(); returns the number of plies.
+  /// Plays moves of BasicGo::playout_move() to the end; returns the number of plies.
   int play_out(SmallDraws& draws) noexcept;
   /// Plays a legal point, or the pass.
   void play(Action action) noexcept;
-  /// Of an empty point.
+  /// For an empty point.
   [[nodiscard]] bool is_legal(Action point) noexcept;
   [[nodiscard]] bool fills_eye(Action point) const noexcept {
     return go_near::is_eye(near_[place(point)], own_);
   }
-  /// Points of the first player less those of the second, by area.
+  /// Area score: points of the first player minus those of the second.
   [[nodiscard]] int margin() const noexcept;
 
  private:
   static constexpr unsigned kStride = MaxSide + 1;
   static constexpr unsigned kPlaces = (MaxSide + 2) * kStride + 1;
   static constexpr unsigned kPoints = MaxSide * MaxSide;
-  static constexpr unsigned kNowhere = 0;  ///< a place of the border
-  /// To the neighbour of a bit of a set of go_near; 8: to none.
+  static constexpr unsigned kNowhere = 0;  ///< a border place
+  /// Offset to the neighbour of a bit of a go_near set; 8: none.
   static constexpr std::array<int, 9> kSteps{
       -static_cast<int>(kStride), 0, -1, 0, 1, 0, kStride, 0, 0};
 
-  /// A count of what is no chain: nobody takes it for a chain that has few pseudo-liberties.
+  /// A count for places without a chain, too large to be taken for few pseudo-liberties.
   static constexpr std::uint16_t kNoChain = 0x8000;
 
   struct Empty {
     std::uint16_t place;
     std::uint16_t point;
   };
-  /// Calls `visit` for the four places beside one.
+  /// Calls `visit` for the four adjacent places.
   template <class Visit>
   static void for_beside(unsigned place, Visit&& visit) {
     visit(place - kStride);
@@ -105,12 +102,12 @@ class GoPlayoutBoard {
     visit(place + 1);
     visit(place + kStride);
   }
-  /// Calls `visit` for the places of a set of the neighbours of one.
+  /// Calls `visit` for the places of a set of neighbours.
   template <class Visit>
   static void for_sides(unsigned place, unsigned set, Visit&& visit) {
     for (; set != 0; set &= set - 1) visit(beside(place, set));
   }
-  /// The first place of the set; the place itself where there is none.
+  /// The first place of the set; the place itself if the set is empty.
   [[nodiscard]] static unsigned beside(unsigned place, unsigned set) noexcept {
     return place +
         static_cast<unsigned>(kSteps[static_cast<unsigned>(std::countr_zero(set | 256U))]);
@@ -127,27 +124,27 @@ class GoPlayoutBoard {
   [[nodiscard]] static std::uint64_t stone_key(unsigned colour, unsigned point) noexcept {
     return kGoKeys.stone[colour - 1][point];
   }
-  /// With what the keys of a history tell the player to move.
+  /// The key of the player to move, as in the keys of a history.
   [[nodiscard]] std::uint64_t turn_key(unsigned to_move) const noexcept {
     return situational_ && to_move != 1 ? kGoKeys.second_to_move : 0;
   }
 
-  /// Of a colour: uniform over the legal places that are no eye of its own; passes where there is
-  /// none. Tries the empty places in a random order.
+  /// Plays a move for a colour, uniform over the legal places that are not its own eyes; passes if
+  /// there is none. Tries the empty places in random order.
   template <unsigned kColour>
   void play_drawn(SmallDraws& draws) noexcept;
-  /// Plays the empty place at `index` of the list, whose sides have been taken.
+  /// Plays the empty place at `index` of the list; its neighbours' liberties have been taken.
   template <unsigned kColour>
   void play_empty(unsigned index, unsigned near, bool settles) noexcept;
   void pass() noexcept;
 
-  /// What taking the sides of a place has shown.
+  /// The result of taking the liberties of a place's neighbours.
   enum class Sides : std::uint8_t {
-    illegal,  ///< they have been given back
+    illegal,  ///< the liberties have been restored
     legal,
     settles,  ///< legal, and some chain has no liberty left
   };
-  /// Takes the pseudo-liberties that a stone of the colour at the place takes, if it is legal.
+  /// Takes the pseudo-liberties that a stone of the colour at the place removes, if it is legal.
   template <unsigned kColour>
   [[nodiscard]] Sides take_sides(unsigned place, unsigned near) noexcept;
   [[nodiscard]] Sides take_sides(unsigned place) noexcept {
@@ -156,20 +153,20 @@ class GoPlayoutBoard {
   void give_sides(unsigned place) noexcept {
     for_beside(place, [this](unsigned p) { ++open_of(p); });
   }
-  /// Whether a chain beside the place may lose its last liberty to a stone there.
+  /// Whether a stone there may remove the last liberty of an adjacent chain.
   [[nodiscard]] bool has_few_sides(unsigned place) noexcept;
   /// The neighbours whose chains have no liberty left.
   [[nodiscard]] unsigned without_liberty(unsigned place) noexcept;
-  /// Whether superko forbids the stone, which lives or is suicide and has taken its sides.
+  /// Whether superko forbids the stone, whose neighbours' liberties have been taken.
   [[nodiscard]] bool repeats(unsigned place, unsigned near, bool lives) noexcept;
 
   void set_up(const GoPlayoutStart<MaxSide>& start) noexcept;
   void set_up_borders(unsigned rows) noexcept;
-  /// A stone comes to the place or is taken off.
+  /// Adds or removes a stone at the place.
   void toggle(unsigned place, unsigned colour) noexcept;
   void join(unsigned a, unsigned b) noexcept;
   void settle(unsigned place, unsigned near) noexcept;
-  /// Returns the number of stones.
+  /// Returns the number of removed stones.
   unsigned take_off(unsigned stone, unsigned colour) noexcept;
 
   const GoHistory* earlier_;
@@ -183,12 +180,13 @@ class GoPlayoutBoard {
   bool superko_;
   bool situational_;
   std::uint64_t key_;
-  int lead_;  ///< stones of the first player less those of the second
+  int lead_;  ///< stones of the first player minus those of the second
   unsigned num_empty_ = 0;
-  // The others are written before they are read.
+  // The other members are written before they are read.
   std::array<GoNear, kPlaces> near_;
-  std::array<std::uint16_t, kPlaces> head_;  ///< names the chain of a stone; itself for no stone
-  std::array<std::uint16_t, kPlaces> next_;  ///< of a stone: the next one of its chain's ring
+  std::array<std::uint16_t, kPlaces>
+      head_;  ///< names the chain of a stone; the place itself for other places
+  std::array<std::uint16_t, kPlaces> next_;  ///< of a stone: the next one in its chain's ring
   std::array<std::uint16_t, kPlaces> open_;  ///< [head]: pseudo-liberties
   std::array<std::uint16_t, kPlaces> size_;  ///< [head]: stones
   std::array<Empty, kPoints> list_;          ///< the empty places, in any order

@@ -12,12 +12,12 @@ namespace pyengine {
 namespace {
 
 GoParams params_of(const AnyGame& game) {
-  // A user's game may bear any name, and has no stones that we know.
+  // A user's game may have any name, and its stones are unknown.
   if (game.name() == Go9::kName && game.has_stones()) return parse_go_params(game.params());
   throw ModelError("expected a game of Go for the rollout policy, got " + game.to_string());
 }
 
-/// Calls visit(std::integral_constant<int, MaxSide>{}) for the type that plays such a board.
+/// Calls visit(std::integral_constant<int, MaxSide>{}) for the type that supports the board size.
 template <class Visit>
 auto with_board(const GoParams& params, Visit&& visit) {
   if (Go9::accepts(params)) return visit(std::integral_constant<int, 9>{});
@@ -81,9 +81,9 @@ class GoPlayouts final : public GoRolloutPlayouts {
     double sum = 0.0;
     std::size_t i = 0;
     for (std::size_t k = 0; k < found_.moves.size();
-         ++k) {  // both ascend, and legal ends in a pass
+         ++k) {  // both ascend, and legal ends with a pass
       while (static_cast<Action>(legal[i]) < found_.moves[k].point) ++i;
-      if (static_cast<Action>(legal[i]) != found_.moves[k].point) continue;  // superko forbids it
+      if (static_cast<Action>(legal[i]) != found_.moves[k].point) continue;  // forbidden by superko
       probabilities[i] = static_cast<float>(found_.strengths[k]);
       sum += static_cast<double>(found_.strengths[k]);
     }
@@ -99,7 +99,7 @@ class GoPlayouts final : public GoRolloutPlayouts {
   GoRolloutBoard<MaxSide> start_;
   GoRolloutBoard<MaxSide> board_;
   GoRolloutMoves found_;
-  std::optional<Outcome> outcome_;  ///< of a game that is over where the playouts begin
+  std::optional<Outcome> outcome_;  ///< of a game that is over before the playouts begin
 };
 
 }  // namespace

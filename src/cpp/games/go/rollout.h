@@ -1,4 +1,4 @@
-/// The fast rollout policy of Go as the engine sees it: playouts, features, probabilities.
+/// The interface of Go's fast rollout policy: playouts, features, probabilities.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ namespace pyengine {
 
 /// The moves that the policy may play in a position, with their features and strengths.
 struct GoRolloutMoves {
-  std::vector<GoRolloutMove> moves;      ///< ascending points; none where it passes
-  std::vector<std::uint64_t> strengths;  ///< probabilities in units whose sum is not fixed
+  std::vector<GoRolloutMove> moves;      ///< in ascending order; empty if it passes
+  std::vector<std::uint64_t> strengths;  ///< unnormalised probabilities
 };
 
-/// Playouts that can also tell what they would draw from.
+/// Playouts that also expose their move distribution.
 class GoRolloutPlayouts : public PolicyPlayouts {
  public:
-  /// The moves where the playouts begin; none in a game that is over.
+  /// The moves in the starting position; empty if it is terminal.
   virtual void moves(GoRolloutMoves& found) = 0;
 };
 
-/// A linear softmax over patterns and tactics, for boards of any size.
+/// A linear softmax over patterns and tactics, for any board size.
 class GoRolloutPolicy final : public PlayoutPolicy {
  public:
-  /// Throws ModelError where the weights do not fit; see GoRolloutStrengths.
+  /// Throws ModelError for invalid weights; see GoRolloutStrengths.
   explicit GoRolloutPolicy(const GoRolloutWeights& weights) : strengths_(weights) {}
 
   [[nodiscard]] std::unique_ptr<PolicyPlayouts> bind(const AnyGame& game) const override {
     return open(game);
   }
-  /// As bind().
+  /// Like bind().
   [[nodiscard]] std::unique_ptr<GoRolloutPlayouts> open(const AnyGame& game) const;
 
  private:

@@ -26,7 +26,7 @@ GoRolloutBoard<MaxSide>::GoRolloutBoard(const Grid& grid, const GoRolloutStrengt
 
 template <int MaxSide>
 void GoRolloutBoard<MaxSide>::set_up(const GoRolloutStart& start) {
-  // No stone is taken off on the way: fewer stones leave more liberties.
+  // Nothing is captured on the way: fewer stones leave more liberties.
   const auto put = [&](const BoardBits& stones, int player) {
     stones.for_each([&](int point) { place_stone(grid_->place(point), player); });
   };
@@ -61,7 +61,7 @@ unsigned GoRolloutBoard<MaxSide>::tactics(unsigned place, int player) const noex
   unsigned taken = 0;
   unsigned empty = 0;
   unsigned friends = 0;
-  bool safe = false;  // a chain of its own has liberties enough
+  bool safe = false;  // whether an own chain has enough liberties
   unsigned features = 0;
   for (const int step : grid_->beside) {
     const unsigned there = moved(place, step);
@@ -75,7 +75,7 @@ unsigned GoRolloutBoard<MaxSide>::tactics(unsigned place, int player) const noex
       safe = safe || liberties >= 3;
       if (liberties == 1) features |= kEscape;
     } else if (liberties == 1) {
-      taken += size_[head];  // a single stone is met once, so that 1 is exact
+      taken += size_[head];  // a single stone is met once, so 1 is exact
     } else if (liberties == 2) {
       features |= kAtari;
     }
@@ -191,9 +191,9 @@ unsigned GoRolloutBoard<MaxSide>::place_at(std::uint64_t sum) const noexcept {
   return place;
 }
 
-/// The answers to the last move have strengths of their own; the sums over the board hold for all
-/// other points. What is drawn from both together is drawn again where it is the share that an
-/// answer has in the sums.
+/// Answers to the last move have separate strengths; the sums over the board apply to all other
+/// points. A draw from the combined distribution is repeated if it falls on an answer's part of the
+/// sums.
 template <int MaxSide>
 Action GoRolloutBoard<MaxSide>::draw(Rng& rng) noexcept {
   refresh();
@@ -202,7 +202,7 @@ Action GoRolloutBoard<MaxSide>::draw(Rng& rng) noexcept {
   const auto mover = static_cast<unsigned>(to_move_);
   std::uint64_t elsewhere = total_[mover];
   std::uint64_t here = 0;
-  std::array<std::uint64_t, kPlaces> running;  // as answers.list
+  std::array<std::uint64_t, kPlaces> running;  // parallel to answers.list
   for (unsigned i = 0; i < answers.count; ++i) {
     elsewhere -= strength_[mover][answers.list[i].place];
     here += answer_strength(answers.list[i]);
@@ -281,7 +281,7 @@ void GoRolloutBoard<MaxSide>::colour(unsigned place, unsigned before, unsigned a
   changed_ |= grid_->block[place];
   for (unsigned i = 0; i < 8; ++i) {
     const unsigned there = moved(place, grid_->around[i]);
-    // Seen from there, the place lies in the opposite direction.
+    // From there, the place lies in the opposite direction.
     pattern_[there] = static_cast<GoPattern>(pattern_[there] ^ ((before ^ after) << (2 * (7 - i))));
   }
 }
@@ -381,7 +381,7 @@ int GoRolloutBoard<MaxSide>::margin() const noexcept {
       continue;
     }
     if (visited.test(place)) continue;
-    unsigned borders = 0;  // bit c: a stone of colour c
+    unsigned borders = 0;  // bit c: borders a stone of colour c
     unsigned count = 0;
     region[count++] = static_cast<std::uint16_t>(place);
     visited.set(place);

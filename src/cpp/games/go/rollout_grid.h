@@ -1,4 +1,4 @@
-/// The board of rollouts: points in one array with a border, so that neighbours are fixed steps.
+/// The rollout board's grid: points in one array with a border, so neighbours are at fixed offsets.
 #pragma once
 
 #include <array>
@@ -10,12 +10,12 @@
 
 namespace pyengine {
 
-/// A border column stands between two rows, a border row above and below:
+/// There is one border column between rows, and a border row above and below:
 ///
 ///   place of (row, column) = (row + 1) * stride + column + 1,   stride = columns + 1
 template <int MaxSide>
 struct GoRolloutGrid {
-  /// Places, rounded up to whole segments of 16.
+  /// Number of places, rounded up to whole segments of 16.
   static constexpr int kPlaces = ((MaxSide + 2) * (MaxSide + 1) + 1 + 15) / 16 * 16;
 
   using Places = PointSet<(kPlaces + 63) / 64>;
@@ -47,17 +47,18 @@ struct GoRolloutGrid {
   int columns;
   int stride;
   std::array<std::int16_t, 8> around{};  ///< steps to the eight neighbours, row by row
-  std::array<std::int16_t, 4> beside{};  ///< those to the four of them that share a line
-  std::array<Places, kPlaces> near{};    ///< places with d = dx + dy + max(dx, dy) <= 4 to each
+  std::array<std::int16_t, 4> beside{};  ///< offsets to the four orthogonal ones
+  std::array<Places, kPlaces> near{};    ///< places with d = dx + dy + max(dx, dy) <= 4 from each
   std::array<Places, kPlaces> block{};   ///< the 3x3 places around each
 
-  /// The features by distance of a move at a place near the last one.
+  /// The distance features of a move near the last one.
   [[nodiscard]] std::uint16_t answer_features(unsigned last, unsigned place) const noexcept {
     return features_[place + kFarthest - last];
   }
 
  private:
-  static constexpr unsigned kFarthest = 2 * (MaxSide + 1);  ///< most between two near places
+  static constexpr unsigned kFarthest =
+      2 * (MaxSide + 1);  ///< largest offset between two near places
 
   void add_near(Action point) {
     for (int dy = -2; dy <= 2; ++dy) {

@@ -9,7 +9,8 @@
 namespace pyengine {
 namespace {
 
-constexpr double kMostWeight = 30.0;  // products of two exponentials and kOne are still floats
+constexpr double kMostWeight =
+    30.0;  // keeps products of two exponentials and kOne within float range
 
 void check(const char* name, std::span<const float> weights, std::size_t expected) {
   const std::string table = std::string("rollout policy: ") + name;
@@ -24,7 +25,8 @@ void check(const char* name, std::span<const float> weights, std::size_t expecte
   }
 }
 
-/// By doubles: their exponentials differ between machines in the last bit, rounded ones do not.
+/// In double precision: the exponentials may differ between machines in the last bit, but not after
+/// rounding.
 float strength(float weight) {
   return static_cast<float>(std::exp(std::clamp(double{weight}, -kMostWeight, kMostWeight)));
 }
@@ -40,13 +42,13 @@ void multiply(std::span<const float> weights, std::span<float> products) {
   }
 }
 
-/// The tactics of a move beside chains that have at least three liberties each; kGoNever where it
+/// The tactics of a move whose adjacent chains all have at least three liberties; kGoNever if it
 /// would be suicide.
 unsigned quiet_tactics(GoPattern pattern) {
   int empty = 0;
   for (const unsigned i : {1U, 3U, 4U, 6U}) {
     const unsigned there = pattern >> (2 * i) & 3U;
-    if (there == 1) return 0;  // the stone has its liberties
+    if (there == 1) return 0;  // the stone has its own liberties
     empty += there == 0 ? 1 : 0;
   }
   return empty == 0 ? kGoNever : empty == 1 ? unsigned{kSelfAtariStone} : 0;

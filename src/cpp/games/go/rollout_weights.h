@@ -1,9 +1,9 @@
-/// The features of the fast rollout policy of Go, and what their weights amount to.
+/// The features of Go's fast rollout policy and the meaning of their weights.
 ///
 ///   P(move) = exp(sum of the weights of its features) / the same, summed over all moves
 ///
-/// A linear softmax, as the rollout policy of AlphaGo [Silver et al. 2016, Extended Data Table 4].
-/// A move's features are its 3x3 pattern, tactics, and what it answers to the last move.
+/// A linear softmax, like AlphaGo's rollout policy [Silver et al. 2016, Extended Data Table 4]. A
+/// move's features are its 3x3 pattern, tactics, and how it answers the last move.
 #pragma once
 
 #include <array>
@@ -15,44 +15,46 @@
 
 namespace pyengine {
 
-/// The eight points around a point, for the player to move: two bits each (0 empty, 1 own stone,
-/// 2 the opponent's, 3 off the board), the lowest for the point above on the left, then row by row.
+/// The eight points around a point, for the player to move: two bits each (0 empty, 1 own stone, 2
+/// opponent's stone, 3 off the board), starting with the point above left as the lowest bits, then
+/// row by row.
 using GoPattern = std::uint16_t;
 inline constexpr std::size_t kGoPatterns = 1 << 16;
 
 /// Bits of a set of features.
 enum GoRolloutFeature : std::uint16_t {
-  kCaptureStone = 1 << 0,    ///< takes one stone
-  kCaptureChain = 1 << 1,    ///< takes more
-  kAtari = 1 << 2,           ///< leaves a chain of the opponent with one liberty of two
-  kEscape = 1 << 3,          ///< the last liberty of an own chain; no self-atari
-  kSelfAtariStone = 1 << 4,  ///< a stone without friends that has one liberty; nothing is taken
-  kSelfAtariChain = 1 << 5,  ///< the same with own stones beside it
-  // With respect to the last move, d = dx + dy + max(dx, dy).
-  kDistance2 = 1 << 6,  ///< beside it
+  kCaptureStone = 1 << 0,    ///< captures one stone
+  kCaptureChain = 1 << 1,    ///< captures more than one
+  kAtari = 1 << 2,           ///< reduces an opponent's chain from two liberties to one
+  kEscape = 1 << 3,          ///< the last liberty of an own chain; not self-atari
+  kSelfAtariStone = 1 << 4,  ///< a lone stone with one liberty that captures nothing
+  kSelfAtariChain = 1 << 5,  ///< the same with adjacent own stones
+  // Relative to the last move, with d = dx + dy + max(dx, dy).
+  kDistance2 = 1 << 6,  ///< adjacent to it
   kDistance3 = 1 << 7,  ///< diagonal to it
   kDistance4 = 1 << 8,  ///< two points away on its line
   kDistance5 = 1 << 9,  ///< a knight's move away
-  kExtend = 1 << 9,     ///< the last liberty of an own chain beside it
-  kRescue = 1 << 10,    ///< takes a chain that touches such a chain
-  kRetake = 1 << 11,    ///< takes the chain of the last move
-  kResponse = 1 << 12,  ///< d <= 3: the pattern's weight as a response counts; has no weight itself
+  kExtend = 1 << 9,     ///< the last liberty of an adjacent own chain
+  kRescue = 1 << 10,    ///< captures a chain that touches such a chain
+  kRetake = 1 << 11,    ///< captures the chain of the last move
+  kResponse = 1 << 12,  ///< d <= 3: adds the pattern's response weight; has no weight itself
 };
 inline constexpr std::array<std::string_view, 12> kGoRolloutNames = {
     "capture_stone",    "capture_chain",    "atari",      "escape",
     "self_atari_stone", "self_atari_chain", "distance_2", "distance_3",
     "distance_4",       "extend",           "rescue",     "retake"};
-inline constexpr unsigned kGoNever = ~0U;     ///< in the place of tactics: suicide
-inline constexpr unsigned kGoTacticBits = 6;  ///< the first features, which the board alone decides
-inline constexpr unsigned kGoLastBits = 6;    ///< those that the last move decides
+inline constexpr unsigned kGoNever = ~0U;  ///< instead of tactics: suicide
+inline constexpr unsigned kGoTacticBits =
+    6;                                      ///< the first features, which depend only on the board
+inline constexpr unsigned kGoLastBits = 6;  ///< those that depend on the last move
 
-/// What the player sees whose stones are 2 in the pattern: own and opponent exchanged.
+/// The pattern with own and opponent's stones swapped.
 [[nodiscard]] constexpr GoPattern swapped(GoPattern pattern) noexcept {
   return static_cast<GoPattern>((pattern & 0x5555U) << 1 | (pattern >> 1 & 0x5555U));
 }
 
-/// Whether the point is an eye of the player: own stones or the edge beside it, at most one stone
-/// of the opponent diagonal to it, at the edge none. No playout fills it.
+/// Whether the point is an eye of the player: all adjacent points are own stones or the edge, with
+/// at most one opposing stone diagonal to it, or none at the edge. Playouts never fill it.
 [[nodiscard]] constexpr bool is_eye(GoPattern pattern) noexcept {
   int bad = 0;
   bool edge = false;
@@ -66,32 +68,33 @@ inline constexpr unsigned kGoLastBits = 6;    ///< those that the last move deci
   return bad == 0 || (bad == 1 && !edge);
 }
 
-/// Weights as they are learnt and stored.
+/// Weights as they are learned and stored.
 struct GoRolloutWeights {
   std::vector<float> pattern;                            ///< [kGoPatterns]
   std::vector<float> response;                           ///< [kGoPatterns], added at d <= 3
   std::array<float, kGoRolloutNames.size()> features{};  ///< in the order of kGoRolloutNames
 };
 
-/// Strengths: exponentials of sums of weights. Fixed point, so that sums over a board are kept by
-/// adding and subtracting, and stay exact.
+/// Strengths: exponentials of sums of weights. Fixed point, so sums over a board can be updated
+/// incrementally and stay exact.
 class GoRolloutStrengths {
  public:
   static constexpr float kOne = 1 << 20;  ///< units of a strength of 1
 
-  /// Throws ModelError where a table has another size or a weight is not finite.
+  /// Throws ModelError if a table has the wrong size or a weight is not finite.
   explicit GoRolloutStrengths(const GoRolloutWeights& weights);
 
-  /// Of a move by its pattern and the bits of its tactics: 0 for an eye, else 1 to 2^32 - 1 units.
+  /// The strength of a move from its pattern and tactics bits: 0 for an eye, else 1 to 2^32 - 1
+  /// units.
   [[nodiscard]] std::uint32_t of_point(GoPattern pattern, unsigned tactics) const noexcept {
     return fixed(pattern_[pattern] * tactics_[tactics]);
   }
-  /// The same of a move beside chains that have at least three liberties each: then the pattern
-  /// decides on all tactics.
+  /// The same for a move whose adjacent chains all have at least three liberties: the pattern alone
+  /// then determines all tactics.
   [[nodiscard]] std::uint32_t of_quiet_point(GoPattern pattern) const noexcept {
     return quiet_[pattern];
   }
-  /// That of a point with the features that the last move gives it, below 2^54 units.
+  /// The strength of a point including features from the last move, below 2^54 units.
   [[nodiscard]] std::uint64_t near_last(std::uint32_t of_point, GoPattern pattern,
                                         unsigned features) const noexcept {
     if (of_point == 0) return 0;
