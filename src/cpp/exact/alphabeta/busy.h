@@ -1,4 +1,4 @@
-/// Moves that some thread is searching, for the others to leave for later: a simplified ABDADA
+/// Marks moves that some thread is searching, so that the others defer them: a simplified ABDADA
 /// [Weill, "The ABDADA distributed minimax search algorithm", 1996; Kerrigan, "Simplified ABDADA"].
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace pyengine::alphabeta {
 
-/// A set that forgets: a mark may be overwritten by another, which only costs a search done twice.
+/// A lossy set: a mark may be overwritten by another, which only causes a duplicate search.
 class Busy {
  public:
-  /// Before it is asked: a search by one thread needs no marks.
+  /// Call before use; a search with one thread needs no marks.
   void open() { marks_ = std::make_unique<Marks>(); }
   [[nodiscard]] bool has(std::uint64_t key) const noexcept {
     return (*marks_)[place(key)].load(std::memory_order_relaxed) == key;

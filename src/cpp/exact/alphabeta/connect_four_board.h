@@ -1,5 +1,5 @@
-/// Bit boards of Connect Four. Columns lie side by side, with an empty point above each, so that a
-/// sum finds the playable points and a four never runs over the edge.
+/// Bit boards of Connect Four. Columns are adjacent, with an empty point above each, so an addition
+/// finds the playable points and a four never wraps around the edge.
 ///
 /// Source: Tromp, "John's Connect Four Playground".
 #pragma once
@@ -9,14 +9,14 @@
 
 namespace pyengine::alphabeta {
 
-/// Board of a size that is known to the compiler, which makes every shift and mask a constant.
+/// A board whose size is known at compile time, which makes every shift and mask a constant.
 template <int kRows, int kColumns>
 struct FixedBoard {
   static constexpr int kMostColumns = kColumns;
   [[nodiscard]] static constexpr int rows() noexcept { return kRows; }
   [[nodiscard]] static constexpr int columns() noexcept { return kColumns; }
 };
-/// Board of any size.
+/// A board of any size.
 struct AnyBoard {
   static constexpr int kMostColumns = 63;
   int rows_ = 6;
@@ -46,7 +46,7 @@ class ConnectFourBoard {
     return ((Bits{1} << rows()) - 1) << (stride() * column);
   }
   [[nodiscard]] constexpr Bits all() const noexcept { return bottom() * ((Bits{1} << rows()) - 1); }
-  /// The lowest row and every second one above it.
+  /// The lowest row and every second row above it.
   [[nodiscard]] constexpr Bits even_rows() const noexcept {
     Bits bits = 0;
     for (int row = 0; row < rows(); row += 2) bits |= bottom() << row;
@@ -69,7 +69,7 @@ class ConnectFourBoard {
     return points;
   }
 
-  /// Points without a stone that would complete a four of `own`.
+  /// Empty points that would complete a four of `own`.
   [[nodiscard]] constexpr Bits completing(Bits own, Bits stones) const noexcept {
     Bits found = own << 1 & own << 2 & own << 3;
     for (const int step : {stride(), stride() - 1, stride() + 1}) {

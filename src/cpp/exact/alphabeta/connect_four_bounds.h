@@ -1,10 +1,10 @@
-/// Bounds of a Connect Four score that need no search. Who is to move while an even number of
-/// points is empty can be answered on the spot: his opponent plays above each of his stones, or, at
-/// the bottom of a column with an odd number of empty points, at the bottom of another such column.
-/// All points that he can then get are known, and so are those that his opponent gets for certain.
+/// Bounds of a Connect Four score without search. If the number of empty points is even, the
+/// opponent of the player to move can always reply in kind: directly above each stone or, at the
+/// bottom of a column with an odd number of empty points, at the bottom of another such column.
+/// This bounds the points that the player to move can get and guarantees others to the opponent.
 ///
 /// Source: Allis, "A knowledge-based approach of Connect-Four", 1988 (claimeven, baseinverse,
-/// zugzwang), here for the whole board at once.
+/// zugzwang), applied to the whole board.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace pyengine::alphabeta {
 
-/// Of a position in which the player to move cannot win at once. "He" is the player to move.
+/// For a position in which the player to move cannot win immediately. "He" is the player to move.
 template <class Size>
 class ConnectFourBounds {
   using Bits = std::uint64_t;
 
  public:
-  /// `threats`: the empty points that complete a four of the other. Boards with an odd number of
-  /// rows have no bounds, since columns do not fill up in pairs there.
+  /// `threats`: the empty points that complete a four of the opponent. There are no bounds for an
+  /// odd number of rows, because columns do not fill up in pairs.
   ConnectFourBounds(ConnectFourBoard<Size> board, Bits own, Bits stones, Bits threats) noexcept
       : board_(board),
         own_(own),
@@ -30,15 +30,15 @@ class ConnectFourBounds {
         open_(board.playable(stones)),
         threats_(threats & ~open_) {}
 
-  /// At most `high`. No score is larger, and where this is at most `alpha` it answers whether the
-  /// score is above alpha.
+  /// An upper bound of the score, at most `high`. If it is at most `alpha`, the score is not above
+  /// alpha.
   [[nodiscard]] int upper(int empties, int alpha, int high) const noexcept {
     if (board_.rows() % 2 != 0) return high;
     return empties % 2 == 0 ? answered(empties, alpha, high) : in_zugzwang(alpha, high);
   }
 
-  /// False only where upper() is above `alpha` after each of these moves of the other, whose
-  /// threats after any of them are `threats`; `empties` are those after the move.
+  /// False only if upper() is above `alpha` after each of these moves of the opponent, whose
+  /// threats after any of them are `threats`; `empties` is counted after the move.
   [[nodiscard]] bool may_answer(int empties, int alpha, Bits moves) const noexcept {
     if (board_.rows() % 2 != 0) return false;
     if (empties % 2 == 0) return alpha >= 0 || wins_for_certain(other_ | moves, alpha);
@@ -47,9 +47,9 @@ class ConnectFourBounds {
   }
 
  private:
-  /// The other answers every move as above.
+  /// The opponent answers every move as above.
   [[nodiscard]] int answered(int empties, int alpha, int high) const noexcept {
-    // A threat above a point that is his ends the column for him.
+    // A threat above a point of his ends the column for him.
     Bits ended = threats_ & board_.odd_rows();
     if (ended != 0) ended = board_.upward(ended);
     const Bits mine = own_ | (empty_ & board_.even_rows() & ~ended) | (open_ & board_.odd_rows());
@@ -61,16 +61,17 @@ class ConnectFourBounds {
     return wins_for_certain(other_, alpha) ? alpha : 0;
   }
 
-  /// Whether the other, with stones on `his`, completes a four by answering alone, and so early
-  /// that the score is at most `alpha` < 0: at the latest he does when his opponent has to play
-  /// below the last point that is missing.
+  /// Whether the opponent, with stones on `his`, completes a four by answering alone, early enough
+  /// for a score of at most `alpha` < 0: at the latest when his opponent must play below the last
+  /// missing point.
   [[nodiscard]] bool wins_for_certain(Bits his, int alpha) const noexcept {
     const Bits certain = empty_ & board_.odd_rows() & ~open_ & rows_up_to(last_row(alpha));
     return certain != 0 && board_.has_four(his | certain);
   }
 
-  /// The other has a threat on an even row. He never plays below it, and the rest of the board has
-  /// an even number of empty points: the other answers there, until he has to.
+  /// The opponent has a threat on an even row. He never plays below it. The rest of the board has
+  /// an even number of empty points, and the opponent answers there until he must play below the
+  /// threat.
   [[nodiscard]] int in_zugzwang(int alpha, int high) const noexcept {
     if (alpha >= 0 && !board_.has_four(own_ | empty_)) return 0;
     const Bits even = (empty_ & board_.even_rows()) | (open_ & board_.odd_rows());
@@ -85,16 +86,16 @@ class ConnectFourBounds {
     return high;
   }
 
-  /// Threats of the other that win by zugzwang with a score of at most `alpha`.
+  /// Threats of the opponent that win by zugzwang with a score of at most `alpha`.
   [[nodiscard]] Bits zugzwangs(int alpha) const noexcept {
     return threats_ & board_.even_rows() &
         (alpha >= 0 ? board_.all() : rows_up_to(last_row(alpha)));
   }
-  /// Highest row in which a four that is completed last of all leaves a score of at most `alpha` <
-  /// 0.
+  /// Highest row in which a four completed last of all gives a score of at most `alpha` < 0.
   [[nodiscard]] int last_row(int alpha) const noexcept { return board_.rows() + 1 + 2 * alpha; }
 
-  /// Does `mine` have a four that he completes with at most `most` stones, while the other answers?
+  /// Whether `mine` contains a four completed with at most `most` stones while the opponent
+  /// answers.
   [[nodiscard]] bool reaches(Bits mine, int most) const noexcept {
     for (const int step : {1, board_.stride(), board_.stride() - 1, board_.stride() + 1}) {
       for (Bits rest = board_.fours(mine, step); rest != 0; rest &= rest - 1) {
@@ -106,8 +107,8 @@ class ConnectFourBounds {
     }
     return false;
   }
-  /// Stones that he needs to get these points, of which no column has two. With a stone at the
-  /// bottom of a column that has an odd number of empty points he gets by two such bottoms.
+  /// Stones needed to get these points, of which no column has two. A stone at the bottom of a
+  /// column with an odd number of empty points gets him two such bottoms.
   [[nodiscard]] int stones_to(Bits missing, Bits mine) const noexcept {
     const Bits bottoms = ((missing + board_.all()) & ~board_.all()) >> board_.rows();
     const Bits down = ((missing << 1) - bottoms) & mine & ~own_;
@@ -122,7 +123,7 @@ class ConnectFourBounds {
   Bits other_;
   Bits empty_;
   Bits open_;
-  Bits threats_;  ///< that cannot be played yet
+  Bits threats_;  ///< that are not playable yet
 };
 
 }  // namespace pyengine::alphabeta

@@ -1,10 +1,10 @@
 /// Connect Four for the alpha-beta search.
 ///
-/// A score is Pons': the stones that the winner has not played when he wins, counted from the end
-/// of the board, negative for a loss, 0 for a draw.
+/// A score is Pons' score: the stones that the winner has not played when he wins, counted from the
+/// full board, negative for a loss, 0 for a draw.
 ///
-/// Source: Pons, "Solving Connect Four: how to build a perfect AI", 2015 (moves that do not lose,
-/// the order by threats, bounds by the stones left).
+/// Source: Pons, "Solving Connect Four: how to build a perfect AI", 2015 (non-losing moves,
+/// ordering by threats, bounds from the remaining stones).
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class ConnectFourPosition {
     friend class ConnectFourPosition;
     struct Child {
       Bits move;
-      Bits threats;  ///< of who moves, after it
+      Bits threats;  ///< of the player to move, after the move
       Action action;
       int order;
     };
@@ -58,7 +58,7 @@ class ConnectFourPosition {
     }
     std::array<Child, Size::kMostColumns> list_;
     int size_ = 0;
-    int not_below_ = kNoScore;  ///< no static bound of a child is at most this
+    int not_below_ = kNoScore;  ///< no static bound of a child is at most this value
   };
 
   ConnectFourPosition() = default;
@@ -79,7 +79,7 @@ class ConnectFourPosition {
   }
 
   [[nodiscard]] std::optional<int> over() const noexcept {
-    // Who has just moved has a four: he won with one stone less on the board.
+    // The player who just moved has a four and wins with one stone fewer on the board.
     if (board_.has_four(own_ ^ all_)) return -((empties_ + 2) / 2);
     if (empties_ == 0) return 0;
     return std::nullopt;
@@ -106,7 +106,7 @@ class ConnectFourPosition {
     }
     return std::nullopt;
   }
-  /// Neither wins with his next stone.
+  /// Neither player wins with the next stone.
   [[nodiscard]] Bounds bounds(const Question&) const noexcept {
     return {-((empties_ - 2) / 2), (empties_ - 1) / 2};
   }
@@ -115,7 +115,7 @@ class ConnectFourPosition {
   void list(const Question&, Children& children, std::uint64_t&) const noexcept {
     list_of(safe(board_.playable(all_), other_threats_), children);
   }
-  /// The score by which some child is at least beta.
+  /// A score that proves some child to be at least beta.
   [[nodiscard]] std::optional<int> known_by_children(const Question& question,
                                                      Children& children) const noexcept {
     const int beta = question.beta;
@@ -151,7 +151,7 @@ class ConnectFourPosition {
   }
   [[nodiscard]] bool same_mover(const ConnectFourPosition&) const noexcept { return false; }
   [[nodiscard]] int estimate() const noexcept { return 0; }
-  /// Of a position and its mirror image.
+  /// The key shared by a position and its mirror image.
   [[nodiscard]] std::uint64_t key() const noexcept {
     const Bits here = key_here();
     return may_mirror() ? std::min(here, board_.mirrored(here)) : here;
@@ -163,17 +163,17 @@ class ConnectFourPosition {
   }
   [[nodiscard]] Action from_key(Action column) const noexcept { return in_key(column); }
   [[nodiscard]] bool is_large(const Question&) const noexcept { return empties_ > 14; }
-  /// Where a move is forced, the position after it is kept.
+  /// If a move is forced, the position after it is stored instead.
   [[nodiscard]] bool is_kept() const noexcept {
     return empties_ > 8 && (board_.playable(all_) & other_threats_) == 0;
   }
 
  private:
   [[nodiscard]] Bits key_here() const noexcept { return own_ + all_ + board_.bottom(); }
-  /// Later, few positions are reached in both ways.
+  /// Later, few positions are reached in both orientations.
   [[nodiscard]] bool may_mirror() const noexcept { return empties_ > board_.points() / 2; }
 
-  /// Moves after which the other has no win at once, of those to `open` points.
+  /// Moves to `open` points after which the opponent has no immediate win.
   [[nodiscard]] static Bits safe(Bits open, Bits threats) noexcept {
     const Bits forced = open & threats;
     if (forced != 0) {
@@ -185,7 +185,7 @@ class ConnectFourPosition {
   [[nodiscard]] Bits threats_after(Bits move) const noexcept {
     return board_.completing(own_ | move, all_ | move);
   }
-  /// Whether some move leaves the other none that is safe.
+  /// Whether some move leaves the opponent without a safe move.
   [[nodiscard]] bool wins_with_second(Bits open, Bits moves) const noexcept {
     for (; moves != 0; moves &= moves - 1) {
       const Bits move = moves & (~moves + 1);
@@ -194,7 +194,7 @@ class ConnectFourPosition {
     }
     return false;
   }
-  /// Whether the other can answer each of these moves so that none is safe next.
+  /// Whether the opponent can answer each of these moves so that no safe move is left.
   [[nodiscard]] bool loses_to_second(Bits open, Bits moves) const noexcept {
     ConnectFourPosition next{};
     next.board_ = board_;
@@ -207,20 +207,20 @@ class ConnectFourPosition {
     }
     return true;
   }
-  /// As ConnectFourBounds::upper().
+  /// Like ConnectFourBounds::upper().
   [[nodiscard]] int upper(int alpha, int high) const noexcept {
     return ConnectFourBounds<Size>(board_, own_, all_, other_threats_).upper(empties_, alpha, high);
   }
 
-  /// Moves that make more threats first; of equal ones those nearer to the middle.
+  /// Orders moves by the number of new threats, then by distance from the middle.
   void list_of(Bits moves, Children& children) const noexcept {
     std::array<Bits, Size::kMostColumns> list;
     std::array<Bits, Size::kMostColumns> threats;
     std::size_t count = 0;
     for (; moves != 0; moves &= moves - 1) list[count++] = moves & (~moves + 1);
-    // In a loop of its own, for which compilers take vectors.
+    // A separate loop, which compilers vectorise.
     for (std::size_t i = 0; i < count; ++i) threats[i] = threats_after(list[i]);
-    // Nobody plays above a point that completes a four of the other.
+    // Nobody plays below a point that completes a four of the opponent.
     const Bits dead = board_.upward(other_threats_ << 1 & board_.all());
     const int middle = board_.columns() - 1;
     for (std::size_t i = 0; i < count; ++i) {
@@ -234,10 +234,10 @@ class ConnectFourPosition {
 
   Bits own_ = 0;  ///< stones of the player to move
   Bits all_ = 0;
-  Bits own_threats_ = 0;  ///< empty points that complete a four, reachable or not
+  Bits own_threats_ = 0;  ///< empty points that complete a four, playable or not
   Bits other_threats_ = 0;
   int empties_ = 0;
-  int not_below_ = kNoScore;  ///< the static bound is known not to be at most this
+  int not_below_ = kNoScore;  ///< the static bound is known to exceed this value
   [[no_unique_address]] ConnectFourBoard<Size> board_{};
 };
 

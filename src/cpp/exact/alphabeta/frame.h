@@ -1,4 +1,4 @@
-/// What the alpha-beta search knows of a node while its children are searched.
+/// The state of a node in the alpha-beta search while its children are searched.
 #pragma once
 
 #include <concepts>
@@ -11,13 +11,13 @@
 
 namespace pyengine::alphabeta {
 
-/// A move of the root.
+/// A root move.
 struct RootMove {
   Action action = kNoAction;
-  bool is_shown = false;  ///< to be better than some score, and not only the first one there was
+  bool is_shown = false;  ///< proven better than some score, not merely the first move
 };
 
-/// A node of the line that is being searched; one for each ply.
+/// A node of the line being searched; one per ply.
 template <SolverPosition P>
 struct SearchFrame {
   using Score = typename P::Score;
@@ -27,26 +27,27 @@ struct SearchFrame {
   };
 
   typename P::Children children;
-  P next{};                     ///< the child that is being searched
-  const P* position = nullptr;  ///< in the frame above
+  P next{};                     ///< the child being searched
+  const P* position = nullptr;  ///< stored in the frame above
   BasicQuestion<Score> question;
   BasicBounds<Score> bounds;
   std::uint64_t key = 0;
-  std::uint64_t nodes = 0;    ///< Search::nodes() when it was entered
-  std::uint64_t horizon = 0;  ///< Search::horizon() when it was entered
+  std::uint64_t nodes = 0;    ///< Search::nodes() on entry
+  std::uint64_t horizon = 0;  ///< Search::horizon() on entry
   std::uint64_t mark = 0;     ///< of `next` in Shared::busy
   Best best;
   Score low{};  ///< the window of `next`, for the player to move here
   Score high{};
-  int place = 0;             ///< of `next` among the children
-  int tried = 0;             ///< children that were chosen or left for later
-  Action first = kNoAction;  ///< the table's move
+  int place = 0;             ///< index of `next` among the children
+  int tried = 0;             ///< number of children chosen or deferred
+  Action first = kNoAction;  ///< the move from the table
   bool is_kept = false;
   bool marks = false;  ///< whether other threads see what is searched here
   std::size_t later_tried = 0;
-  std::vector<int> later;  ///< places of children that another thread was searching
+  std::vector<int>
+      later;  ///< indices of children deferred because another thread was searching them
 
-  /// Puts the best of the children from `from` on at `from`.
+  /// Moves the best of the children from `from` on to index `from`.
   void pick(int from) noexcept {
     int chosen = from;
     for (int i = from + 1; i < children.size(); ++i) {
@@ -56,7 +57,7 @@ struct SearchFrame {
   }
 };
 
-/// The table has 24 bits for a score; a position with wider ones numbers them.
+/// The table has 24 bits for a score; a position with wider scores maps them to numbers.
 template <SolverPosition P>
 int entry_of(const P& position, typename P::Score score) {
   if constexpr (std::same_as<typename P::Score, int>) {

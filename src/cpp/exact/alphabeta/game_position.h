@@ -1,5 +1,5 @@
-/// Any game of the engine for the alpha-beta search, as its own code plays it: slower than a
-/// position that is made for the search, and right for every game.
+/// Any built-in game for the alpha-beta search, using its own code: slower than a specialised
+/// position, but correct for every game.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class GamePosition {
   using Children = ListedMoves;
 
   GamePosition() = default;
-  /// `past`: of the moves that led here, where the rules look at them (superko).
+  /// `past`: a hash of the moves that led here, if the rules depend on them (superko).
   GamePosition(const G& game, std::uint64_t past)
       : game_(game), past_(past), mover_(game.to_move()) {}
 
@@ -57,15 +57,15 @@ class GamePosition {
     next.game_ = game_;
     next.game_.play(children.action(i));
     next.past_ = remembers() ? past_ + mix64(game_.hash()) : 0;
-    // Once the game is over nobody is to move: the score is then the other player's.
+    // At the end of the game nobody is to move, so the score is the opponent's.
     next.mover_ = next.game_.outcome() ? 1 - mover_ : next.game_.to_move();
   }
   [[nodiscard]] bool same_mover(const GamePosition& next) const noexcept {
     return next.mover_ == mover_;
   }
   [[nodiscard]] int estimate() const noexcept { return 0; }
-  /// In Go the positions before this one, of which superko forbids to make another, and how many
-  /// there were, which ends the game in the end.
+  /// In Go: the earlier positions, which superko forbids to repeat, and their number, which
+  /// eventually ends the game.
   [[nodiscard]] std::uint64_t key() const noexcept { return game_.hash() ^ past_; }
   [[nodiscard]] Action in_key(Action action) const noexcept { return action; }
   [[nodiscard]] Action from_key(Action action) const noexcept { return action; }

@@ -1,4 +1,4 @@
-/// Which moves were good elsewhere: killers of a ply, and a count for each move.
+/// Move ordering from experience: killer moves of a ply, and a counter per move.
 ///
 /// Sources: Akl and Newborn, "The principal continuation and the killer heuristic", 1977;
 /// Schaeffer, "The history heuristic", 1983.
@@ -15,7 +15,7 @@ namespace pyengine::alphabeta {
 
 class History {
  public:
-  /// `action` has ended the search of a node at `ply`, `depth` plies above its leaves.
+  /// Records that `action` caused a cutoff at `ply`, `depth` plies above the leaves.
   void add(Action action, int ply, int depth) {
     std::array<Action, 2>& killers = grown(killers_, ply);
     if (killers[0] != action) killers = {action, killers[0]};
@@ -27,7 +27,7 @@ class History {
     }
   }
 
-  /// What to add to the order of a move.
+  /// A bonus to the order of a move.
   [[nodiscard]] int order(Action action, int ply) const noexcept {
     const auto place = static_cast<std::size_t>(action);
     int order = place < counts_.size() ? counts_[place] : 0;
@@ -39,7 +39,7 @@ class History {
     return order;
   }
 
-  /// More than any order that the history gives.
+  /// More than any bonus from the history.
   static constexpr int kMostOrder = 1 << 20;
 
  private:
@@ -57,8 +57,8 @@ class History {
     return {kNoAction, kNoAction};
   }
 
-  std::vector<std::array<Action, 2>> killers_;  ///< by ply
-  std::vector<int> counts_;                     ///< by action
+  std::vector<std::array<Action, 2>> killers_;  ///< indexed by ply
+  std::vector<int> counts_;                     ///< indexed by action
 };
 
 }  // namespace pyengine::alphabeta

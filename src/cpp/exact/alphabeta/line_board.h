@@ -1,5 +1,5 @@
-/// Boards of the games in which k stones in a row win. Rows lie one after the other, with an empty
-/// point behind each, so that a line never runs over the edge.
+/// Boards of k-in-a-row games. Rows are stored consecutively with an empty point after each, so a
+/// line never wraps around the edge.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace pyengine::alphabeta {
 
-/// How large a board is, and how many stones in a row win; more win too.
+/// The size of a board and the number of stones in a row that win; more win too.
 struct LineGame {
   int rows = 0;
   int columns = 0;
@@ -25,7 +25,7 @@ template <std::size_t kWords>
 class LineBoard {
  public:
   using Points = PointSet<kWords>;
-  /// A number for each bit of Points.
+  /// One number per bit of Points.
   using Weights = std::array<int, static_cast<std::size_t>(Points::kBits)>;
 
   [[nodiscard]] static constexpr bool fits(const LineGame& game) noexcept {
@@ -63,11 +63,11 @@ class LineBoard {
       return run.any();
     });
   }
-  /// Points, with or without a stone, that complete a line of `stones`.
+  /// Points, empty or not, that complete a line of `stones`.
   [[nodiscard]] Points completing(const Points& stones) const noexcept {
     Points found;
     for (const int step : steps_) {
-      // ahead[i]: points with i stones in a row after them; behind: with i of them before.
+      // ahead[i]: points followed by i stones in a row; behind[i]: points preceded by i.
       std::array<Points, kMostLength> ahead;
       ahead[0] = all_;
       for (int i = 1; i < length_; ++i) {
@@ -82,8 +82,8 @@ class LineBoard {
     return found;
   }
 
-  /// The chances of `own`: over all lines without a stone of `other`, the sum of 2^-n with n the
-  /// points that are missing, in units of 2^-length.
+  /// The potential of `own`: the sum over all lines without a stone of `other` of 2^-n, where n is
+  /// the number of missing points, in units of 2^-length.
   [[nodiscard]] std::uint64_t potential(const Points& own, const Points& other) const noexcept {
     std::uint64_t sum = 0;
     for (const Points& line : lines_) {
@@ -91,12 +91,13 @@ class LineBoard {
     }
     return sum;
   }
-  /// Who moves cannot win where his potential is less than this; who has just moved, where it is
-  /// less than twice as much [Erdos and Selfridge, "On a combinatorial game", 1973].
+  /// The player to move cannot win if his potential is below this; the other player if it is below
+  /// twice this value [Erdos and Selfridge, "On a combinatorial game", 1973].
   [[nodiscard]] std::uint64_t least_potential() const noexcept {
     return std::uint64_t{1} << (length_ - 1);
   }
-  /// How much the lines through each empty point matter that one of the two can still complete.
+  /// The weight of each empty point: the lines through it that one of the players can still
+  /// complete.
   void weigh(const Points& first, const Points& second, Weights& weights) const noexcept {
     weights.fill(0);
     for (const Points& line : lines_) {
@@ -111,7 +112,7 @@ class LineBoard {
     }
   }
 
-  /// The board's turns and mirror images; the board as it is does not count.
+  /// The symmetries of the board, except the identity.
   [[nodiscard]] int turns() const noexcept { return static_cast<int>(turns_.size()); }
   [[nodiscard]] Points turned(const Points& points, int t) const noexcept {
     Points found;
@@ -120,7 +121,7 @@ class LineBoard {
     }
     return found;
   }
-  /// Where a turn brings a point, and from which point it brings one here.
+  /// Where a symmetry moves each point, and which point it moves here.
   [[nodiscard]] Action turned(Action point, int t) const noexcept {
     return point_of(turns_[at(t)].to[at(bit_of(point))]);
   }
@@ -130,9 +131,9 @@ class LineBoard {
 
  private:
   static constexpr int kMostLength = 19;
-  static constexpr int kMostWeight = 10;  ///< of a line, a power of 2
+  static constexpr int kMostWeight = 10;  ///< log2 of the weight of a line
 
-  /// By bits.
+  /// Indexed by bit.
   struct Turn {
     std::array<std::uint16_t, static_cast<std::size_t>(Points::kBits)> to{};
     std::array<std::uint16_t, static_cast<std::size_t>(Points::kBits)> from{};
@@ -152,7 +153,7 @@ class LineBoard {
       if (length_ == 1) return;
     }
   }
-  /// Of bits 0 to 2 of `s`: rows reversed, columns reversed, rows and columns exchanged.
+  /// Bits 0 to 2 of `s`: reverse rows, reverse columns, transpose.
   [[nodiscard]] Turn turn(int rows, int s) const noexcept {
     Turn made;
     for (int row = 0; row < rows; ++row) {

@@ -1,5 +1,5 @@
-/// Games in which k stones or more in a row win, for the alpha-beta search: tic-tac-toe, m,n,k
-/// games, Gomoku without a rule about long rows. Scores are 1, 0 and -1.
+/// k-in-a-row games for the alpha-beta search: tic-tac-toe, m,n,k games, and Gomoku without a rule
+/// about overlines. Scores are 1, 0 and -1.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class LinePosition {
   static constexpr bool kNullWindows = true;
   static constexpr bool kHasMargin = false;
   static constexpr bool kEndsAreProof = true;
-  /// A short way to win is found before long ones are looked at: 7,7,4 takes a 300th of the time.
+  /// Short wins are found before long ones are examined: 7,7,4 then takes a 300th of the time.
   static constexpr bool kDeepens = true;
 
   class Children {
@@ -43,14 +43,14 @@ class LinePosition {
     struct Child {
       Action action;
       int order;
-      Points threats;  ///< of who moves, after it
+      Points threats;  ///< of the player to move, after the move
     };
     std::array<Child, static_cast<std::size_t>(Points::kBits)> list_;
     int size_ = 0;
   };
 
   LinePosition() = default;
-  /// `board` outlives the position and its copies.
+  /// `board` must outlive the position and its copies.
   LinePosition(const Board& board, const Points& own, const Points& other) noexcept
       : board_(&board),
         own_(own),
@@ -63,7 +63,8 @@ class LinePosition {
     if (!empty().any()) return 0;
     return std::nullopt;
   }
-  /// A line at once; no answer to two of the other's; the last point; and who cannot win.
+  /// Immediate results: a line now; two threats of the opponent; the last point; and players who
+  /// cannot win.
   [[nodiscard]] std::optional<int> known(const Question& question, Children&,
                                          std::uint64_t&) const noexcept {
     const Points free = empty();
@@ -79,7 +80,7 @@ class LinePosition {
   [[nodiscard]] Bounds bounds(const Question&) const noexcept { return range(); }
   [[nodiscard]] static constexpr Bounds range() noexcept { return {-1, 1}; }
 
-  /// The other's threat has to be answered.
+  /// The opponent's threat must be answered.
   void list(const Question&, Children& children, std::uint64_t&) const noexcept {
     const Points forced = other_threats_ & empty();
     list_of(forced.any() ? forced : empty(), children);
@@ -98,7 +99,7 @@ class LinePosition {
   }
   [[nodiscard]] bool same_mover(const LinePosition&) const noexcept { return false; }
   [[nodiscard]] int estimate() const noexcept { return 0; }
-  /// While few stones lie, of all turns and mirror images.
+  /// With few stones, the key is the same for all symmetries.
   [[nodiscard]] std::uint64_t key() const noexcept { return best_turn().first; }
   [[nodiscard]] Action in_key(Action action) const noexcept {
     const int turn = best_turn().second;
@@ -113,14 +114,14 @@ class LinePosition {
 
  private:
   static constexpr int kMostTurnedStones = 8;
-  static constexpr int kThreat = 1 << 14;  ///< in the order of moves, beside weights of lines
+  static constexpr int kThreat = 1 << 14;  ///< in the order of moves, compared with line weights
 
   [[nodiscard]] static constexpr std::size_t at(int i) noexcept {
     return static_cast<std::size_t>(i);
   }
   [[nodiscard]] Points empty() const noexcept { return board_->all() - own_ - other_; }
 
-  /// The least hash of the turns, and which turn has it; -1 for the board as it is.
+  /// The smallest hash over the symmetries and the symmetry that has it; -1 for the identity.
   [[nodiscard]] std::pair<std::uint64_t, int> best_turn() const noexcept {
     std::pair<std::uint64_t, int> best{hash_of(own_, other_), -1};
     if ((own_ | other_).count() > kMostTurnedStones) return best;
@@ -136,7 +137,7 @@ class LinePosition {
     return hash;
   }
 
-  /// Moves that make threats first, then those on lines with many stones.
+  /// Orders moves that make threats first, then by line weights.
   void list_of(const Points& moves, Children& children) const noexcept {
     children.size_ = 0;
     typename Board::Weights weights;
@@ -153,7 +154,7 @@ class LinePosition {
   const Board* board_ = nullptr;
   Points own_;  ///< stones of the player to move
   Points other_;
-  Points own_threats_;  ///< points that complete a line, with or without a stone
+  Points own_threats_;  ///< points that complete a line, empty or not
   Points other_threats_;
 };
 

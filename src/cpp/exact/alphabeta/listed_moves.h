@@ -1,4 +1,4 @@
-/// The moves of a position that the alpha-beta search takes as the game lists them.
+/// Children of a position whose moves come from the game's list of legal actions.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace pyengine::alphabeta {
 
-/// Moves with their order, in lists that are reused.
+/// Moves with their order, in reusable lists.
 class ListedMoves {
  public:
   [[nodiscard]] int size() const noexcept { return legal_.size(); }

@@ -1,11 +1,11 @@
-/// A position of Othello on 8x8 as the solver sees it.
+/// The solver's representation of an 8x8 Othello position.
 #pragma once
 
 #include <cstdint>
 
 namespace pyengine::othello {
 
-/// Bit 8 * row + column from the top left; the discs of the player to move and of the other one.
+/// Bit 8 * row + column from the top left; the discs of the player to move and of the opponent.
 struct Board {
   std::uint64_t own = 0;
   std::uint64_t other = 0;

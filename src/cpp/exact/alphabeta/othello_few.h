@@ -1,8 +1,9 @@
-/// Few empty points of Othello: a search without a table. Included like othello_last.h.
+/// Othello with few empty points: a search without a table. Included like othello_last.h.
 ///
-/// Scores are disc differences for the player to move, empty points counted for the winner; they
-/// are even. Moves come by what was measured to be fastest: with five points those in quarters with
-/// an odd number of them first, with more points those that leave the other the fewest replies.
+/// Scores are disc differences for the player to move, with empty points counted for the winner,
+/// and are even. The move order was found by measurement: with five empty points, moves in
+/// quadrants with an odd number of them first; with more, moves that leave the opponent the fewest
+/// replies.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace {
 template <class B>
 class FewEmpties {
  public:
-  /// The score, exact where it lies between alpha and beta; else fail-soft: a bound on its side.
+  /// The score: exact between alpha and beta, otherwise a fail-soft bound.
   PYENGINE_WITH_TARGET int solve(Board board, int alpha, int beta) noexcept {
     const std::uint64_t empties = ~(board.own | board.other);
     unsigned parity = 0;
@@ -28,12 +29,12 @@ class FewEmpties {
     if (count <= 1 || beta - alpha <= 1) return null_window(board, alpha, count, parity);
     return open_window(board, alpha, beta, count, parity);
   }
-  /// Positions that a disc was played to reach, the root included. A pass makes none, and the full
-  /// board is none.
+  /// Number of positions reached by placing a disc, including the root; passes and the full board
+  /// do not count.
   [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_ + last_.nodes(); }
 
  private:
-  /// Below this alpha too few discs are stable to be worth the count (measured).
+  /// Below this alpha too few discs are stable to be worth counting (measured).
   static constexpr int kStabilityFrom = 14;
 
   struct Reply {
@@ -48,7 +49,7 @@ class FewEmpties {
     return with_moves(board, B::moves(board.own, board.other), alpha, count, parity);
   }
 
-  /// Five points or more.
+  /// For five empty points or more.
   PYENGINE_WITH_TARGET int with_moves(Board board, std::uint64_t moves, int alpha, int count,
                                       unsigned parity) noexcept {
     ++nodes_;
@@ -84,7 +85,7 @@ class FewEmpties {
     return best;
   }
 
-  /// Writes the replies and, in `order`, which to try first.
+  /// Writes the replies and, in `order`, their priorities.
   PYENGINE_WITH_TARGET static int list_replies(Board board, std::uint64_t moves, unsigned parity,
                                                Reply* replies, int* order) noexcept {
     constexpr int kMove = 4, kOdd = 3, kCorner = 3;  // measured
@@ -122,7 +123,7 @@ class FewEmpties {
     return best;
   }
 
-  /// Two points or more.
+  /// For two empty points or more.
   PYENGINE_WITH_TARGET int open_window(Board board, int alpha, int beta, int count,
                                        unsigned parity) noexcept {
     ++nodes_;
@@ -133,7 +134,7 @@ class FewEmpties {
     return -try_open({board.other, board.own}, moves, -beta, -alpha, count, parity);
   }
 
-  /// Principal variation search: all moves but the first have to prove that they are better.
+  /// Principal variation search: all moves after the first must prove that they are better.
   PYENGINE_WITH_TARGET int try_open(Board board, std::uint64_t moves, int alpha, int beta,
                                     int count, unsigned parity) noexcept {
     Reply replies[kMaxChildren];

@@ -1,4 +1,4 @@
-/// Kernels from the rules of one instruction set. Included like othello_last.h.
+/// Builds kernels from the rules of one instruction set. Included like othello_last.h.
 #pragma once
 
 #include <cstdint>

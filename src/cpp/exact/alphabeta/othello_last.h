@@ -1,6 +1,6 @@
-/// The last four empty points of Othello, with code for each number of them. To be included by a
-/// file that defines PYENGINE_WITH_TARGET, the attribute of its functions; everything is local to
-/// that file, so that the linker cannot take one processor's code for another's.
+/// The last four empty points of Othello, with separate code for each number of them. The including
+/// file defines PYENGINE_WITH_TARGET, the attribute of its functions; everything is local to that
+/// file, so the linker cannot mix code for different processors.
 #pragma once
 
 #include <bit>
@@ -14,24 +14,24 @@
 namespace pyengine::othello {
 namespace {
 
-inline constexpr int kNone = -100;  ///< less than every score
+inline constexpr int kNone = -100;  ///< below every score
 
-/// The lowest point of a set that is not empty.
+/// The lowest point of a non-empty set.
 PYENGINE_WITH_TARGET inline unsigned first_of(std::uint64_t set) noexcept {
   return static_cast<unsigned>(std::countr_zero(set));
 }
 
-/// The board after a disc on `point`, as the other player sees it.
+/// The board after a disc on `point`, from the opponent's perspective.
 PYENGINE_WITH_TARGET inline Board after(Board board, unsigned point, std::uint64_t flips) noexcept {
   return {board.other & ~flips, board.own | flips | std::uint64_t{1} << point};
 }
 
-/// Null-window searches: fail-soft answers to "is the score above alpha?". B has the rules:
-/// moves(), flips() and count().
+/// Null-window searches with fail-soft answers to "is the score above alpha?". B provides the
+/// rules: moves(), flips() and count().
 template <class B>
 class LastPoints {
  public:
-  /// Positions that a disc was played to reach; the full board is none.
+  /// Number of positions reached by placing a disc; the full board does not count.
   [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
 
   PYENGINE_WITH_TARGET static int final_score(Board board) noexcept {
@@ -41,7 +41,7 @@ class LastPoints {
     return own > other ? 64 - 2 * other : 2 * own - 64;
   }
 
-  /// At most four points are empty; `parity` are the quarters with an odd number of them.
+  /// At most four points are empty; `parity` is the set of quadrants with an odd number of them.
   PYENGINE_WITH_TARGET int solve(Board board, int alpha, int count, unsigned parity) noexcept {
     if (count == 4) return four(board, alpha, parity);
     if (count == 0) return final_score(board);
@@ -77,7 +77,7 @@ class LastPoints {
     return B::flips(point, board.own, board.other);
   }
 
-  /// Twice the discs that the last disc of the board flips.
+  /// Twice the number of discs that the last disc of the board flips.
   PYENGINE_WITH_TARGET static int last_flips(std::uint64_t own, unsigned point) noexcept {
     const unsigned column = point & 7U;
     const unsigned row = point >> 3U;
@@ -93,7 +93,7 @@ class LastPoints {
   /// Exact.
   PYENGINE_WITH_TARGET int one(std::uint64_t own, unsigned point) noexcept {
     ++nodes_;
-    const int without = 2 * B::count(own) - 64;  // were the empty point the other's
+    const int without = 2 * B::count(own) - 64;  // as if the empty point were the opponent's
     if (const int flips = last_flips(own, point); flips != 0) return without + 2 + flips;
     const std::uint64_t other = ~own & ~(std::uint64_t{1} << point);
     if (const int flips = last_flips(other, point); flips != 0) return without - flips;
@@ -120,7 +120,7 @@ class LastPoints {
     return best;
   }
 
-  /// Begins with a point that is alone in its quarter, if there is one.
+  /// Starts with a point that is alone in its quadrant, if any.
   PYENGINE_WITH_TARGET int three(Board board, int alpha, unsigned a, unsigned b,
                                  unsigned c) noexcept {
     if (kQuarterOf[b] == kQuarterOf[c]) return three_in_order(board, alpha, a, b, c);

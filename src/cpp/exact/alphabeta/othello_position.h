@@ -1,6 +1,5 @@
-/// A position of Othello on 8x8 for the alpha-beta search: what bounds it, what it leads to, and in
-/// what order to look there. Scores are disc differences for the player to move, empty points
-/// counted for the winner.
+/// An 8x8 Othello position for the alpha-beta search: bounds, children and move order. Scores are
+/// disc differences for the player to move, with empty points counted for the winner.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace pyengine::othello {
 
-/// `game` is played on 8x8.
+/// `game` must be 8x8.
 [[nodiscard]] inline Board board_of(const Othello& game) noexcept {
   BoardBits first;
   BoardBits second;
@@ -31,23 +30,23 @@ namespace pyengine::othello {
   return hash_words(board.own, board.other, 0);
 }
 
-/// For a position in which neither can move.
+/// For a position in which neither player can move.
 [[nodiscard]] inline int final_score(Board board) noexcept {
   const int own = count_bits(board.own);
   const int other = count_bits(board.other);
   return own == other ? 0 : own > other ? kMostDiscs - 2 * other : 2 * own - kMostDiscs;
 }
 
-/// No score is larger: the other keeps its stable discs.
+/// An upper bound of the score: the opponent keeps the stable discs.
 [[nodiscard]] inline int upper_bound(Board board) noexcept {
   return kMostDiscs - 2 * count_bits(stable_discs(board.other, board.own));
 }
 
-/// Below this alpha upper_bound() is seldom low enough to be worth its time (measured).
+/// Below this alpha upper_bound() is rarely low enough to be worth its time (measured).
 inline constexpr int kBoundFrom = 10;
 
-/// The plies behind each move that order the moves best for their time, where a null window is
-/// searched; an open one is worth two more. Measured on the FFO positions.
+/// The search depth for move ordering in null-window searches; open windows use two plies more.
+/// Tuned on the FFO positions.
 [[nodiscard]] constexpr int probe_depth(int empties, bool open_window) noexcept {
   if (empties < 13) return 0;
   const int plies = empties < 15 ? 1 : empties < 17 ? 2 : empties < 19 ? 3 : 4;

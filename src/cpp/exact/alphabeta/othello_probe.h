@@ -1,5 +1,4 @@
-/// In what order moves of Othello are tried while many points are empty. Included like
-/// othello_last.h.
+/// Move ordering in Othello with many empty points. Included like othello_last.h.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +12,22 @@
 namespace pyengine::othello {
 namespace {
 
-/// Estimates moves by what they leave and, where that pays, by a search of a few plies. B has the
-/// rules.
+/// Estimates moves from the resulting positions and, if worthwhile, from a search of a few plies. B
+/// provides the rules.
 template <class B>
 class Probe {
  public:
-  /// Positions that a disc was played to reach; those in the list are not counted.
+  /// Number of positions reached by placing a disc, not counting those in the list.
   [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
 
-  /// As Kernels::estimate.
+  /// See Kernels::estimate.
   PYENGINE_WITH_TARGET static int estimate(Board board) noexcept {
-    constexpr int kUnitsADisc = 12;  // regression on solved positions with 10 to 18 empty points
+    constexpr int kUnitsADisc =
+        12;  // from a regression on solved positions with 10 to 18 empty points
     return std::clamp(evaluate(board) / kUnitsADisc, -kMostDiscs, kMostDiscs);
   }
 
-  /// As Kernels::list_children.
+  /// See Kernels::list_children.
   PYENGINE_WITH_TARGET int list(Board board, int depth, Child* children) noexcept {
     int size = 0;
     for (std::uint64_t rest = B::moves(board.own, board.other); rest != 0; rest &= rest - 1) {
@@ -46,19 +46,19 @@ class Probe {
   }
 
  private:
-  // Weights in a unit of their own, chosen by the time that the FFO positions take.
-  static constexpr int kMove = 24;        ///< of a move; one into a corner counts twice
-  static constexpr int kFrontier = 8;     ///< of an empty point beside the other's discs
-  static constexpr int kStable = 12;      ///< of a stable disc
-  static constexpr int kRisky = 20;       ///< of a disc aslant from an empty corner
-  static constexpr int kEnd = 16;         ///< of a disc at the end of the game
-  static constexpr int kWon = 1'000'000;  ///< more than everything else together
+  // Weights in arbitrary units, tuned for speed on the FFO positions.
+  static constexpr int kMove = 24;        ///< per move; moves into a corner count twice
+  static constexpr int kFrontier = 8;     ///< per empty point adjacent to the opponent's discs
+  static constexpr int kStable = 12;      ///< per stable disc
+  static constexpr int kRisky = 20;       ///< per disc diagonal to an empty corner
+  static constexpr int kEnd = 16;         ///< per disc at the end of the game
+  static constexpr int kWon = 1'000'000;  ///< more than all other terms together
   static constexpr int kInfinite = 2 * kWon;
 
   PYENGINE_WITH_TARGET static int mobility(std::uint64_t moves) noexcept {
     return B::count(moves) + B::count(moves & kCorners);
   }
-  /// Empty points beside discs of `other` that can have a disc of `own` on their far side.
+  /// Empty points adjacent to discs of `other` that could be bracketed by a disc of `own`.
   PYENGINE_WITH_TARGET static int frontier(Board board) noexcept {
     const std::uint64_t across = board.other & 0x7E7E7E7E7E7E7E7EU;
     const std::uint64_t down = board.other & 0x00FFFFFFFFFFFF00U;
@@ -67,7 +67,7 @@ class Probe {
         aslant >> 7 | aslant << 9 | aslant >> 9;
     return B::count(beside & ~(board.own | board.other));
   }
-  /// The points aslant from the corners that are empty.
+  /// The points diagonal to empty corners.
   PYENGINE_WITH_TARGET static std::uint64_t risky_points(Board board) noexcept {
     const std::uint64_t empty = kCorners & ~(board.own | board.other);
     return ((empty << 9 | empty << 7 | empty >> 7 | empty >> 9) & kXPoints);
@@ -76,13 +76,13 @@ class Probe {
     return {board.other, board.own};
   }
 
-  /// `board` is what a move leaves to the other: good for who has moved.
+  /// `board` is the position after a move: larger is better for the player who moved.
   PYENGINE_WITH_TARGET static int left_by_move(Board board) noexcept {
     return kStable * B::count(stable_discs(board.other, board.own)) -
         kMove * mobility(B::moves(board.own, board.other)) - kFrontier * frontier(board);
   }
 
-  /// Good for the player to move.
+  /// Larger is better for the player to move.
   PYENGINE_WITH_TARGET static int evaluate(Board board) noexcept {
     const std::uint64_t risky = risky_points(board);
     return kMove *
@@ -99,7 +99,7 @@ class Probe {
     return kEnd * score + (score > 0 ? kWon / 2 : score < 0 ? -kWon / 2 : 0);
   }
 
-  /// Alpha-beta of `depth` plies, those first that leave few moves.
+  /// Alpha-beta of `depth` plies, starting with moves that leave few replies.
   PYENGINE_WITH_TARGET int search(Board board, int depth, int alpha, int beta) noexcept {
     if (depth == 0) return evaluate(board);
     std::uint64_t moves = B::moves(board.own, board.other);

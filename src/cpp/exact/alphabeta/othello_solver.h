@@ -1,4 +1,4 @@
-/// Othello on 8x8 for the alpha-beta search; what it knows is in othello_position.h.
+/// 8x8 Othello for the alpha-beta search, based on othello_position.h.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace pyengine::alphabeta {
 
-/// The score is the difference of discs, empty points counted for the winner.
+/// The score is the disc difference, with empty points counted for the winner.
 class OthelloPosition {
  public:
   using Score = int;
@@ -56,11 +56,11 @@ class OthelloPosition {
     if (children.size() != 0) return std::nullopt;
     return othello::final_score(board_);
   }
-  /// A few empty points are solved at once.
+  /// A few empty points are solved directly.
   [[nodiscard]] std::optional<int> known(const Question& question, Children&,
                                          std::uint64_t& nodes) const {
     if (empties_ > othello::kFewEmpties || question.depth < empties_) return std::nullopt;
-    --nodes;  // which solve_few() counts
+    --nodes;  // solve_few() counts it
     const int alpha = std::max(question.alpha, -othello::kMostDiscs);
     const int beta = std::min(question.beta, othello::kMostDiscs);
     if (alpha >= beta) return alpha;
@@ -88,7 +88,7 @@ class OthelloPosition {
     next.board_ = children.board(i);
     next.empties_ = children.action(i) == othello::kPass ? empties_ : empties_ - 1;
   }
-  /// A pass turns the board.
+  /// A pass swaps the players.
   [[nodiscard]] bool same_mover(const OthelloPosition&) const noexcept { return false; }
   [[nodiscard]] int estimate() const noexcept { return othello::kernels().estimate(board_); }
   [[nodiscard]] std::uint64_t key() const noexcept { return othello::hash_of(board_); }

@@ -10,7 +10,7 @@ namespace {
 
 using Byte = std::uint8_t;
 
-/// The sum of 3^i over the bits i of a byte.
+/// The sum of 3^i over the set bits i of a byte.
 constexpr std::array<std::uint16_t, 256> kTernary = [] {
   std::array<std::uint16_t, 256> sums{};
   for (std::size_t byte = 0; byte < 256; ++byte) {
@@ -38,9 +38,9 @@ unsigned flips_on_edge(int point, unsigned own, unsigned other) noexcept {
   return flips;
 }
 
-/// For every edge, the own discs on it that no sequence of discs placed on it flips. Discs inside
-/// the board flip none on the edge; a disc on the edge can be placed there by either player, since
-/// it may flip discs inside the board.
+/// For every edge configuration, the own discs that no sequence of discs placed on the edge can
+/// flip. Discs inside the board do not flip any on the edge; either player may be able to place a
+/// disc on an edge point, since it may flip discs inside the board.
 class Edges {
  public:
   Edges() noexcept {
@@ -125,7 +125,7 @@ constexpr std::uint64_t kBottom4 = ~kTop4, kBottom2 = 0xFFFF000000000000U;
 constexpr std::uint64_t kLeft1 = kColumnA, kRight1 = kColumnA << 7;
 constexpr std::uint64_t kTop1 = 0xFFU, kBottom1 = std::uint64_t{0xFF} << 56;
 
-/// A point is full one, two and four steps on where that leaves the board.
+/// Points off the board one, two or four steps away count as full.
 std::uint64_t full_falling(std::uint64_t discs) noexcept {
   std::uint64_t up = discs & ((discs >> 9) | kRight1 | kBottom1);
   std::uint64_t down = discs & ((discs << 9) | kLeft1 | kTop1);
@@ -142,7 +142,7 @@ std::uint64_t full_rising(std::uint64_t discs) noexcept {
   return up & ((up >> 28) | kLeft4 | kBottom4) & down & ((down << 28) | kRight4 | kTop4);
 }
 
-/// Adds the inner discs that have a full line or a stable neighbour in each direction.
+/// Adds the inner discs that have, in each direction, a full line or a stable neighbour.
 std::uint64_t spread(std::uint64_t stable, std::uint64_t inner, const FullLines& full) noexcept {
   for (;;) {
     const std::uint64_t more = inner & (full.rows | stable << 1 | stable >> 1) &

@@ -1,4 +1,4 @@
-/// What the Othello solver knows of the 64 points of an 8x8 board before it looks at a position.
+/// Precomputed tables for the 64 points of an 8x8 board.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace pyengine::othello {
 
-/// The lines aslant through a point.
+/// The diagonals through a point.
 struct Diagonals {
   std::uint64_t falling = 0;
   std::uint64_t rising = 0;
@@ -25,7 +25,7 @@ struct PointTables {
       const Rays& from = kRays[point];
       diagonals[point] = {.falling = from.up[3] | from.down[3],
                           .rising = from.up[2] | from.down[2]};
-      // The nearest point of a ray is its lowest on the way up and its highest on the way down.
+      // The nearest point of a ray is its lowest bit upwards and its highest bit downwards.
       for (std::size_t d = 0; d < 4; ++d) {
         neighbours[point] |= from.up[d] & (~from.up[d] + 1);
         neighbours[point] |= std::bit_floor(from.down[d]);
@@ -35,8 +35,8 @@ struct PointTables {
 };
 inline constexpr PointTables kPoints{};
 
-/// The disc of the last empty point of a line of eight: twice the discs that it flips there, for
-/// each place of the point and each set of the mover's discs in the line.
+/// For the last empty point of a line of eight: twice the number of discs that a disc there flips,
+/// by position of the point and set of the player's discs in the line.
 struct LastFlips {
   std::array<std::array<std::uint8_t, 256>, 8> flips{};
 
@@ -60,18 +60,18 @@ struct LastFlips {
 };
 inline constexpr LastFlips kLastFlips{};
 
-/// Times a column of the board at bits 8 r: its byte is the topmost of the product.
+/// Multiplies a column of the board at bits 8 r: its byte is the topmost of the product.
 inline constexpr std::uint64_t kColumnToByte = 0x0102040810204080U;
 
 inline constexpr std::uint64_t kCorners = 0x8100000000000081U;
-/// The points aslant from the corners.
+/// The points diagonal to the corners.
 inline constexpr std::uint64_t kXPoints = 0x0042000000004200U;
 
-/// Regions whose parity decides who moves last in them: the four quarters of the board.
+/// Regions whose parity determines who moves last in them: the four quadrants of the board.
 inline constexpr std::array<std::uint64_t, 4> kQuarters = {
     0x000000000F0F0F0FU, 0x00000000F0F0F0F0U, 0x0F0F0F0F00000000U, 0xF0F0F0F000000000U};
 
-/// The quarters named by the bits of the index, together.
+/// The union of the quadrants in the bits of the index.
 inline constexpr std::array<std::uint64_t, 16> kQuarterSets = [] {
   std::array<std::uint64_t, 16> sets{};
   for (std::size_t set = 0; set < 16; ++set) {
@@ -82,7 +82,7 @@ inline constexpr std::array<std::uint64_t, 16> kQuarterSets = [] {
   return sets;
 }();
 
-/// The quarter of a point, as a bit.
+/// The quadrant of a point, as a bit.
 inline constexpr std::array<std::uint8_t, 64> kQuarterOf = [] {
   std::array<std::uint8_t, 64> quarter_of{};
   for (std::size_t point = 0; point < 64; ++point) {

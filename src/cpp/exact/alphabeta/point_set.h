@@ -1,4 +1,4 @@
-/// Sets of the points of a board, as bits of as many words as it needs.
+/// Sets of board points as bits of one or more words.
 #pragma once
 
 #include <array>
@@ -32,13 +32,13 @@ struct PointSet {
     for (const std::uint64_t word : words) sum += count_bits(word);
     return sum;
   }
-  /// The lowest bit; any().
+  /// The lowest bit; requires any().
   [[nodiscard]] constexpr int first() const noexcept {
     std::size_t w = 0;
     while (w + 1 < kWords && words[w] == 0) ++w;
     return static_cast<int>(64 * w) + std::countr_zero(words[w]);
   }
-  /// Without the lowest bit; any().
+  /// Clears the lowest bit; requires any().
   [[nodiscard]] constexpr PointSet rest() const noexcept {
     PointSet found = *this;
     std::size_t w = 0;
@@ -49,7 +49,7 @@ struct PointSet {
 
   friend constexpr PointSet operator|(PointSet a, const PointSet& b) noexcept { return a |= b; }
   friend constexpr PointSet operator&(PointSet a, const PointSet& b) noexcept { return a &= b; }
-  /// What is in a and not in b.
+  /// The elements of a that are not in b.
   friend constexpr PointSet operator-(PointSet a, const PointSet& b) noexcept {
     for (std::size_t w = 0; w < kWords; ++w) a.words[w] &= ~b.words[w];
     return a;

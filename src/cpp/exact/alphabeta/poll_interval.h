@@ -1,5 +1,5 @@
-/// How many nodes pass between two looks at the clock: as many as take about a millisecond, since a
-/// node takes from 50 ns (Connect Four) to a millisecond (m,n,k games on 19x19).
+/// How many nodes to search between two clock checks: about a millisecond's worth, since a node
+/// takes from 50 ns (Connect Four) to a millisecond (m,n,k games on 19x19).
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace pyengine::alphabeta {
 
 class PollInterval {
  public:
-  /// Called when the last interval has passed; returns the next one.
+  /// Called when the last interval is over; returns the next one.
   int next() noexcept {
     const Clock::time_point now = Clock::now();
     const Clock::duration passed = now - last_;

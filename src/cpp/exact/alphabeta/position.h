@@ -1,9 +1,9 @@
-/// What the alpha-beta search asks of a position. A game has a file with its own, made for speed,
-/// or is searched as it is (game_position.h).
+/// The interface of a position in the alpha-beta search. A game has its own file, tuned for speed,
+/// or uses the generic one (game_position.h).
 ///
-/// A score is a whole number for the player to move. What a score means is the position's affair:
-/// the search compares, negates and stores it. It fits 24 bits; a position with wider ones gives
-/// them numbers of 24 bits for the table (entry_of() and score_of(), see user_position.h).
+/// A score is an integer for the player to move. Its meaning is up to the position: the search only
+/// compares, negates and stores it. It fits into 24 bits; a position with wider scores maps them to
+/// 24-bit numbers for the table (entry_of() and score_of(), see user_position.h).
 #pragma once
 
 #include <concepts>
@@ -15,14 +15,14 @@
 
 namespace pyengine::alphabeta {
 
-/// Less than every score; its negative is more than every score.
+/// Below every score; its negative is above every score.
 template <class Score>
 inline constexpr Score kNoScoreOf = -std::numeric_limits<Score>::max();
 template <>
 inline constexpr int kNoScoreOf<int> = -(1 << 22);
 inline constexpr int kNoScore = kNoScoreOf<int>;
 
-/// Scores between which the value lies, both included.
+/// The range of possible values, inclusive.
 template <class Score>
 struct BasicBounds {
   Score low = 0;
@@ -30,21 +30,21 @@ struct BasicBounds {
 };
 using Bounds = BasicBounds<int>;
 
-/// Of a search without a limit: no position is cut off.
+/// For a search without a limit: no position is cut off.
 inline constexpr int kWholeGame = 255;
 
-/// What a position may know before it lists its moves.
+/// Information about a position before its moves are listed.
 template <class Score>
 struct BasicQuestion {
   Score alpha = 0;
   Score beta = 0;
-  int depth = kWholeGame;  ///< plies left, kWholeGame = all
+  int depth = kWholeGame;  ///< remaining plies, kWholeGame = all
   [[nodiscard]] bool is_null_window() const noexcept { return alpha + 1 == beta; }
 };
 using Question = BasicQuestion<int>;
 
-/// Children are listed with an order: the larger, the sooner they are tried. `Children` is a list
-/// that is reused; child_action() names the move. play() writes the child's position.
+/// Children are listed with an order: larger values are tried first. `Children` is a reusable list;
+/// child_action() gives the move, and play() writes the child's position.
 template <class P>
 concept SolverPosition = std::copyable<P> && std::signed_integral<typename P::Score> &&
     requires(const P position, P next, typename P::Children& children,
@@ -54,51 +54,51 @@ concept SolverPosition = std::copyable<P> && std::signed_integral<typename P::Sc
       { children.swap(place, place) };
       { children.action(place) } -> std::same_as<Action>;
       { position.play(children, place, next) };
-      /// Lists the moves; none where the game is over.
+      /// Lists the moves; none if the game is over.
       { position.list(question, children, nodes) };
-      /// Asked once they are listed: a score that answers the question, by bounds of the children.
+      /// Called after listing: a score that answers the question, from bounds of the children.
       {
         position.known_by_children(question, children)
       } -> std::same_as<std::optional<typename P::Score>>;
-      /// Lists the moves, also those that list() leaves out because others are as good.
+      /// Lists all moves, including those that list() omits because others are as good.
       { position.list_all(children, nodes) };
-      /// Whether the same player moves at `next`, which a move led to.
+      /// Whether the same player is to move at `next`, the position after a move.
       { position.same_mover(next) } -> std::convertible_to<bool>;
-      /// The score where the game is over.
+      /// The score if the game is over.
       { position.over() } -> std::same_as<std::optional<typename P::Score>>;
-      /// Asked at every node before anything else, of a position that a listed move led to: a score
-      /// that answers the question. `children` are at its disposal; list() may rely on it.
+      /// Called first at every node reached by a listed move: a score that answers the question. It
+      /// may use `children`, and list() may rely on that.
       {
         position.known(question, children, nodes)
       } -> std::same_as<std::optional<typename P::Score>>;
       { position.bounds(question) } -> std::same_as<BasicBounds<typename P::Score>>;
-      /// All that the value may be, in this game.
+      /// The range of all possible values in this game.
       { position.range() } -> std::same_as<BasicBounds<typename P::Score>>;
-      /// Where a limit of depth cuts the search off.
+      /// The estimate at the depth limit.
       { position.estimate() } -> std::convertible_to<int>;
-      /// Equal for positions that have the same value and moves, different for others.
+      /// Equal for positions with the same value and moves, different for others.
       { position.key() } -> std::same_as<std::uint64_t>;
-      /// A move here as the position has it that the key is made of, which may be a mirror image;
+      /// Maps a move here to the position that the key is made from, which may be a mirror image,
       /// and back.
       { position.in_key(place) } -> std::same_as<Action>;
       { position.from_key(place) } -> std::same_as<Action>;
-      /// Whether the table keeps it; false where a search takes less time than the table.
+      /// Whether to store it in the table; false if searching is faster than the table.
       { position.is_kept() } -> std::convertible_to<bool>;
       /// Whether a search below here is worth marking for other threads.
       { position.is_large(question) } -> std::convertible_to<bool>;
-      /// Whether moves that were good elsewhere are tried sooner.
+      /// Whether the move order uses the history.
       { P::kKeepsHistory } -> std::convertible_to<bool>;
-      /// Whether it pays to look all children of a large position up before any is searched.
+      /// Whether to look up all children of a large position before searching any.
       { P::kLooksUpChildren } -> std::convertible_to<bool>;
-      /// Whether key() takes less time than known(): the table's bucket is then fetched meanwhile.
+      /// Whether key() is faster than known(), so the table's bucket can be prefetched meanwhile.
       { P::kKeyIsCheap } -> std::convertible_to<bool>;
-      /// Whether the score is found by null windows alone.
+      /// Whether the score is found with null windows only.
       { P::kNullWindows } -> std::convertible_to<bool>;
-      /// Whether the size of the score means something, and not only its sign.
+      /// Whether the magnitude of the score matters, not only its sign.
       { P::kHasMargin } -> std::convertible_to<bool>;
-      /// Whether estimate() is always inside range(), so that a score at its end is no estimate.
+      /// Whether estimate() is strictly inside range(), so a score at its end is never an estimate.
       { P::kEndsAreProof } -> std::convertible_to<bool>;
-      /// Whether the search is to deepen ply by ply, also without a limit.
+      /// Whether to deepen iteratively even without a limit.
       { P::kDeepens } -> std::convertible_to<bool>;
     };
 

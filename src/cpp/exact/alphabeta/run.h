@@ -1,4 +1,4 @@
-/// A whole search of one root by one or several threads: deepening, windows, limits, the line.
+/// A whole search of one root by one or more threads: deepening, windows, limits, the line.
 #pragma once
 
 #include <algorithm>
@@ -20,18 +20,18 @@ namespace pyengine::alphabeta {
 /// How to search a root.
 struct Plan {
   int threads = 1;
-  bool margin = false;     ///< the score itself; else its sign
-  bool deepens = false;    ///< by one ply after the other, so that there is a best move so far
-  int depth = kWholeGame;  ///< most plies
-  bool line = true;        ///< whether best play is asked for
+  bool margin = false;     ///< find the score itself, else only its sign
+  bool deepens = false;    ///< deepen ply by ply, so that a best move is always available
+  int depth = kWholeGame;  ///< maximum number of plies
+  bool line = true;        ///< whether to find the principal variation
 };
 
-/// What was found. `line`: best moves of both players as far as they are known.
+/// The result. `line`: best moves of both players, as far as known.
 template <class Score>
 struct Outline {
   Score score = 0;
-  int depth = 0;       ///< plies of the last search that was completed
-  bool exact = false;  ///< of the game, not of a limit
+  int depth = 0;       ///< plies of the last completed search
+  bool exact = false;  ///< for the game, not only up to a limit
   std::vector<Action> line;
   std::uint64_t nodes = 0;
 };
@@ -42,7 +42,8 @@ class Run {
   using Score = typename P::Score;
   using Bounds = BasicBounds<Score>;
 
-  /// `poll`: on the calling thread; false ends the search with what it has. It may throw.
+  /// `poll`: called on the calling thread; false ends the search with its current result. It may
+  /// throw.
   Run(Table& table, const Plan& plan, std::function<bool()> poll)
       : shared_(table), plan_(plan), poll_(std::move(poll)) {
     table.begin_search();
@@ -51,7 +52,7 @@ class Run {
   Run& operator=(const Run&) = delete;
   ~Run() { end_helpers(); }
 
-  /// `root` is not over.
+  /// `root` must not be terminal.
   Outline<Score> solve(const P& root) {
     Search<P> search(shared_, [this, &root] { look(root); });
     Outline<Score> found;
@@ -64,7 +65,7 @@ class Run {
       if (!found.exact) best = search.root_move();
     }
     end_helpers();
-    // Bounds tell the value without a move, and a limit may come before one is found.
+    // Bounds may determine the value without a move, and a limit may come before a move is found.
     if (plan_.line) found.exact &= best.is_shown || !found.line.empty();
     if (found.line.empty() && best.action != kNoAction) found.line.assign(1, best.action);
     found.nodes = search.nodes() + helper_nodes_.load(std::memory_order_relaxed);
@@ -73,7 +74,7 @@ class Run {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// A small search ends before a thread has begun.
+  /// A small search ends before a thread has started.
   static constexpr Clock::duration kAlone = std::chrono::milliseconds(2);
 
   void look(const P& root) {
@@ -92,9 +93,9 @@ class Run {
     try {
       for (int i = 1; i < plan_.threads; ++i) helpers_.emplace_back([this, root] { help(root); });
     } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
-      // The system has no more threads.
+      // The system cannot create more threads.
     }
-    plan_.threads = 1;  // once
+    plan_.threads = 1;  // do not try again
   }
 
   void help(const P& root) {
@@ -104,7 +105,7 @@ class Run {
       deepen(search, root, found);
     } catch (const Stopped&) {         // NOLINT(bugprone-empty-catch)
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
-      // The calling thread goes on alone.
+      // The calling thread continues alone.
     }
     helper_nodes_.fetch_add(search.nodes(), std::memory_order_relaxed);
   }
@@ -116,7 +117,7 @@ class Run {
     helpers_.clear();
   }
 
-  /// All threads do the same and meet in the table. `found` is always what is known so far.
+  /// All threads run the same search and share the table. `found` always holds the current result.
   void deepen(Search<P>& search, const P& root, Outline<Score>& found) {
     const int last = std::min(plan_.depth, kWholeGame);
     for (int depth = plan_.deepens ? 1 : last;; ++depth) {
@@ -141,8 +142,8 @@ class Run {
     }
   }
 
-  /// Halves what the score may be [Pons, "Solving Connect Four", 2015]. Scores far from a draw are
-  /// asked for first, since they cost the least to exclude.
+  /// Bisects the range of the score [Pons, "Solving Connect Four", 2015]. Scores far from a draw
+  /// are tested first, since they are the cheapest to exclude.
   int by_null_windows(Search<P>& search, const P& root, int depth) {
     constexpr int kNear = 6;
     Bounds left = root.range();
@@ -163,10 +164,10 @@ class Run {
     return left.low;
   }
 
-  /// A window round the score of the search before, which opens where the score is not in it.
+  /// A window around the previous score, which is widened if the score is outside.
   Score by_aspiration(Search<P>& search, const P& root, int depth, const Outline<Score>& before) {
     const Bounds range = root.range();
-    for (const Score half : {2, 16, 0}) {  // 0: all that the score may be
+    for (const Score half : {2, 16, 0}) {  // 0: the whole range
       if (half > 0 && before.depth == 0) continue;
       const Score alpha = half > 0 ? std::max(range.low - 1, before.score - half) : range.low - 1;
       const Score beta = half > 0 ? std::min(range.high + 1, before.score + half) : range.high + 1;
@@ -176,9 +177,9 @@ class Run {
     return before.score;
   }
 
-  /// Best moves to the end of the game. At each position the first move is taken that is shown to
-  /// keep the score, within the plies in which it was found where that can be shown again; most of
-  /// the proofs are in the table.
+  /// Best moves to the end of the game. At each position the first move proven to preserve the
+  /// score is taken, within the number of plies that proved it if possible; most of the proofs are
+  /// in the table.
   void find_line(Search<P>& search, const P& root, Outline<Score>& found) {
     Score score = found.score;
     int depth = found.depth;
@@ -192,7 +193,7 @@ class Run {
       depth = depth == kWholeGame ? kWholeGame : std::max(0, depth - 1);
       int place = place_of_best(search, position, children, {least, depth}, next);
       if (place < 0) place = place_of_best(search, position, children, {least, kWholeGame}, next);
-      if (place < 0) return;  // two positions have one key
+      if (place < 0) return;  // two positions have the same key
       found.line.push_back(children.action(place));
       position.play(children, place, next);
       if (!position.same_mover(next)) score = -score;
@@ -200,13 +201,13 @@ class Run {
     }
   }
 
-  /// Of a sign, any score of that sign.
+  /// For a sign, any score with that sign.
   [[nodiscard]] Score least_that_keeps(Score score) const noexcept {
     const bool sign_only = P::kHasMargin && !plan_.margin;
     return sign_only && score < 0 ? kNoScoreOf<Score> + 1 : score;
   }
 
-  /// What is asked of a move: a score, shown within so many plies after it.
+  /// The requirement on a move: a score, proven within a number of plies after it.
   struct Wanted {
     Score least;
     int depth;
@@ -236,13 +237,13 @@ class Run {
     return -1;
   }
 
-  /// The score of a child that ends the game, for the player to move at `position`.
+  /// The score of a terminal child, for the player to move at `position`.
   static std::optional<Score> over_for_mover(const P& position, const P& next) {
     const std::optional<Score> over = next.over();
     return over && !position.same_mover(next) ? -*over : over;
   }
 
-  /// The score of a child against the one that is wanted, for the player to move at `position`.
+  /// Compares the score of a child with the required one, for the player to move at `position`.
   Score value_of(Search<P>& search, const P& position, const P& next, const Wanted& wanted) {
     const auto& [least, depth] = wanted;
     if (const auto over = over_for_mover(position, next)) return *over;

@@ -1,11 +1,11 @@
-/// Negamax with alpha-beta, principal variations, a transposition table and marks for other
-/// threads: what one thread does, for any position. Fail-soft: the score is exact between alpha and
-/// beta, and a bound outside. A frame on the heap for each ply replaces recursion: no game is too
-/// long for a thread's stack.
+/// Negamax with alpha-beta, principal variation search, a transposition table and marks for other
+/// threads: the search of one thread, for any position. Fail-soft: the score is exact between alpha
+/// and beta, and a bound outside. Frames on the heap, one per ply, replace recursion, so no game is
+/// too long for a thread's stack.
 ///
 /// Sources: Knuth and Moore, "An analysis of alpha-beta pruning", 1975; Marsland and Campbell,
 /// "Parallel search of strongly ordered game trees", 1982 (principal variations); Plaat et al.,
-/// "Best-first fixed-depth minimax algorithms", 1996 (looking the children up first).
+/// "Best-first fixed-depth minimax algorithms", 1996 (table lookups of all children first).
 #pragma once
 
 #include <algorithm>
@@ -35,14 +35,14 @@ class Search {
   using Question = BasicQuestion<Score>;
   using Bounds = BasicBounds<Score>;
 
-  /// `look` is called every millisecond or so and may throw; none for a thread that only helps.
+  /// `look` is called about every millisecond and may throw; helper threads have none.
   Search(Shared& shared, std::function<void()> look) : shared_(shared), look_(std::move(look)) {}
 
   /// The score of `root` within the window of `question`. Throws Stopped.
   Score search(const P& root, const Question& question) {
     Score score{};
     if (enter(root, question, 0, score)) return score;
-    bool has_score = false;  // `score` is that of the child for which the frame waits
+    bool has_score = false;  // whether `score` is that of the child the frame waits for
     for (int ply = 0; ply >= 0;) {
       Frame& frame = *frames_[static_cast<std::size_t>(ply)];
       const bool again = has_score && take(frame, score);
@@ -58,20 +58,20 @@ class Search {
   }
 
   [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
-  /// The best move of the root in the last search that found one.
+  /// The best root move in the last search that found one.
   [[nodiscard]] const RootMove& root_move() const noexcept { return root_move_; }
-  /// What smaller depths have shown of the root's move counts no more; the move itself does.
+  /// Forgets what smaller depths have proven about the root move, but keeps the move.
   void begin_depth() noexcept { root_move_.is_shown = false; }
-  /// Positions so far whose score comes from a limit of depth.
+  /// Number of positions so far whose score comes from the depth limit.
   [[nodiscard]] std::uint64_t horizon() const noexcept { return horizon_; }
-  /// Whether a score cannot come from a limit of depth.
+  /// Whether a score cannot come from the depth limit.
   [[nodiscard]] static bool is_proof(const P& position, Score score) noexcept {
     const Bounds range = position.range();
     return P::kEndsAreProof && (score <= range.low || score >= range.high);
   }
 
  private:
-  /// Whether the score is known at once; else the frame of `ply` is ready for its children.
+  /// Whether the score is known immediately; if not, the frame of `ply` is ready for its children.
   bool enter(const P& position, Question question, int ply, Score& score) {
     ++nodes_;
     const bool kept = position.is_kept();
@@ -113,7 +113,7 @@ class Search {
     return open(frame, ply, score);
   }
 
-  /// Lists the children. Whether they tell the score before any is searched.
+  /// Lists the children. Returns whether they determine the score without a search.
   bool open(Frame& frame, int ply, Score& score) {
     if (--nodes_to_poll_ <= 0) poll();
     if (shared_.stop.load(std::memory_order_relaxed)) throw Stopped();
@@ -142,7 +142,7 @@ class Search {
     return false;
   }
 
-  /// Plays the next child into `frame.next`; false where no other child can change the score.
+  /// Plays the next child into `frame.next`; false if no other child can change the score.
   bool choose(Frame& frame) {
     if (frame.best.score >= frame.question.beta) return false;
     const P& position = *frame.position;
@@ -179,7 +179,7 @@ class Search {
     return {-frame.high, -frame.low, left};
   }
 
-  /// Takes the score of the child. Whether it is to be searched again with an open window.
+  /// Records the child's score. Returns whether it must be searched again with an open window.
   bool take(Frame& frame, Score of_child) noexcept {
     const Score score = frame.position->same_mover(frame.next) ? of_child : -of_child;
     const Score beta = frame.question.beta;
@@ -192,7 +192,7 @@ class Search {
     return false;
   }
 
-  /// The score of a node whose children were searched.
+  /// The score of a node whose children have been searched.
   Score leave(const Frame& frame, int ply) {
     const auto& [score, action] = frame.best;
     if (ply == 0) take_root_move(action, score > frame.question.alpha);
@@ -208,7 +208,7 @@ class Search {
     root_move_ = {action, root_move_.is_shown || is_shown};
   }
 
-  /// Whether what the table has answers the question.
+  /// Whether the table entry answers the question.
   bool answers(const P& position, const Found& found, const Question& question, Score& score) {
     if (found.depth < question.depth) return false;
     const bool is_lower = found.bound != Bound::upper;
@@ -234,7 +234,7 @@ class Search {
     }
   }
 
-  /// Whether the table knows some child to be above the window, and its score.
+  /// Whether the table knows a child to be above the window, and its score.
   bool known_above(Frame& frame, Score& score) {
     const P& position = *frame.position;
     for (int i = 0; P::kKeyIsCheap && i < frame.children.size(); ++i) {
@@ -252,7 +252,7 @@ class Search {
     return false;
   }
 
-  /// Where no move is good enough, the one that was best before is kept.
+  /// If no move is good enough, the previous best move is kept.
   void store(const Frame& frame) {
     const P& position = *frame.position;
     const Score score = frame.best.score;
@@ -281,7 +281,7 @@ class Search {
     if (look_) look_();
   }
 
-  /// Makes room in the table; of one thread, for all.
+  /// Enlarges the table; called by one thread for all.
   void report_stores() {
     stores_ = 0;
     if (!look_) return;
@@ -298,9 +298,9 @@ class Search {
   History history_;
   std::uint64_t nodes_ = 0;
   std::uint64_t horizon_ = 0;
-  std::uint64_t stores_ = 0;  ///< that the table does not know of
+  std::uint64_t stores_ = 0;  ///< not yet reported to the table
   PollInterval polls_;
-  int nodes_to_poll_ = 0;  ///< with children
+  int nodes_to_poll_ = 0;  ///< nodes with children
   RootMove root_move_;
 };
 

@@ -1,4 +1,4 @@
-/// What the threads of one search share, and what ends it.
+/// State shared by the threads of one search, and its termination.
 #pragma once
 
 #include <atomic>
@@ -9,18 +9,18 @@
 
 namespace pyengine::alphabeta {
 
-/// Thrown through a search that is to end with what it has.
+/// Thrown to end a search with its current result.
 class Stopped final : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override { return "the search was stopped"; }
 };
 
-/// What the threads of a search share.
+/// State shared by the threads of a search.
 struct Shared {
   explicit Shared(Table& table_in) : table(table_in) {}
   Table& table;
   Busy busy;
-  std::atomic<bool> stop{false};  ///< every thread throws Stopped
+  std::atomic<bool> stop{false};  ///< set to make every thread throw Stopped
   std::atomic<int> threads{1};
 };
 

@@ -24,15 +24,15 @@ using alphabeta::kWholeGame;
 using alphabeta::Plan;
 using Clock = std::chrono::steady_clock;
 
-/// What a call needs once the type of the position is known.
+/// The type-dependent arguments of a call.
 struct Call {
   alphabeta::Table& table;
   Plan plan;
   std::function<bool()> poll;
-  alphabeta::UserMemory* user_memory = nullptr;  ///< of a user's game
+  alphabeta::UserMemory* user_memory = nullptr;  ///< for a user's game
 };
 
-/// Games whose points fill up one after the other, so that few empty points are a short game.
+/// Games whose points fill up one after another, so few empty points mean a short game.
 template <class G>
 inline constexpr bool kFillsUp = !HasKo<G> && !CanFail<G>;
 
@@ -64,7 +64,7 @@ SolveResult solve_game(const Call& call, const ConnectFour& game, const State*) 
                         alphabeta::ConnectFourPosition<alphabeta::AnyBoard>(game, {rows, columns}));
 }
 
-/// The key of the positions before this one; superko forbids to make them again.
+/// The key of the earlier positions, which superko forbids to repeat.
 template <Game G>
 std::uint64_t past_of(const G& game, const State* state) {
   if constexpr (HasKo<G>) {
@@ -106,7 +106,7 @@ SolveResult solve_lines(const Call& call, const G& game, const alphabeta::LineGa
   return solve_position(call, root);
 }
 
-/// Words are as many as the board needs.
+/// Uses as many words as the board needs.
 template <Game G>
 SolveResult solve_lines(const Call& call, const G& game, const alphabeta::LineGame& lines) {
   if (alphabeta::LineBoard<1>::fits(lines)) return solve_lines<1>(call, game, lines);
@@ -129,7 +129,7 @@ SolveResult solve_game(const Call& call, const Gomoku& game, const State* state)
   return solve_lines(call, game, {size, size, length});
 }
 
-/// A user's code is called by one thread, which holds what it needs.
+/// A user's code is called by one thread, which holds the necessary locks.
 SolveResult solve_game(Call call, const ForeignPosition& game, const State*) {
   using alphabeta::Stopped;
   const ForeignPosition::WalkScope scope(game);
@@ -140,7 +140,7 @@ SolveResult solve_game(Call call, const ForeignPosition& game, const State*) {
       }};
   try {
     const alphabeta::UserPosition root(shared, game);
-    // Without a limit, a game that never ends would be searched for ever.
+    // Without a limit, a game that never ends would be searched forever.
     Rng rng;
     if (!call.plan.deepens) root.play_to_an_end(rng);
     return solve_position(call, root);
@@ -149,7 +149,7 @@ SolveResult solve_game(Call call, const ForeignPosition& game, const State*) {
   }
 }
 
-/// `verb` with the position as what it is.
+/// Calls `verb` with the position in its concrete type.
 template <class Verb, class... Gs>
 bool with_type(const AnyPosition& position, Verb&& verb, std::tuple<Gs...>*) {
   const auto try_as = [&]<class G>(const PositionOf<G>* typed) {
@@ -168,7 +168,7 @@ SolveResult solve_any(const Call& call, const State& state) {
   return result;
 }
 
-/// Calls `poll` every 2 ms, and ends the search when its time is over.
+/// Calls `poll` every 2 ms and ends the search when its time is over.
 std::function<bool()> polled(const SolveLimits& limits, Clock::time_point begun,
                              const std::function<bool()>& poll) {
   const auto after = [begun](double seconds) {
@@ -187,15 +187,15 @@ std::function<bool()> polled(const SolveLimits& limits, Clock::time_point begun,
   };
 }
 
-/// How many states a solver keeps: each with the two entries of the table that it is likely to
-/// fill.
+/// How many states a solver stores: each is counted with the two table entries that it probably
+/// fills.
 std::uint64_t states_in(std::uint64_t bytes, std::uint64_t state_bytes) noexcept {
   constexpr std::uint64_t kEntries = 32;
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 22;  // a call never pauses for all of them
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 22;  // limits the pause of a single call
   return state_bytes == 0 ? 0 : std::min(kMost, bytes / (state_bytes + kEntries));
 }
 
-/// The rest; at least a bucket.
+/// The rest of the memory; at least one bucket.
 std::uint64_t table_bytes_in(std::uint64_t bytes, std::uint64_t state_bytes) noexcept {
   return std::max(std::min<std::uint64_t>(bytes, 64),
                   bytes - states_in(bytes, state_bytes) * state_bytes);

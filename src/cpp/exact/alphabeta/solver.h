@@ -1,4 +1,4 @@
-/// Exact values by alpha-beta: what Python calls a Solver.
+/// Exact values by alpha-beta: Python's Solver.
 #pragma once
 
 #include <chrono>
@@ -18,31 +18,31 @@ namespace alphabeta {
 struct UserMemory;
 }
 
-/// Limits of one call, and what is asked.
+/// The limits and options of one call.
 struct SolveLimits {
   std::optional<int> depth = std::nullopt;       ///< plies, 1..254
   std::optional<double> seconds = std::nullopt;  ///< > 0
-  int threads = 1;                               ///< >= 1, the calling one included
-  bool score = false;  ///< the game's margin in place of win, draw and loss
-  /// When `seconds` began, if before the call.
+  int threads = 1;                               ///< >= 1, including the calling thread
+  bool score = false;  ///< find the game's margin instead of win, draw or loss
+  /// When the time limit started, if before the call.
   std::optional<std::chrono::steady_clock::time_point> begun = std::nullopt;
 };
 
 struct SolveResult {
   double value = 0.0;      ///< for the player to move: outcome in [-1, 1], or the margin
-  std::vector<Action> pv;  ///< best moves of both players; empty where no move is known yet
+  std::vector<Action> pv;  ///< best moves of both players; empty if no move is known yet
   bool exact = false;
-  int depth = 0;  ///< plies of the search; of an exact one, of the line
+  int depth = 0;  ///< plies searched; if exact, the length of the line
   std::uint64_t nodes = 0;
   double seconds = 0.0;
 };
 
-/// Keeps its table from call to call. One call at a time; a second throws EngineError.
+/// Keeps its table between calls. Only one call may run at a time; a second throws EngineError.
 class Solver {
  public:
-  /// `bytes`: of the table, together with the states of a user's game that are kept to recognise
-  /// them, of `state_bytes` each; 0 where they cannot be. Throws ConfigError when the table has no
-  /// room for a bucket of entries.
+  /// `bytes`: size of the table, including the stored states of a user's game, of `state_bytes`
+  /// each; 0 if its states cannot be compared. Throws ConfigError if there is no room for one
+  /// bucket.
   Solver(std::shared_ptr<const AnyGame> game, std::uint64_t bytes, std::uint64_t state_bytes = 0);
   ~Solver();
 
@@ -52,7 +52,7 @@ class Solver {
   SolveResult solve(const State& state, const SolveLimits& limits,
                     const std::function<bool()>& poll);
   void clear();
-  /// Calls `visit` for each state of a user's game that is kept; for a garbage collector.
+  /// Calls `visit` for each stored state of a user's game, for a garbage collector.
   void for_each_state(const std::function<void(const class ForeignState&)>& visit) const;
   [[nodiscard]] std::uint64_t table_bytes() const noexcept { return table_.bytes(); }
 
@@ -61,23 +61,24 @@ class Solver {
 
   std::shared_ptr<const AnyGame> game_;
   alphabeta::Table table_;
-  std::unique_ptr<alphabeta::UserMemory> user_memory_;  ///< of a user's game; its states hold game_
+  std::unique_ptr<alphabeta::UserMemory>
+      user_memory_;  ///< for a user's game; its states refer to game_
   std::mutex busy_;
 };
 
-/// Whether few empty points mean a short game: not in Go, where stones are taken off, and not in a
-/// user's game, of which nothing is known.
+/// Whether few empty points mean a short game: not in Go, where stones are captured, and not in a
+/// user's game, about which nothing is known.
 [[nodiscard]] bool fills_up(const AnyPosition& position);
 
-/// Solves endings for a tree search. One thread at a time uses it.
+/// Solves endgames for a tree search. Used by one thread at a time.
 class EndgameSolver {
  public:
   static constexpr std::uint64_t kTableBytes = 1U << 20;
 
   EndgameSolver();
-  /// The outcome for the player to move, of a position that fills_up() and is not over; nullopt
-  /// where more than `most` of the board's `points` are empty, or once `goes_on` answers false,
-  /// which is asked every millisecond or so.
+  /// The outcome for the player to move of a non-terminal position that fills_up(); nullopt if more
+  /// than `most` of the board's `points` are empty, or once `goes_on`, called about every
+  /// millisecond, returns false.
   std::optional<float> solve(const AnyPosition& position, int points, int most,
                              const std::function<bool()>& goes_on);
 
@@ -85,7 +86,7 @@ class EndgameSolver {
   alphabeta::Table table_;
 };
 
-/// Whether scores of this game have a size: Connect Four, and Othello on 8x8.
+/// Whether this game has margins: Connect Four, and Othello on 8x8.
 [[nodiscard]] bool has_margin(const AnyGame& game);
 
 }  // namespace pyengine

@@ -21,8 +21,9 @@ namespace {
 constexpr int kScoreBits = 24;
 constexpr std::uint64_t kFirstBuckets = std::uint64_t{1} << 13;  ///< 512 KiB
 constexpr std::uint64_t kGrowth = 2;
-/// A search has stored so many times what is in use before that grows: many entries are of one key,
-/// those that are replaced cost least, and a table in the processor's cache is worth more.
+/// The used part grows once a search has stored this many times its size: many stores go to the
+/// same keys, replaced entries are the cheapest ones, and a table that fits into the cache is
+/// faster.
 constexpr std::uint64_t kStoresPerEntry = 2;
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 constexpr std::uint64_t kNoActionBits = 0xFFFF;
@@ -50,7 +51,7 @@ constexpr std::uint64_t kFreedAtOnce = std::uint64_t{32} << 20;  ///< bytes
           action == kNoActionBits ? kNoAction : static_cast<Action>(action)};
 }
 
-/// What an entry is worth: one of this search before all others, then the one that cost more.
+/// The value of an entry: current entries come first, then those that cost more.
 [[nodiscard]] unsigned worth(std::uint64_t data, unsigned generation) noexcept {
   const auto effort = static_cast<unsigned>(field(data, 50, 6));
   return effort + (field(data, 56, 8) == generation ? 64U : 0U);
@@ -66,10 +67,10 @@ Table::Table(std::uint64_t bytes) : buckets_(bytes / sizeof(Bucket)) {
   allocate();
 }
 
-/// Leaves the table as it was where there is no memory.
+/// Leaves the table unchanged if there is no memory.
 void Table::allocate() {
-  // calloc() has pages of zeros from the system, which cost nothing until they are written. Where
-  // the system gives large pages, a search that begins does not fault at every entry.
+  // calloc() returns zero pages, which cost nothing until they are written. With large pages a new
+  // search does not fault at every entry.
   const std::size_t alignment = bytes() >= 2 * kLargePage ? kLargePage : sizeof(Bucket);
   std::size_t room = bytes() + alignment;
   void* memory = std::calloc(room, 1);
@@ -83,7 +84,7 @@ void Table::allocate() {
 #endif
 }
 
-/// The system takes some 0.1 ms to take back a MiB that was written.
+/// The system takes about 0.1 ms to reclaim a MiB of written memory.
 void Table::free_memory() noexcept {
   void* memory = std::exchange(memory_, nullptr);
   if (memory == nullptr) return;
@@ -136,10 +137,10 @@ void Table::expect(std::uint64_t stores, const std::function<void()>& look) {
   }
 }
 
-/// An entry's bucket is the leading part of its hash, so that the entries of a bucket go to buckets
-/// that lie behind all those before it: from the last one down, each finds its place free. What
-/// another thread stores meanwhile may be lost. Where `look` throws, what was moved waits behind
-/// the buckets in use for the next time that the table grows.
+/// An entry's bucket is the leading part of its hash, so the entries of a bucket move to buckets
+/// after those of all earlier ones: processed from the last one down, each finds its place free.
+/// Entries stored by another thread meanwhile may be lost. If `look` throws, the moved entries stay
+/// behind the used part until the table grows again.
 void Table::grow(const std::function<void()>& look) {
   const std::uint64_t before = used_.load(std::memory_order_relaxed);
   const std::uint64_t after = std::min(buckets_, kGrowth * before);

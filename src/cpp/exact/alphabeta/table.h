@@ -1,5 +1,5 @@
-/// The transposition table: what searches of several threads have found, in a bounded memory and
-/// without a lock.
+/// The transposition table: results shared by several threads, with bounded memory and without a
+/// lock.
 #pragma once
 
 #include <atomic>
@@ -21,38 +21,39 @@ enum class Bound : std::uint8_t { none, lower, upper, exact };
 struct Found {
   int score = 0;
   Bound bound = Bound::none;
-  std::uint8_t depth = 0;  ///< plies that were searched; kWholeGame = to every end
+  std::uint8_t depth = 0;  ///< plies searched; kWholeGame = to the end of the game
   Action action = kNoAction;
 };
 
-/// Entries lie in buckets of a cache line. An entry is two words: what was found, and the key xor
-/// what was found, so that an entry whose words two threads have written is taken for another key's
-/// [Hyatt and Mann, "A lockless transposition table implementation for parallel search", 2002].
+/// Entries are in buckets of one cache line. An entry is two words: the data, and the key xor the
+/// data, so an entry whose words were written by two threads does not match any key [Hyatt and
+/// Mann, "A lockless transposition table implementation for parallel search", 2002].
 class Table {
  public:
-  /// Throws ConfigError when `bytes` hold no bucket, and std::bad_alloc.
+  /// Throws ConfigError if `bytes` cannot hold a bucket, and std::bad_alloc.
   explicit Table(std::uint64_t bytes);
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
   ~Table() { free_memory(); }
 
   [[nodiscard]] std::optional<Found> find(std::uint64_t key) const noexcept;
-  /// Replaces the entry of the key, else the one of the oldest search with the least effort.
-  /// `nodes`: what the search below has cost.
+  /// Replaces the entry of the key, else the entry of the oldest search with the least effort.
+  /// `nodes`: cost of the search below.
   void store(std::uint64_t key, const Found& found, std::uint64_t nodes) noexcept;
-  /// Brings the bucket of a key near.
+  /// Prefetches the bucket of a key.
   void prefetch(std::uint64_t key) const noexcept { pyengine::prefetch(&bucket(key)); }
 
-  /// This search has stored `stores` times more: makes room where what is in use has become too
-  /// small for it. One thread calls it, while others may search. `look` is called about every
-  /// millisecond; the table may lose entries where it throws.
+  /// Reports `stores` more stores of this search and enlarges the used part if it has become too
+  /// small. Called by one thread, while others may search. `look` is called about every
+  /// millisecond; if it throws, the table may lose entries.
   void expect(std::uint64_t stores, const std::function<void()>& look);
-  /// A new search begins: entries of those before may be replaced by anything, and ask for no room.
+  /// Starts a new search: entries of earlier searches may be replaced by anything and do not count
+  /// for growth.
   void begin_search() noexcept {
     generation_ = (generation_ + 1) & 0xFFU;
     expected_ = 0;
   }
-  /// Forgets everything in a time that does not depend on what is in use.
+  /// Clears the table in time independent of its used size.
   void clear();
   [[nodiscard]] std::uint64_t bytes() const noexcept { return buckets_ * sizeof(Bucket); }
   [[nodiscard]] std::uint64_t bytes_in_use() const noexcept {
@@ -84,7 +85,7 @@ class Table {
   std::uint64_t expected_ = 0;  ///< stores of this search
   void* memory_ = nullptr;      ///< zero pages of the system until they are written
   Bucket* first_ = nullptr;
-  unsigned generation_ = 0;  ///< of entries; only while no search runs
+  unsigned generation_ = 0;  ///< of entries; changes only while no search runs
 };
 
 }  // namespace pyengine::alphabeta

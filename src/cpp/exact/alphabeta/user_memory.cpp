@@ -30,7 +30,8 @@ std::uint64_t StateNumbers::number(const std::shared_ptr<const ForeignState>& st
 }
 
 void StateNumbers::clear() noexcept {
-  const auto entries = std::exchange(entries_, {});  // code that runs as they go sees none of them
+  const auto entries =
+      std::exchange(entries_, {});  // code that runs during their destruction sees an empty list
   first_.clear();
   hand_ = 0;
 }
@@ -49,7 +50,7 @@ void StateNumbers::add(Entry entry) {
   }
   const std::uint32_t place = forget_one();
   entry.next = std::exchange(first, place);
-  // The state that was there goes last: its code may run then.
+  // The previous state is destroyed last, because that may run user code.
   std::swap(entries_[place], entry);
 }
 
@@ -60,7 +61,7 @@ void StateNumbers::widen() {
   }
 }
 
-/// The place of a state that was not asked for lately, out of its list.
+/// Takes a state that was not used recently out of its list and returns its slot.
 std::uint32_t StateNumbers::forget_one() noexcept {
   while (std::exchange(entries_[hand_].was_asked, false)) hand_ = (hand_ + 1) % entries_.size();
   const auto place = static_cast<std::uint32_t>(hand_);

@@ -1,6 +1,5 @@
-/// What a solver remembers of a user's game, so that the table's entries are exact: numbers for
-/// states, since the user's hash may be the same for many of them, and numbers for outcomes, which
-/// may be any numbers.
+/// Memory of a user's game that makes table entries exact: numbers for states, because the user's
+/// hash may collide, and numbers for outcomes, which may be arbitrary.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +13,20 @@
 
 namespace pyengine::alphabeta {
 
-/// Keeps states: those that are == by the game's own code have one number, others have different
-/// ones. A number is never used again, so that a state that was forgotten gets another.
+/// Stores states: states that are == by the game's own code have the same number, others different
+/// ones. Numbers are never reused, so a forgotten state gets a new number.
 class StateNumbers {
  public:
-  /// `most`: states that are kept, at least 1.
+  /// `most`: maximum number of stored states, at least 1.
   explicit StateNumbers(std::size_t most) : most_(most) {}
 
-  /// The number of `state`, which has a hash. `look` is called before each call of the game's code;
-  /// it may throw, and so may the game.
+  /// The number of `state`, which must have a hash. `look` is called before each call of the game's
+  /// code; both may throw.
   std::uint64_t number(const std::shared_ptr<const ForeignState>& state, std::uint64_t hash,
                        const std::function<void()>& look);
   void clear() noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
-  /// Calls `visit(const ForeignState&)` for each state.
+  /// Calls `visit(const ForeignState&)` for each stored state.
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (const Entry& entry : entries_) visit(*entry.state);
@@ -39,8 +38,8 @@ class StateNumbers {
     std::shared_ptr<const ForeignState> state;
     std::uint64_t hash = 0;
     std::uint64_t number = 0;
-    std::uint32_t next = kNobody;  ///< with the same remainder of the hash
-    bool was_asked = false;        ///< since the clock's hand passed: it is kept once more
+    std::uint32_t next = kNobody;  ///< next state in the same hash bucket
+    bool was_asked = false;        ///< used since the clock hand passed: it survives one more round
   };
 
   [[nodiscard]] std::uint32_t& first_of(std::uint64_t hash) noexcept;
@@ -50,15 +49,16 @@ class StateNumbers {
 
   std::size_t most_;
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> first_;  ///< a power of two
-  std::size_t hand_ = 0;              ///< the clock's [Corbato, "A paging experiment", 1968]
+  std::vector<std::uint32_t> first_;  ///< size is a power of two
+  std::size_t hand_ =
+      0;  ///< the hand of the clock algorithm [Corbato, "A paging experiment", 1968]
   std::uint64_t last_number_ = 0;
 };
 
-/// Whole numbers of 24 bits for outcomes, with the outcomes' signs.
+/// 24-bit integers for outcomes, with the signs of the outcomes.
 class Outcomes {
  public:
-  /// Throws ConfigError when there are more outcomes than numbers.
+  /// Throws ConfigError if there are more outcomes than numbers.
   [[nodiscard]] int number(double outcome);
   [[nodiscard]] double outcome(int number) const noexcept;
 

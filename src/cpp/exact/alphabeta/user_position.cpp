@@ -11,7 +11,7 @@ namespace {
 
 using Score = UserPosition::Score;
 
-/// Doubles without their sign are in the order of their bits.
+/// Non-negative doubles have the same order as their bits.
 Score score_of_outcome(double outcome) noexcept {
   const auto size = static_cast<Score>(std::bit_cast<std::uint64_t>(std::abs(outcome)));
   return outcome < 0.0 ? -size : size;

@@ -1,5 +1,5 @@
-/// A position of a user's game for the alpha-beta search. Its code may be slow, may throw, and its
-/// hash may be bad: before each call the clock is read, and no value depends on the hash.
+/// A position of a user's game for the alpha-beta search. Its code may be slow, may throw, and may
+/// have a bad hash: the clock is checked before each call, and no value depends on the hash.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace pyengine::alphabeta {
 
-/// What the positions of one call share.
+/// Data shared by the positions of one call.
 struct UserCall {
   const ForeignRules& rules;
   UserMemory& memory;
-  std::function<void()> look;  ///< before each call of the game's code; may throw
+  std::function<void()> look;  ///< called before each call of the game's code; may throw
 };
 
 /// The score is the outcome for the player to move, as its bits: larger outcomes have larger
-/// scores, and the negative outcome has the negative score.
+/// scores, and negated outcomes have negated scores.
 class UserPosition {
  public:
   using Score = std::int64_t;
@@ -40,7 +40,7 @@ class UserPosition {
   using Bounds = BasicBounds<Score>;
 
   UserPosition() = default;
-  /// `root` is not over; `call` outlives the position.
+  /// `root` must not be terminal; `call` must outlive the position.
   UserPosition(UserCall& call, const ForeignPosition& root);
 
   [[nodiscard]] std::optional<Score> over() const noexcept { return outcome_; }
@@ -59,8 +59,8 @@ class UserPosition {
     return next.mover_ == mover_;
   }
   [[nodiscard]] Score estimate() const noexcept { return 0; }
-  /// Of states that can be recognised, the number; else the moves since the start. Of states
-  /// without both == and a hash every order of moves counts as a position of its own.
+  /// The number of the state if it can be recognised; else a hash of the moves since the start, so
+  /// that for states without == and a hash every move order counts as a separate position.
   [[nodiscard]] std::uint64_t key() const;
   [[nodiscard]] Action in_key(Action action) const noexcept { return action; }
   [[nodiscard]] Action from_key(Action action) const noexcept { return action; }
@@ -69,13 +69,13 @@ class UserPosition {
   [[nodiscard]] int entry_of(Score score) const;
   [[nodiscard]] Score score_of(int entry) const noexcept;
 
-  /// The outcome of a score, as a part of the game's max_utility.
+  /// The outcome of a score as a fraction of the game's max_utility.
   [[nodiscard]] double value_of(Score score) const noexcept;
-  /// Plays one game at random. Throws ConfigError where it does not end within max_game_length.
+  /// Plays one random game. Throws ConfigError if it does not end within max_game_length.
   void play_to_an_end(Rng& rng) const;
 
  private:
-  /// Asks who is to move or how the game ended.
+  /// Queries the player to move or the result.
   void ask(int last_mover);
 
   UserCall* call_ = nullptr;

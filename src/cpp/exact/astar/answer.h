@@ -1,4 +1,4 @@
-/// What is asked of a path search, and what it answers.
+/// Query and answer of a path search.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace pyengine::astar {
 
 enum class Method : std::uint8_t { astar, ida };
 
-/// f = weight_g g + weight_h h; both finite and at least 0, not both 0.
+/// f = weight_g g + weight_h h; both weights are finite and at least 0, not both 0.
 struct Query {
   Method method = Method::astar;
   double weight_g = 1.0;
@@ -26,20 +26,20 @@ struct Query {
   [[nodiscard]] bool reopen() const noexcept { return weight_g > 0.0; }
 };
 
-/// `path`: nodes in the problem's own numbering. Empty where none was found.
+/// `path`: nodes in the problem's own numbering; empty if no path was found.
 struct Answer {
   StopReason stop = StopReason::exhausted;
   double cost = std::numeric_limits<double>::infinity();
   bool optimal = false;  ///< no path is cheaper
-  /// The cost is at most so many times the least one, if the estimate never exceeds the cost to go.
+  /// The cost is at most this multiple of the least one, if the estimate is admissible.
   double bound = std::numeric_limits<double>::infinity();
   std::vector<NodeId> path;
   Counts counts;
-  std::vector<std::uint8_t> states;  ///< a Status a node
-  std::uint64_t bytes = 0;           ///< memory that the search held
+  std::vector<std::uint8_t> states;  ///< one Status per node
+  std::uint64_t bytes = 0;           ///< memory held by the search
 };
 
-/// search(), or the answer of one that reached its limits before it began.
+/// Calls search(), or returns the answer of a search that reached its limits before it started.
 template <class Search>
 Answer within_limits(Search&& search) {
   try {

@@ -1,8 +1,8 @@
-/// Best-first search over numbered nodes: A*, and with other priorities Dijkstra's algorithm,
+/// Best-first search over numbered nodes: A* and, with other priorities, Dijkstra's algorithm,
 /// greedy search and weighted A*.
 ///
-/// Source: Hart, Nilsson, Raphael 1968. A closed node that gets a cheaper path is opened again, so
-/// that any admissible heuristic gives optimal paths, consistent or not.
+/// Source: Hart, Nilsson, Raphael 1968. A closed node that gets a cheaper path is reopened, so any
+/// admissible heuristic gives optimal paths, consistent or not.
 #pragma once
 
 #include <algorithm>
@@ -19,24 +19,24 @@
 
 namespace pyengine::astar {
 
-/// A graph in the eyes of a search. Costs of edges are at least 0.
+/// The graph interface of a search. Edge costs must be at least 0.
 template <class P>
 concept Problem = requires(P problem, NodeId node, void (*visit)(NodeId, typename P::Cost)) {
-  /// Of edges and paths: int32, int64 in units of the problem, or double.
+  /// Type of edge and path costs: int32, int64 in units of the problem, or double.
   typename P::Cost;
   { problem.is_goal(node) } -> std::same_as<bool>;
   /// Calls visit(successor, cost of the edge) for each successor.
   problem.expand(node, visit);
 };
 
-/// A problem in memory that is worth fetching early.
+/// A problem in memory that benefits from prefetching.
 template <class P, class Queue>
 concept Foreseen = requires(P problem, const Queue open, NodeId node, void (*visit)(NodeId)) {
   open.ahead();
-  /// What tells where the edges of a node are; then the edges.
+  /// Prefetches the location of a node's edges, then the edges.
   problem.prefetch(node);
   problem.prefetch_edges(node);
-  /// Names the successors without the costs.
+  /// Visits the successors without costs.
   problem.each_successor(node, visit);
 };
 
@@ -48,7 +48,7 @@ struct PlainPriority {
   Key operator()(typename P::Cost g, NodeId node) const { return g + problem.h(node); }
 };
 
-/// f = g: Dijkstra's algorithm. Throws ConfigError where a sum of finite costs is beyond a double.
+/// f = g: Dijkstra's algorithm. Throws ConfigError if a sum of finite costs overflows a double.
 template <class P>
 struct CostPriority {
   using Key = typename P::Cost;
@@ -70,7 +70,7 @@ struct WeightedPriority {
   }
 };
 
-/// How a search ended. The path begins with the start; it is empty where none was found.
+/// How a search ended. The path begins with the start; it is empty if none was found.
 template <class Cost>
 struct Found {
   StopReason stop = StopReason::exhausted;
@@ -83,7 +83,7 @@ class BestFirst {
  public:
   using Cost = typename P::Cost;
 
-  /// `reopen`: false where the cost of a path counts for nothing (greedy search).
+  /// `reopen`: false if the cost of a path does not matter (greedy search).
   BestFirst(P& problem, Priority priority, Nodes& nodes, Limits& limits, bool reopen = true)
       : problem_(problem),
         priority_(priority),
@@ -94,7 +94,7 @@ class BestFirst {
 
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
 
-  /// Throws what polls and problems throw.
+  /// Propagates exceptions of polls and problems.
   Found<Cost> run(NodeId start) {
     try {
       limits_.check(counts_);
@@ -102,7 +102,8 @@ class BestFirst {
       while (!open_.empty()) {
         const auto entry = open_.pop();
         Record<Cost>& record = nodes_[entry.node];
-        if (!record.is(Status::open) || record.g != entry.g) continue;  // a cheaper path came
+        if (!record.is(Status::open) || record.g != entry.g)
+          continue;  // outdated by a cheaper path
         if (entry.goal) return found(entry.node, entry.g);
         record.status = static_cast<unsigned>(Status::closed);
         bring_near(entry.node);
@@ -115,7 +116,7 @@ class BestFirst {
   }
 
  private:
-  /// What the expansion of the node reads, and what comes after it.
+  /// Prefetches the data for expanding the node and the one after it.
   void bring_near(NodeId node) {
     if constexpr (Foreseen<P, Queue>) {
       const auto ahead = open_.ahead();
@@ -149,7 +150,7 @@ class BestFirst {
     push(child, parent, g);
   }
 
-  /// Leaves out a node from which no goal can be reached, as an infinite estimate says.
+  /// Skips a node from which no goal can be reached, indicated by an infinite estimate.
   void push(NodeId node, NodeId parent, Cost g) {
     const typename Priority::Key f = priority_(g, node);
     if constexpr (std::numeric_limits<typename Priority::Key>::has_infinity) {
@@ -162,8 +163,8 @@ class BestFirst {
   Found<Cost> found(NodeId goal, Cost g) {
     const std::vector<NodeId> path = path_to(goal);
     const auto waits = [&](NodeId node) { return nodes_[node].is(Status::open); };
-    // Where a node of the path was opened again and not expanded since, those after it cost less
-    // than their records say.
+    // If a node of the path was reopened and not expanded since, the nodes after it cost less than
+    // their records say.
     if (std::any_of(path.begin(), path.end() - 1, waits)) g = cost_of(path);
     return {StopReason::found, g, path};
   }

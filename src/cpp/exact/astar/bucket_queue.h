@@ -1,4 +1,4 @@
-/// The open list of searches in which a step costs 1.
+/// The open list of searches with unit costs.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace pyengine::astar {
 
-/// For unit costs and a consistent heuristic that is 0 at goals alone, or everywhere: a successor's
-/// f is its parent's, or 1 or 2 more, so that a ring of four lists holds everything. A list is
-/// sorted once, when its turn comes; what is pushed to it after that has a larger g than all it
-/// holds, and belongs at its end.
+/// For unit costs and a consistent heuristic that is 0 only at goals, or everywhere: a successor's
+/// f is its parent's, or 1 or 2 more, so a ring of four lists holds everything. A list is sorted
+/// once, when it is reached; later additions have a larger g than all its elements and belong at
+/// its end.
 class BucketQueue {
  public:
   using Entry = astar::Entry<std::int32_t, std::int32_t>;
@@ -48,7 +48,7 @@ class BucketQueue {
   static constexpr std::int32_t kNone = -1;
   static constexpr std::uint64_t kGoal = std::uint64_t{1} << 63U;
 
-  /// Goal, g, node: a number that is larger for what comes earlier.
+  /// Goal flag, g and node in one number that is larger for entries that come earlier.
   static std::uint64_t packed(const Entry& entry) noexcept {
     return (entry.goal ? kGoal : 0) | (static_cast<std::uint64_t>(entry.g) << 32U) | entry.node;
   }
@@ -62,7 +62,7 @@ class BucketQueue {
 
   Limits& limits_;
   std::array<std::vector<std::uint64_t>, kBuckets> buckets_;
-  std::int32_t current_ = kNone;  ///< f of what pop() takes next, or less
+  std::int32_t current_ = kNone;  ///< a lower bound of the f that pop() returns next
   std::size_t size_ = 0;
 };
 

@@ -1,4 +1,4 @@
-/// A search of a problem whose nodes are numbered in advance, by either method.
+/// A search of a problem with consecutively numbered nodes, by either method.
 #pragma once
 
 #include <algorithm>
@@ -39,13 +39,14 @@ void take(Answer& answer, Found<typename P::Cost> found, const Counts& counts, c
 
 }  // namespace detail
 
-/// P also has nodes(), h() in its own units or real_h() as a double, and path_cost().
+/// P must also have nodes(), h() in its own units or real_h() as a double, and path_cost().
 template <class Queue, class P, class Priority>
 Answer best_first(P& problem, Priority priority, NodeId start, const Query& query, Limits& limits) {
   using Cost = typename P::Cost;
   Answer answer;
   try {
-    if (query.keep_states) limits.charge(2 * problem.nodes());  // with the copy of a grid's inside
+    if (query.keep_states)
+      limits.charge(2 * problem.nodes());  // includes the copy of a grid's interior
     DenseNodes<Cost> nodes(problem.nodes(), limits);
     BestFirst<P, Queue, Priority, DenseNodes<Cost>> search(problem, priority, nodes, limits,
                                                            query.reopen());
@@ -57,7 +58,7 @@ Answer best_first(P& problem, Priority priority, NodeId start, const Query& quer
   return answer;
 }
 
-/// In the order of weighted sums, which suits every problem.
+/// Ordered by weighted sums, which work for every problem.
 template <class P>
 Answer search_weighted(P& problem, NodeId start, const Query& query, Limits& limits) {
   const WeightedPriority<P> priority{problem, query.weight_g, query.weight_h};
@@ -80,7 +81,7 @@ Answer search_weighted(P& problem, NodeId start, const Query& query, Limits& lim
 
 namespace detail {
 
-/// Whether no path is cheaper, by a search without an estimate.
+/// Whether no path is cheaper, determined by a search without estimates.
 template <class P>
 bool is_least(P& problem, NodeId start, const Answer& answer, Limits& limits) {
   const Answer least = search_weighted(problem, start, Query{.weight_h = 0.0}, limits);
@@ -99,8 +100,7 @@ bool is_consistent(const P& problem, const GoalSet& goals, Limits& limits) {
 
 }  // namespace detail
 
-/// Fills in what is known of the cost where the estimates are a user's own numbers: they need not
-/// be what he takes them for.
+/// Sets the guarantees for estimates given by the user, which may not be admissible.
 template <class P>
 void verify(Answer& answer, P& problem, NodeId start, const GoalSet& goals, const Query& query,
             const Limits& limits) {

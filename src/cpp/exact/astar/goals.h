@@ -10,10 +10,10 @@
 
 namespace pyengine::astar {
 
-/// A bit a node, and the goals as a list.
+/// One bit per node, and the goals as a list.
 class GoalSet {
  public:
-  /// Goals are below `nodes`.
+  /// Goals must be below `nodes`.
   GoalSet(std::uint64_t nodes, const std::vector<NodeId>& goals, Limits& limits) {
     limits.charge(nodes / 8);
     bits_.resize(nodes / 64 + 1);
@@ -26,7 +26,7 @@ class GoalSet {
   [[nodiscard]] bool contains(NodeId node) const noexcept {
     return ((bits_[node / 64] >> (node % 64)) & 1U) != 0;
   }
-  /// Each once.
+  /// Without duplicates.
   [[nodiscard]] std::span<const NodeId> list() const noexcept { return goals_; }
 
  private:

@@ -1,4 +1,4 @@
-/// A weighted directed graph in compressed sparse rows, in memory of the caller's.
+/// A weighted directed graph in CSR form, in memory owned by the caller.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,20 @@ struct GraphView {
   std::span<const Weight> weights;
 
   [[nodiscard]] std::uint64_t nodes() const noexcept { return indptr.size() - 1; }
-  /// Throws ConfigError that names the array and the first entry that does not fit. Weights are
-  /// finite and at least 0.
+  /// Throws ConfigError that names the array and its first invalid entry. Weights must be finite
+  /// and at least 0.
   void check() const;
 };
 
 using AnyGraph = std::variant<GraphView<std::int32_t, float>, GraphView<std::int32_t, double>,
                               GraphView<std::int64_t, float>, GraphView<std::int64_t, double>>;
 
-/// Estimated costs to the nearest goal, a node each; empty = 0 everywhere.
+/// Estimated cost to the nearest goal for each node; empty = 0 everywhere.
 using Estimates = std::span<const double>;
-/// Throws ConfigError naming the first estimate that is NaN or negative; infinite ones are allowed.
+/// Throws ConfigError naming the first NaN or negative estimate; infinite ones are allowed.
 void check_estimates(Estimates h);
 
-/// The arrays were checked before. Throws ConfigError where they have changed since so that an edge
+/// The arrays have been checked. Throws ConfigError if they have changed since so that an edge
 /// leads out of them.
 Answer search_graph(const AnyGraph& graph, Estimates h, NodeId start, const GoalSet& goals,
                     const Query& query, Limits& limits);

@@ -13,7 +13,7 @@
 namespace pyengine::astar {
 namespace {
 
-/// Exact orders in whole numbers where f = g + h in the problem's own heuristics.
+/// Exact integer orders for f = g + h with the problem's own heuristics.
 template <int kNeighbours>
 Answer search(GridProblem<kNeighbours>& problem, const GridQuery& query, NodeId start,
               Limits& limits) {
@@ -31,7 +31,7 @@ Answer search(GridProblem<kNeighbours>& problem, const GridQuery& query, NodeId 
   }
 }
 
-/// How many times the cost to a goal an estimate may be.
+/// The maximum ratio of an estimate to the cost to a goal.
 double excess(const GridQuery& query) noexcept {
   if (query.heuristic == GridHeuristic::none) return 0.0;
   // a diagonal costs sqrt 2 and counts as two moves
@@ -52,7 +52,7 @@ Answer run(const GridMap& map, const GridQuery& query, NodeId start, const GoalS
   return answer;
 }
 
-/// Leaves out the border.
+/// Strips the border.
 std::vector<std::uint8_t> within(const GridMap& map, const std::vector<std::uint8_t>& states) {
   std::vector<std::uint8_t> inner;
   for (std::int32_t row = 0; row < map.rows() && !states.empty(); ++row) {

@@ -18,13 +18,13 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// What a diagonal needs to be free, beside its end.
+/// Which cells must be free for a diagonal move, besides its end.
 enum class Corners : std::uint8_t {
-  keep,  ///< both cells beside it
-  cut,   ///< nothing
+  keep,  ///< both adjacent cells
+  cut,   ///< none
 };
 
-/// A border of blocked cells surrounds the grid, so that no neighbour needs a check of bounds:
+/// A border of blocked cells surrounds the grid, so neighbours need no bounds checks:
 ///
 ///     # # # # #      a row is one cell longer than the grid's;
 ///     # . . . .      the border on its left is the end of the row before
@@ -32,18 +32,18 @@ enum class Corners : std::uint8_t {
 ///     # # # # # #
 class GridMap {
  public:
-  /// `free`: rows x columns, row-major, from the top left. Throws Stopped at the memory cap and
-  /// ConfigError where it has more than kMaxNodes cells.
+  /// `free`: rows x columns, row-major, from the top left. Throws Stopped at the memory limit and
+  /// ConfigError for more than kMaxNodes cells.
   GridMap(std::span<const bool> free, std::int32_t rows, std::int32_t columns, Limits& limits);
 
   [[nodiscard]] std::uint64_t nodes() const noexcept { return free_.size(); }
   [[nodiscard]] std::int32_t rows() const noexcept { return rows_; }
   [[nodiscard]] std::int32_t columns() const noexcept { return columns_; }
-  /// From a node to the one below it.
+  /// Offset from a node to the one below it.
   [[nodiscard]] std::uint32_t stride() const noexcept { return stride_; }
   [[nodiscard]] bool free(NodeId node) const noexcept { return free_[node] != 0; }
   void prefetch(NodeId node) const noexcept { pyengine::prefetch(free_.data() + node); }
-  /// Of a cell within the grid.
+  /// The node of a cell.
   [[nodiscard]] NodeId node(Cell cell) const noexcept {
     return static_cast<NodeId>(cell.row + 1) * stride_ + static_cast<NodeId>(cell.column + 1);
   }
@@ -52,7 +52,7 @@ class GridMap {
     return {static_cast<std::int32_t>(row) - 1,
             static_cast<std::int32_t>(node - 1 - row * stride_)};
   }
-  /// Of a cell within the grid, row-major.
+  /// Row-major index of a node's cell.
   [[nodiscard]] std::size_t index(Cell cell) const noexcept {
     return static_cast<std::size_t>(cell.row) * static_cast<std::size_t>(columns_) +
         static_cast<std::size_t>(cell.column);
@@ -62,10 +62,10 @@ class GridMap {
   std::int32_t rows_;
   std::int32_t columns_;
   std::uint32_t stride_;
-  std::vector<std::uint8_t> free_;  ///< [node]
+  std::vector<std::uint8_t> free_;  ///< indexed by node
 };
 
-/// Lower bounds of the cost on an empty grid, and `array` = the user's own.
+/// Lower bounds of the cost on an empty grid; `array` = estimates given by the user.
 enum class GridHeuristic : std::uint8_t { none, manhattan, octile, euclidean, array };
 
 struct GridQuery {
@@ -73,10 +73,10 @@ struct GridQuery {
   int connectivity = 4;  ///< or 8
   Corners corners = Corners::keep;
   GridHeuristic heuristic = GridHeuristic::manhattan;
-  std::span<const double> h;  ///< of `array`: rows x columns
+  std::span<const double> h;  ///< for `array`: rows x columns
 };
 
-/// Nodes are those of the map, and so is the path. Answer::states are rows x columns.
+/// Nodes and path use the map's numbering. Answer::states are rows x columns.
 Answer search_grid(const GridMap& map, const GridQuery& query, NodeId start, const GoalSet& goals,
                    Limits& limits);
 

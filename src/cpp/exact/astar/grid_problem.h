@@ -1,4 +1,4 @@
-/// Grids as problems of a search, with costs in whole numbers.
+/// Grids as search problems, with integer costs.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,11 @@
 
 namespace pyengine::astar {
 
-/// Costs of moves. With 4 neighbours they are counts.
-///
-/// With 8 a diagonal costs p where a straight move costs q, and p / q is a convergent of the square
-/// root of 2. Sums of whole numbers do not round, and two paths of fewer than 10^9 moves compare as
-/// their true lengths do: |a q + b p| in the true ratio differs by less than 3e-10 q from what is
-/// counted, and a + b sqrt 2 with |b| < 10^8 is 0 or more than 3e-9 away from it.
+/// Costs of moves. With 4 neighbours every move costs 1. With 8 neighbours a diagonal costs p and a
+/// straight move q, where p / q is a convergent of the square root of 2. Sums of integers are
+/// exact, and two paths of fewer than 10^9 moves compare like their true lengths: |a q + b p| in
+/// the true ratio differs by less than 3e-10 q from the counted value, and a + b sqrt 2 with |b| <
+/// 10^8 is 0 or more than 3e-9 away from it.
 template <int kNeighbours>
 struct MoveCosts;
 template <>
@@ -53,7 +52,7 @@ class GridProblem {
   [[nodiscard]] bool exists(NodeId node) const noexcept { return map_.free(node); }
   [[nodiscard]] bool is_goal(NodeId node) const noexcept { return goals_.contains(node); }
 
-  /// Of the nearest goal. Not for an array.
+  /// Estimate for the nearest goal. Not for arrays.
   [[nodiscard]] Cost h(NodeId node) const noexcept {
     if (heuristic_ == GridHeuristic::none) return 0;
     const Cell cell = map_.cell(node);
@@ -92,14 +91,14 @@ class GridProblem {
     }
   }
 
-  /// The cells of the rows above and below are in other cache lines.
+  /// The cells in the rows above and below are in other cache lines.
   void prefetch(NodeId node) const noexcept {
     map_.prefetch(node - map_.stride());
     map_.prefetch(node);
     map_.prefetch(node + map_.stride());
   }
   void prefetch_edges(NodeId /*node*/) const noexcept {}
-  /// One successor of each row is enough to fetch the records of all.
+  /// One successor per row is enough to prefetch the records of all.
   template <class Visit>
   void each_successor(NodeId node, Visit&& visit) const {
     visit(node - map_.stride());
@@ -118,8 +117,8 @@ class GridProblem {
   }
 
  private:
-  /// On an empty grid, over so many rows and columns; rounded so that it stays consistent: up where
-  /// costs are whole numbers, down where they are units of kStraight.
+  /// Cost on an empty grid over the given rows and columns, rounded so that it stays consistent: up
+  /// for integer costs, down for units of kStraight.
   [[nodiscard]] Cost distance(std::int32_t rows, std::int32_t columns) const noexcept {
     const std::int32_t longer = std::max(rows, columns);
     const std::int32_t shorter = std::min(rows, columns);

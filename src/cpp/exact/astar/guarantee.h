@@ -1,4 +1,4 @@
-/// What is known of a path's cost.
+/// Guarantees about the cost of a path.
 #pragma once
 
 #include <algorithm>
@@ -12,30 +12,29 @@
 
 namespace pyengine::astar {
 
-/// An estimate that is so much too large, relative, is no overestimate: it was rounded.
+/// Relative tolerance: an estimate that exceeds the cost by this much is treated as rounded.
 inline constexpr double kRounding = 1e-12;
 
-/// Sums of costs that are equal but for rounding differ by at most so much, relative.
+/// Maximum relative difference of sums of costs that are equal except for rounding.
 [[nodiscard]] inline double rounding_of_sums(std::size_t nodes_of_path) {
   return kRounding + static_cast<double>(nodes_of_path) * std::numeric_limits<double>::epsilon();
 }
 
-/// The cost of what a query finds is at most so many times the least one, where h is at most
-/// `excess` times the cost to a goal. Source: Pohl 1970.
+/// The cost found by a query is at most this multiple of the least one if h is at most `excess`
+/// times the cost to a goal. Source: Pohl 1970.
 [[nodiscard]] inline double bound_of(const Query& query, double excess = 1.0) {
   if (query.weight_g == 0.0) return std::numeric_limits<double>::infinity();
   return std::max(1.0, excess * query.weight_h / query.weight_g);
 }
 
-/// Fills in what the theory says where h is at most `excess` times the cost to a goal.
+/// Sets the guarantees for an h of at most `excess` times the cost to a goal.
 inline void guarantee(Answer& answer, const Query& query, double excess = 1.0) {
   if (answer.stop != StopReason::found) return;
   answer.bound = bound_of(query, excess);
   answer.optimal = answer.bound == 1.0;
 }
 
-/// Whether h(goal) = 0 and h(u) <= cost + h(v) for every edge: then h never exceeds the cost to a
-/// goal. Throws Stopped.
+/// Whether h(goal) = 0 and h(u) <= cost + h(v) for every edge, so h is admissible. Throws Stopped.
 template <class P>
 [[nodiscard]] bool consistent_everywhere(const P& problem, const GoalSet& goals, Limits& limits) {
   for (const NodeId goal : goals.list()) {

@@ -1,7 +1,7 @@
-/// IDA*: depth-first search below a threshold of f, which grows until a goal is within it. It holds
-/// one path and nothing else.
+/// IDA*: depth-first search below a threshold of f, which increases until a goal is within it. It
+/// stores only one path.
 ///
-/// Source: Korf 1985. A search never returns to a node of its own path.
+/// Source: Korf 1985. A search never returns to a node on its own path.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace pyengine::astar {
 
-/// A position that walks through a graph and back.
+/// A position that can move through a graph and back.
 template <class W>
 concept Walk = requires(W walk, const W seen, std::vector<typename W::Move>& moves,
                         const typename W::Move& move) {
@@ -31,7 +31,7 @@ concept Walk = requires(W walk, const W seen, std::vector<typename W::Move>& mov
   walk.leave();
 };
 
-/// `Priority`: f of (g, the node where the walk stands).
+/// `Priority`: f from g and the current node of the walk.
 template <Walk W, class Priority>
 class IterativeDeepening {
  public:
@@ -43,7 +43,7 @@ class IterativeDeepening {
 
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
 
-  /// The walk stands at the start; it stands at the goal that was found afterwards.
+  /// The walk is at the start; afterwards it is at the goal found.
   Found<Cost> run() {
     try {
       limits_.check(counts_);
@@ -62,7 +62,7 @@ class IterativeDeepening {
   static constexpr Key kInfinite = std::numeric_limits<Key>::has_infinity
       ? std::numeric_limits<Key>::infinity()
       : std::numeric_limits<Key>::max();
-  /// A node of the path: its moves that are left are the end of `moves_`, from `begin` on.
+  /// A node of the path; its remaining moves are the end of `moves_`, from `begin` on.
   struct Frame {
     std::size_t begin;
     Cost g;
@@ -70,7 +70,7 @@ class IterativeDeepening {
 
   Key f(Cost g) const { return priority_(g, walk_.node()); }
 
-  /// Searches everything within the threshold; whether a goal is there.
+  /// Searches everything within the threshold; returns whether a goal was found.
   bool descend() {
     next_ = kInfinite;
     frames_.clear();
@@ -123,7 +123,7 @@ class IterativeDeepening {
   Counts counts_;
 };
 
-/// f = g + h of a walk that knows the h of where it stands.
+/// f = g + h for a walk that tracks h.
 template <class W>
 struct PlainWalkPriority {
   using Key = typename W::Cost;
@@ -142,7 +142,7 @@ struct WeightedWalkPriority {
   }
 };
 
-/// The walk through a problem of numbered nodes.
+/// The walk through a problem with numbered nodes.
 template <class P>
 class DenseWalk {
  public:

@@ -28,7 +28,7 @@ const char* to_string(StopReason reason) noexcept {
 Limits::Limits(std::uint64_t memory_bytes, std::optional<double> seconds, Poll poll,
                std::uint32_t ticks)
     : memory_(memory_bytes), ticks_(ticks), poll_(std::move(poll)) {
-  constexpr double kYear = 3.2e7;  // a deadline beyond what a clock can count is none
+  constexpr double kYear = 3.2e7;  // the clock cannot represent a later deadline, so there is none
   if (seconds && *seconds < kYear) {
     deadline_ = begun_ +
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));

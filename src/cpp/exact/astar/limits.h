@@ -1,4 +1,4 @@
-/// What ends a path search early: memory, time, and whoever called.
+/// Limits that end a path search early: memory, time, and the caller.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@ namespace pyengine::astar {
 enum class StopReason : std::uint8_t { found, exhausted, seconds, memory, stopped };
 [[nodiscard]] const char* to_string(StopReason reason) noexcept;
 
-/// What a search has done so far.
+/// Counters of a search so far.
 struct Counts {
-  std::uint64_t expanded = 0;   ///< nodes whose successors were made, each time it was done
-  std::uint64_t generated = 0;  ///< successors that were made, known ones included
-  std::uint64_t reopened = 0;   ///< closed nodes that a cheaper path opened again
+  std::uint64_t expanded = 0;   ///< nodes whose successors were generated, counted every time
+  std::uint64_t generated = 0;  ///< generated successors, including known ones
+  std::uint64_t reopened = 0;   ///< closed nodes reopened by a cheaper path
 };
 
-/// Thrown where a limit is reached; run() of a search turns it into its result.
+/// Thrown when a limit is reached; a search's run() turns it into its result.
 class Stopped final : public std::exception {
  public:
   explicit Stopped(StopReason reason) noexcept : reason_(reason) {}
@@ -31,31 +31,31 @@ class Stopped final : public std::exception {
   StopReason reason_;
 };
 
-/// The limits of one call. One thread.
+/// The limits of one call. For one thread.
 class Limits {
  public:
-  /// Called about every 20 ms; false stops the search, and it may throw.
+  /// Called about every 20 ms; false stops the search. It may throw.
   using Poll = std::function<bool(const Counts&)>;
 
-  /// An expansion of a puzzle takes 30 ns: between looks at the clock there pass some 8 us.
+  /// Expanding a puzzle node takes 30 ns, so the clock is checked about every 8 us.
   static constexpr std::uint32_t kTicks = 256;
 
-  /// `seconds`: from now on. `ticks`: expansions between two looks at the clock.
+  /// `seconds`: from now on. `ticks`: expansions between two clock checks.
   Limits(std::uint64_t memory_bytes, std::optional<double> seconds, Poll poll,
          std::uint32_t ticks = kTicks);
 
-  /// Called for each expansion. Throws Stopped, and what the poll throws.
+  /// Called for each expansion. Throws Stopped; the poll may throw too.
   void tick(const Counts& counts) {
     if (--ticks_left_ > 0) [[likely]]
       return;
     ticks_left_ = ticks_;
     check(counts);
   }
-  /// Looks at once whether the search is to end.
+  /// Checks immediately whether the search must end.
   void check(const Counts& counts);
-  /// Looks at the clock alone. Throws Stopped.
+  /// Checks only the clock. Throws Stopped.
   void check_time() const;
-  /// Counts memory that is about to be taken. Throws Stopped where it is beyond the cap.
+  /// Accounts for memory that is about to be allocated. Throws Stopped if it exceeds the limit.
   void charge(std::uint64_t bytes) {
     if (bytes > memory_ - held_) throw Stopped(StopReason::memory);
     held_ += bytes;
@@ -63,13 +63,13 @@ class Limits {
   void release(std::uint64_t bytes) noexcept { held_ -= bytes; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return held_; }
   [[nodiscard]] double elapsed() const;  ///< seconds
-  /// The same deadline and polls, for a search that begins when the memory of this one is free.
+  /// The same deadline and polls, for a search that starts after this one has freed its memory.
   [[nodiscard]] Limits emptied() const;
 
  private:
   using Clock = std::chrono::steady_clock;
   std::uint64_t memory_;
-  std::uint64_t held_ = 0;  ///< bytes
+  std::uint64_t held_ = 0;  ///< in bytes
   std::uint32_t ticks_;
   std::uint32_t ticks_left_ = ticks_;
   Clock::time_point begun_ = Clock::now();

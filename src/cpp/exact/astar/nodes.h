@@ -1,4 +1,4 @@
-/// What a search knows of each node: cost so far, parent, open or closed.
+/// The record of each node in a search: cost so far, parent, open or closed.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 namespace pyengine::astar {
 
 using NodeId = std::uint32_t;
-/// Of a problem: a record keeps its parent in 30 bits.
+/// Limited by the 30 bits of a record's parent.
 inline constexpr std::uint64_t kMaxNodes = (std::uint64_t{1} << 30) - 1;
 inline constexpr NodeId kNoNode = kMaxNodes;
 
 enum class Status : std::uint8_t { unseen, open, closed };
 
-/// All zero = unseen, so that memory fresh from the system needs no writing.
+/// All zero = unseen, so fresh memory needs no initialisation.
 template <class Cost>
 struct Record {
-  Cost g{};                      ///< of the cheapest path known
+  Cost g{};                      ///< of the cheapest known path
   std::uint32_t parent : 30 {};  ///< on that path
   std::uint32_t status : 2 {};   ///< a Status
 
@@ -37,7 +37,7 @@ struct Record {
 static_assert(sizeof(Record<std::int32_t>) == 8);
 static_assert(sizeof(Record<double>) == 16);
 
-/// The records of nodes 0..n-1. Pages that no search touches cost no memory and no time.
+/// The records of nodes 0..n-1. Untouched pages cost neither memory nor time.
 template <class Cost>
 class DenseNodes {
  public:
@@ -60,8 +60,8 @@ class DenseNodes {
   std::unique_ptr<Record<Cost>[], Free> records_;
 };
 
-/// Appends to a vector whose memory counts against the limits, old and new copies both while it
-/// grows. Throws Stopped at the cap and leaves the vector as it was.
+/// Appends to a vector whose memory counts against the limits, including both copies while it
+/// grows. Throws Stopped at the limit and leaves the vector unchanged.
 template <class T>
 void push_charged(std::vector<T>& list, const T& value, Limits& limits) {
   if (list.size() == list.capacity()) [[unlikely]] {
@@ -74,12 +74,12 @@ void push_charged(std::vector<T>& list, const T& value, Limits& limits) {
   list.push_back(value);
 }
 
-/// The records of nodes that a problem numbers as it meets them.
+/// The records of nodes that are numbered when first seen.
 template <class Cost>
 class GrowingNodes {
  public:
   explicit GrowingNodes(Limits& limits) : limits_(limits) {}
-  /// A reference holds until the next call with a new node.
+  /// A reference is valid until the next call with a new node.
   [[nodiscard]] Record<Cost>& operator[](NodeId node) {
     while (node >= records_.size()) push_charged(records_, {}, limits_);
     return records_[node];

@@ -1,7 +1,7 @@
-/// Open lists: what is expanded next. Least f first; ties go to goals, then to the larger g.
+/// Open lists: the nodes to expand, by least f; ties go to goals, then to the larger g.
 ///
-/// A node that gets a cheaper path is pushed again; the search drops the older entry when it meets
-/// it, which is faster than moving it inside the list.
+/// A node that gets a cheaper path is pushed again, and its older entry is skipped later, which is
+/// faster than moving it within the list.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace pyengine::astar {
 
-/// A node that waits to be expanded.
+/// A node waiting to be expanded.
 template <class Key, class Cost>
 struct Entry {
   Key f;
@@ -27,8 +27,8 @@ struct Entry {
   bool goal;
 };
 
-/// The word of a number of at least 0 and of whether it belongs to a goal: less for what comes
-/// earlier. Neither doubles nor whole numbers use their sign bit here.
+/// A non-negative number and a goal flag in one word that is smaller for entries that come earlier.
+/// Neither doubles nor integers use their sign bit here.
 template <class Number>
 [[nodiscard]] constexpr std::uint64_t packed(Number number, bool goal) noexcept {
   std::uint64_t word = 0;
@@ -49,7 +49,7 @@ template <class Number>
   }
 }
 
-/// An entry as a heap keeps it. Comparisons have no branch: their results cannot be predicted.
+/// A heap entry. Comparisons are branchless because their results are unpredictable.
 template <class Key, class Cost>
 struct Item {
   using Entry = astar::Entry<Key, Cost>;
@@ -69,7 +69,7 @@ struct Item {
   }
 };
 
-/// The same where f = g: 16 bytes, four to a cache line.
+/// The same for f = g: 16 bytes, four to a cache line.
 template <class Cost>
 struct CostItem {
   using Entry = astar::Entry<Cost, Cost>;
@@ -87,7 +87,7 @@ struct CostItem {
   [[nodiscard]] bool before(const CostItem& other) const noexcept { return key < other.key; }
 };
 
-/// A 4-ary heap: half the levels of a binary one, and the children of an entry share cache lines.
+/// A 4-ary heap: half the levels of a binary one, and sibling entries share cache lines.
 template <class Item>
 class Heap {
  public:
@@ -119,7 +119,7 @@ class Heap {
     return first;
   }
 
-  /// Appends in no order; order() has to follow.
+  /// Appends without ordering; call order() afterwards.
   void append(const Item& item) { push_charged(items_, item, limits_); }
   void order() noexcept {
     for (std::size_t at = (items_.size() + kArity - 2) / kArity; at-- > 0;) {
@@ -130,7 +130,7 @@ class Heap {
  private:
   static constexpr std::size_t kArity = 4;
 
-  /// Puts an item into the place `at` or below it.
+  /// Moves an item to index `at` or below it.
   void sink(const Item& item, std::size_t at) noexcept {
     while (kArity * at + 1 < items_.size()) {
       const std::size_t best = best_child(at);
@@ -141,7 +141,7 @@ class Heap {
     items_[at] = item;
   }
 
-  /// Of four children by two rounds without a branch: which of them wins cannot be predicted.
+  /// The best of four children in two branchless rounds, because the winner is unpredictable.
   [[nodiscard]] std::size_t best_child(std::size_t at) const noexcept {
     const std::size_t first = kArity * at + 1;
     const auto wins = [&](std::size_t a, std::size_t b) {
@@ -161,14 +161,12 @@ class Heap {
   std::vector<Item> items_;
 };
 
-/// A heap of what comes next, and piles of what comes later, which are looked at when their turn
-/// comes: most entries are moved a few times through memory that is close, instead of through all
-/// levels of a heap that is far larger than the caches.
-///
-/// Entries of a rank below `limit_` are in the heap. Another one is in the pile of the highest bit
-/// in which its rank differs from `base_`, which no rank of a pile is below: what is in a pile
-/// comes before what is in piles of higher numbers. Ranks may fall. Source of the piles: Ahuja,
-/// Mehlhorn, Orlin, Tarjan 1990 (radix heap).
+/// A heap of the next entries and piles of later ones, which are processed when they are reached:
+/// most entries are moved a few times through nearby memory instead of through all levels of a heap
+/// much larger than the caches. Entries of rank below `limit_` are in the heap. Any other is in the
+/// pile of the highest bit in which its rank differs from `base_`, a lower bound of all ranks in
+/// piles: entries of a pile come before those of higher piles. Ranks may decrease. Source of the
+/// piles: Ahuja, Mehlhorn, Orlin, Tarjan 1990 (radix heap).
 template <class Item>
 class RadixQueue {
  public:
@@ -191,11 +189,11 @@ class RadixQueue {
     return next_.pop().entry();
   }
 
-  /// What pop() returns next unless something comes before it, and what may follow.
+  /// The entry that pop() returns next unless a smaller one is pushed, and a candidate after it.
   [[nodiscard]] std::span<const Item> ahead() const noexcept { return next_.top(); }
 
  private:
-  /// Entries that a refill of the heap takes together; a larger heap has more levels.
+  /// Number of entries per refill of the heap; a larger heap has more levels.
   static constexpr std::size_t kTogether = 32;
 
   void put_off(const Item& item) { later_.push(std::bit_width(item.rank() ^ base_), item); }
@@ -216,7 +214,7 @@ class RadixQueue {
     next_.order();
   }
 
-  /// Moves a pile's entries to those of lower numbers.
+  /// Distributes a pile's entries among lower piles.
   void spread(int index) {
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     later_.for_each(index, [&](const Item& item) { least = std::min(least, item.rank()); });

@@ -14,14 +14,14 @@
 
 namespace pyengine::astar {
 
-/// Items in no order, in blocks of memory that go from pile to pile.
+/// Unordered items in memory blocks that move from pile to pile.
 template <class Item>
 class Piles {
  public:
   explicit Piles(Limits& limits) : limits_(limits) {}
 
   [[nodiscard]] bool empty() const noexcept { return filled_ == 0; }
-  /// The least index of a pile that holds something.
+  /// The smallest index of a non-empty pile.
   [[nodiscard]] int least() const noexcept { return std::countr_zero(filled_); }
   [[nodiscard]] std::size_t size(int index) const noexcept { return pile(index).size; }
 
@@ -42,7 +42,7 @@ class Piles {
     }
   }
 
-  /// Takes everything out of a pile; `visit` may push to others.
+  /// Removes all items from a pile; `visit` may push to other piles.
   template <class Visit>
   void drain(int index, Visit&& visit) {
     Pile from = std::exchange(piles_[static_cast<std::size_t>(index)], Pile{});
@@ -81,7 +81,7 @@ class Piles {
   Limits& limits_;
   std::array<Pile, kPiles> piles_;
   std::vector<std::unique_ptr<Block>> spare_;
-  std::uint64_t filled_ = 0;  ///< a bit a pile
+  std::uint64_t filled_ = 0;  ///< one bit per pile
 };
 
 }  // namespace pyengine::astar

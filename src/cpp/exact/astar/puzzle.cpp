@@ -131,7 +131,7 @@ PuzzleAnswer search_puzzle(const PuzzleShape& shape, Board start, std::span<cons
     const bool blind = query.weight_h == 0.0;
     const PuzzleGoals targets(shape, reachable, blind ? PuzzleHeuristic::none : heuristic, limits);
     Query order = query;
-    if (blind) order.weight_h = order.weight_g;  // f = g: the same order, in whole numbers
+    if (blind) order.weight_h = order.weight_g;  // f = g: the same order in integers
     result = search(shape, start, targets, order, limits);
   } catch (const Stopped& stopped) {
     result.answer.stop = stopped.reason();

@@ -11,14 +11,14 @@
 
 namespace pyengine::astar {
 
-/// The tile of cell i in bits 4i..4i+3, row-major from the top left; 0 is the blank. What is beyond
-/// the last cell is 0.
+/// The tile of cell i is in bits 4i..4i+3, row-major from the top left; 0 is the blank. Bits beyond
+/// the last cell are 0.
 using Board = std::uint64_t;
 
 [[nodiscard]] constexpr int tile_at(Board board, int cell) noexcept {
   return static_cast<int>((board >> (4 * cell)) & 15U);
 }
-/// The cell of the blank: the lowest nibble that is 0.
+/// The cell of the blank: the lowest zero nibble.
 [[nodiscard]] constexpr int blank_of(Board board) noexcept {
   constexpr Board kOnes = 0x1111111111111111U;
   return std::countr_zero((board - kOnes) & ~board & (kOnes << 3U)) / 4;
@@ -40,15 +40,15 @@ class PuzzleShape {
   [[nodiscard]] int rows() const noexcept { return rows_; }
   [[nodiscard]] int columns() const noexcept { return columns_; }
   [[nodiscard]] int cells() const noexcept { return rows_ * columns_; }
-  /// Cells beside a cell: up, left, right, down.
+  /// Neighbours of a cell: up, left, right, down.
   [[nodiscard]] std::span<const std::uint8_t> beside(int cell) const noexcept {
     const auto at = static_cast<std::size_t>(cell);
     return {beside_[at].data(), count_[at]};
   }
-  /// Throws ConfigError that names `what` unless these are the tiles 0..cells-1, each once.
+  /// Throws ConfigError that names `what` unless these are the tiles 0..cells-1, each exactly once.
   [[nodiscard]] Board board(std::span<const int> tiles, const char* what) const;
-  /// Whether the permutation from one to the other and the way of the blank are both even or both
-  /// odd, as every move keeps it. Sufficient too where both sides are at least 2.
+  /// Whether the permutation between the two and the path of the blank have the same parity, which
+  /// every move preserves. Also sufficient if both sides are at least 2.
   [[nodiscard]] bool reachable(Board from, Board to) const;
 
  private:
@@ -65,7 +65,7 @@ struct PuzzleAnswer {
   std::vector<Board> path;
 };
 
-/// Moves cost 1. Goals that parity makes unreachable are left out.
+/// Moves cost 1. Goals with the wrong parity are skipped.
 PuzzleAnswer search_puzzle(const PuzzleShape& shape, Board start, std::span<const Board> goals,
                            PuzzleHeuristic heuristic, const Query& query, Limits& limits);
 

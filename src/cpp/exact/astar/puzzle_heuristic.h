@@ -1,4 +1,4 @@
-/// Lower bounds of the moves that a sliding puzzle needs.
+/// Lower bounds of the number of moves to solve a sliding puzzle.
 #pragma once
 
 #include <array>
@@ -9,29 +9,29 @@
 
 namespace pyengine::astar {
 
-/// Tiles of a line that stand in their goal line, in the wrong order: of the tiles that belong
-/// there, all but a longest increasing subsequence of goal positions must leave the line and come
-/// back, two moves each beyond the Manhattan distance.
+/// Linear conflicts: tiles in their goal line but in the wrong order. Of the tiles that belong in
+/// the line, all except a longest increasing subsequence of goal positions must leave it and
+/// return, which takes two moves each beyond the Manhattan distance.
 ///
 /// Source: Hansson, Mayer, Yung 1992.
 class LineConflicts {
  public:
-  /// `position[tile]`: where along line number `line` the tile belongs; -1 = in another line.
+  /// `position[tile]`: where in line number `line` the tile belongs; -1 = in another line.
   using Positions = std::array<std::int8_t, PuzzleShape::kMaxCells>;
   LineConflicts() = default;
   LineConflicts(const Positions& position, int length);
 
-  /// Computes the answers for all lines of few tiles in advance.
+  /// Precomputes the answers for all lines with few tiles.
   void tabulate();
 
-  /// Moves, for the tiles of the line in 4 bits each.
+  /// Number of extra moves for the tiles of the line, 4 bits each.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return table_.size(); }
   [[nodiscard]] int operator()(Board tiles) const noexcept {
     return table_.empty() ? computed(tiles) : table_[tiles];
   }
 
  private:
-  static constexpr int kTabled = 4;  ///< tiles of the longest line that has a table (64 KiB)
+  static constexpr int kTabled = 4;  ///< longest line with a table (64 KiB)
 
   [[nodiscard]] int computed(Board tiles) const noexcept;
 
@@ -40,17 +40,17 @@ class LineConflicts {
   std::vector<std::uint8_t> table_;
 };
 
-/// The estimate for one goal. It is consistent, whichever it is.
+/// The estimate for one goal; consistent for each heuristic.
 class PuzzleEstimate {
  public:
   PuzzleEstimate(const PuzzleShape& shape, Board goal, PuzzleHeuristic heuristic);
 
-  /// Makes it faster by up to 512 KiB of tables, which take 10 ms.
+  /// Speeds it up with up to 512 KiB of tables, which take 10 ms to build.
   void tabulate();
-  [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< of memory
+  [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< memory in use
   [[nodiscard]] int operator()(Board board) const noexcept;
-  /// What the estimate of `board` becomes when the tile of `cell` slides into the blank; `h` is
-  /// that of `board`. Equal to the whole estimate of the new board, and faster.
+  /// The estimate after the tile of `cell` slides into the blank, given the estimate `h` of
+  /// `board`. Equal to a full evaluation of the new board, but faster.
   [[nodiscard]] int after(Board board, int cell, int blank, int h) const noexcept;
 
  private:
@@ -58,8 +58,8 @@ class PuzzleEstimate {
   [[nodiscard]] int manhattan(Board board) const noexcept;
   [[nodiscard]] int row_conflicts(Board board, int row) const noexcept;
   [[nodiscard]] int column_conflicts(Board board, int column) const noexcept;
-  /// Of the lines that the tile of `cell` leaves and enters as it slides into the blank, where it
-  /// belongs into one of them.
+  /// Conflicts in the lines that the tile of `cell` leaves and enters when it slides into the
+  /// blank, if it belongs in one of them.
   [[nodiscard]] int conflicts_around(Board board, int tile, int cell, int blank) const noexcept;
 
   using PerTile = std::array<std::int8_t, PuzzleShape::kMaxCells>;

@@ -1,5 +1,5 @@
-/// Sliding puzzles as problems of a search: states numbered as they are met, for best-first search,
-/// and a walk, for IDA*.
+/// Sliding puzzles as search problems: states numbered when first seen for best-first search, and a
+/// walk for IDA*.
 #pragma once
 
 #include <algorithm>
@@ -35,31 +35,31 @@ class PuzzleGoals {
   [[nodiscard]] bool contains(Board board) const noexcept {
     return std::ranges::find(boards_, board) != boards_.end();
   }
-  /// Of the nearest goal.
+  /// Estimate for the nearest goal.
   [[nodiscard]] int h(Board board) const noexcept {
     int least = std::numeric_limits<int>::max();
     for (const PuzzleEstimate& estimate : estimates_) least = std::min(least, estimate(board));
     return least;
   }
-  /// As PuzzleEstimate::after().
+  /// See PuzzleEstimate::after().
   [[nodiscard]] int after(Board board, int cell, int blank, int h_before) const noexcept {
     if (estimates_.size() == 1) return estimates_.front().after(board, cell, blank, h_before);
     return h(slide(board, cell, blank));
   }
 
  private:
-  static constexpr std::size_t kTabled = 8;  ///< goals that are worth tables
+  static constexpr std::size_t kTabled = 8;  ///< up to this many goals, tables are worthwhile
 
-  std::vector<Board> boards_;  ///< each once
+  std::vector<Board> boards_;  ///< without duplicates
   std::vector<PuzzleEstimate> estimates_;
 };
 
-/// Numbers states in the order in which they are met: a hash table with linear probing, at most
+/// Numbers states in the order in which they are seen: a hash table with linear probing, at most
 /// half full.
 class BoardNumbers {
  public:
   explicit BoardNumbers(Limits& limits) : limits_(limits) { grow(); }
-  /// Throws Stopped at the memory cap.
+  /// Throws Stopped at the memory limit.
   [[nodiscard]] NodeId number(Board board) {
     std::size_t slot = home(board);
     for (; slots_[slot] != 0; slot = (slot + 1) & mask_) {
@@ -125,11 +125,11 @@ class PuzzleProblem {
   BoardNumbers numbers_;
 };
 
-/// Walks from state to state; never takes back the move before.
+/// Walks from state to state; never undoes the previous move.
 class PuzzleWalk {
  public:
   using Cost = std::int32_t;
-  using Move = std::uint8_t;  ///< the cell whose tile slides
+  using Move = std::uint8_t;  ///< the cell of the sliding tile
 
   PuzzleWalk(const PuzzleShape& shape, const PuzzleGoals& goals, Board start)
       : shape_(shape), goals_(goals) {
@@ -167,8 +167,8 @@ class PuzzleWalk {
   struct Step {
     Board board;
     std::int32_t h;
-    std::int16_t blank;   ///< its cell
-    std::int16_t before;  ///< where the blank came from
+    std::int16_t blank;   ///< the blank's cell
+    std::int16_t before;  ///< the blank's previous cell
   };
   static_assert(sizeof(Step) == 16);
 

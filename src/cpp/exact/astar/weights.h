@@ -1,4 +1,4 @@
-/// f of weighted searches: sums that neither overflow nor lose what small weights tell apart.
+/// f of weighted searches: sums that neither overflow nor lose the effect of small weights.
 #pragma once
 
 #include <cmath>
@@ -9,14 +9,14 @@ namespace pyengine::astar {
 
 namespace detail {
 
-/// Of a sum that is no finite number. Throws ConfigError unless `h` says that no goal can be
+/// Handles a sum that is not finite. Throws ConfigError unless `h` says that no goal can be
 /// reached.
 double beyond_doubles(double weight_h, double h);
 
 }  // namespace detail
 
-/// weight_g g + weight_h h, of numbers that are at least 0. Infinite where h is and counts: no goal
-/// can be reached from there. Throws ConfigError where finite numbers have a sum beyond a double's.
+/// weight_g g + weight_h h for non-negative numbers. Infinite if h is infinite and counts: no goal
+/// can be reached from there. Throws ConfigError if a sum of finite numbers overflows a double.
 [[nodiscard]] inline double weighted_sum(double weight_g, double g, double weight_h, double h) {
   const double f = weight_g * g + (weight_h == 0.0 ? 0.0 : weight_h * h);
   if (!(f < std::numeric_limits<double>::infinity())) [[unlikely]] {
@@ -25,8 +25,9 @@ double beyond_doubles(double weight_h, double h);
   return f;
 }
 
-/// Both weights by one power of two, which keeps their order of nodes: the larger is then in [1,
-/// 2). They are finite and at least 0, one of them above; a weight above 0 stays so.
+/// Scales both weights by one power of two, which preserves the order of nodes: the larger is then
+/// in [1, 2). They must be finite and at least 0, at least one positive; a positive weight stays
+/// positive.
 [[nodiscard]] std::pair<double, double> scaled_weights(double weight_g, double weight_h);
 
 }  // namespace pyengine::astar
