@@ -1,4 +1,4 @@
-/// Positions of Othello for the tests of its solver, and the plainest way to solve them.
+/// Othello positions for the tests of its solver, and a plain way to solve them.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace pyengine::test {
 
 using OthelloRules = OthelloBits<8, std::uint64_t>;
 
-/// 64 points by rows from the top left: X for the discs of `mover`, O for the other's or, where
-/// `mover` is 'O', the other way round.
+/// 64 points by rows from the top left: X for the discs of `mover` and O for the opponent's, or the
+/// reverse if `mover` is 'O'.
 inline othello::Board board_of(std::string_view points, char mover = 'X') {
   othello::Board board;
   for (std::size_t point = 0; point < points.size(); ++point) {
@@ -32,7 +32,7 @@ inline std::uint64_t moves_of(othello::Board board) {
   return OthelloRules::moves(board.own, board.other);
 }
 
-/// `place` has one point.
+/// `place` must have exactly one point.
 inline othello::Board played(othello::Board board, std::uint64_t place) {
   const std::uint64_t flips = OthelloRules::flips(place, board.own, board.other);
   return {board.other & ~flips, board.own | flips | place};
@@ -42,7 +42,7 @@ inline bool is_over(othello::Board board) {
   return moves_of(board) == 0 && moves_of(passed(board)) == 0;
 }
 
-/// Discs of the player to move less the other's, empty points to the winner.
+/// Disc difference for the player to move, with empty points counted for the winner.
 inline int final_difference(othello::Board board) {
   const int difference = count_bits(board.own) - count_bits(board.other);
   const int empty = 64 - count_bits(board.own | board.other);
@@ -61,8 +61,8 @@ inline int best_difference(othello::Board board) {
   return best;
 }
 
-/// A random game's position with so many empty points; it may be over. Now and then the other
-/// player is to move, so that passes are common.
+/// A position with the given number of empty points from a random game; it may be terminal.
+/// Sometimes the other player is to move, so that passes are common.
 inline othello::Board random_endgame(Rng& rng, int empties) {
   for (;;) {
     othello::Board board{0x0000000810000000U, 0x0000001008000000U};

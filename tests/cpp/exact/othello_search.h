@@ -1,5 +1,4 @@
-/// The shortest search that uses everything the Othello part of the solver offers: one thread, a
-/// table without a limit.
+/// A minimal search that uses all of the solver's Othello code: one thread, an unlimited table.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,7 @@ class OthelloSearch {
   explicit OthelloSearch(const othello::Kernels& kernels = othello::kernels())
       : kernels_(kernels) {}
 
-  /// Exact between alpha and beta, else a bound.
+  /// Exact between alpha and beta, otherwise a bound.
   int search(othello::Board board, int alpha, int beta) {
     using namespace othello;
     const int empties = count_empties(board);
@@ -61,13 +60,13 @@ class OthelloSearch {
     std::size_t operator()(othello::Board board) const { return othello::hash_of(board); }
   };
 
-  /// A pass keeps the position's empty points and costs no node.
+  /// A pass keeps the empty points and does not count as a node.
   int below(const othello::Child& child, int alpha, int beta) {
     if (child.point == othello::kPass) --nodes_;
     return -search(child.board, -beta, -alpha);
   }
 
-  /// One of the children that the table knows to be above a null window.
+  /// A child that the table knows to be above a null window.
   [[nodiscard]] const othello::Child* known_above(const othello::Child* children, int size,
                                                   int alpha) const {
     return std::find_if(children, children + size, [&](const othello::Child& child) {

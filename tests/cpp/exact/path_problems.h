@@ -1,4 +1,4 @@
-/// Random problems of path search, and their answers by plain algorithms.
+/// Random path search problems, and their solutions by plain algorithms.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct Edge {
   double cost;
 };
 
-/// Whole costs, so that sums do not round.
+/// Integer costs, so that sums are exact.
 struct RandomGraph {
   std::vector<std::int32_t> indptr{0};
   std::vector<std::int32_t> indices;
@@ -45,7 +45,7 @@ struct RandomGraph {
   [[nodiscard]] AnyGraph view() const {
     return GraphView<std::int32_t, double>{indptr, indices, weights};
   }
-  /// Costs to the nearest goal, by Bellman and Ford.
+  /// Costs to the nearest goal, by Bellman-Ford.
   [[nodiscard]] std::vector<double> costs_to(const std::vector<NodeId>& goals) const {
     std::vector<double> cost(nodes(), kNever);
     for (const NodeId goal : goals) cost[goal] = 0;
@@ -60,7 +60,7 @@ struct RandomGraph {
     }
     return cost;
   }
-  /// Of the cheapest edges along a path.
+  /// The cost of the cheapest edges along a path.
   [[nodiscard]] double cost_of(const std::vector<NodeId>& path) const {
     double sum = 0;
     for (std::size_t i = 1; i < path.size(); ++i) {

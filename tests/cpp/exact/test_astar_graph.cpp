@@ -21,7 +21,7 @@ Answer search(const RandomGraph& graph, const std::vector<double>& h, const Quer
   return search_graph(graph.view(), h, 0, GoalSet(graph.nodes(), goals, limits), query, limits);
 }
 
-/// Estimates that are `least` to 1 times the cost to go, another factor a node.
+/// Estimates between `least` and 1 times the cost to go, with a different factor per node.
 std::vector<double> scaled(const std::vector<double>& truth, std::uint32_t seed, double least) {
   std::mt19937 random(seed);
   std::vector<double> h(truth);
@@ -90,7 +90,7 @@ TEST_CASE("a weight bounds the cost, and greedy search finds a path") {
   }
 }
 
-TEST_CASE("estimates that exceed the cost to go are found out where they mislead") {
+TEST_CASE("estimates that exceed the cost to go are detected if they mislead the search") {
   int misled = 0;
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
@@ -108,7 +108,7 @@ TEST_CASE("estimates that exceed the cost to go are found out where they mislead
   CHECK(misled > 0);
 }
 
-TEST_CASE("a node with an infinite estimate is left out") {
+TEST_CASE("a node with an infinite estimate is skipped") {
   const RandomGraph graph(1, kNodes, 3);
   const std::vector<double> h(kNodes, kNever);
   const Answer answer = search(graph, h, {}, {kNodes - 1});
@@ -155,7 +155,7 @@ std::string refusal(const View& view) {
   return "";
 }
 
-TEST_CASE("arrays that are no graph are refused by name and place") {
+TEST_CASE("invalid arrays are rejected with name and index") {
   using View = GraphView<std::int32_t, double>;
   const auto found =
       [](const std::vector<std::int32_t>& indptr, const std::vector<std::int32_t>& indices,

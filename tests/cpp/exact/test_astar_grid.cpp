@@ -32,7 +32,7 @@ struct RandomGrid {
   [[nodiscard]] std::span<const bool> span() const {
     return std::span(cells).first(static_cast<std::size_t>(rows * columns));
   }
-  /// Costs from the cell at the top left, by Dijkstra's algorithm with a set for its list.
+  /// Costs from the top left cell, by Dijkstra's algorithm with a std::set as the open list.
   [[nodiscard]] std::vector<double> costs(int connectivity, Corners corners) const {
     std::vector<double> cost(static_cast<std::size_t>(rows * columns), kNever);
     std::set<std::pair<double, std::int32_t>> open{{0.0, 0}};
@@ -63,7 +63,7 @@ struct RandomGrid {
   }
 };
 
-TEST_CASE("grids: every heuristic that never exceeds the cost gives the least cost") {
+TEST_CASE("grids: every admissible heuristic gives the least cost") {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     const auto rows = static_cast<std::int32_t>(1 + seed % 20);
@@ -105,7 +105,7 @@ TEST_CASE("grids: every heuristic that never exceeds the cost gives the least co
   }
 }
 
-TEST_CASE("grids: of several goals the nearest is found, with weights too") {
+TEST_CASE("grids: the nearest of several goals is found, with weights too") {
   const RandomGrid grid(0, 20, 20);  // no obstacles
   Limits limits = no_limits();
   const GridMap map(grid.span(), 20, 20, limits);

@@ -24,7 +24,7 @@ Board goal_of(const PuzzleShape& shape) {
   return shape.board(tiles, "goals");
 }
 
-/// Moves from the goal to every state, breadth first.
+/// Number of moves from the goal to every state, by breadth-first search.
 std::unordered_map<Board, int> depths_of(const PuzzleShape& shape) {
   std::unordered_map<Board, int> depth{{goal_of(shape), 0}};
   std::deque<Board> open{goal_of(shape)};
@@ -47,7 +47,7 @@ PuzzleAnswer search(const PuzzleShape& shape, Board start, PuzzleHeuristic heuri
   return search_puzzle(shape, start, goals, heuristic, query, limits);
 }
 
-TEST_CASE("estimates of puzzles are consistent, and their steps equal the whole") {
+TEST_CASE("puzzle estimates are consistent, and incremental updates equal full evaluations") {
   for (const PuzzleShape& shape : {PuzzleShape(3, 3), PuzzleShape(2, 4), PuzzleShape(1, 5)}) {
     const auto depths = depths_of(shape);
     for (const PuzzleHeuristic heuristic : kHeuristics) {
@@ -80,7 +80,7 @@ TEST_CASE("linear conflict is the strongest estimate") {
   CHECK(h(PuzzleHeuristic::linear_conflict) == 4);
 }
 
-TEST_CASE("A* and IDA* find the depths of breadth-first search") {
+TEST_CASE("A* and IDA* find the same depths as breadth-first search") {
   for (const PuzzleShape& shape : {PuzzleShape(3, 3), PuzzleShape(4, 2), PuzzleShape(1, 4)}) {
     const auto depths = depths_of(shape);
     CHECK(depths.size() == (shape.rows() == 3 ? 181'440U : shape.rows() == 4 ? 20'160U : 4U));
@@ -107,7 +107,7 @@ TEST_CASE("A* and IDA* find the depths of breadth-first search") {
   }
 }
 
-TEST_CASE("half of the states are out of reach, which is known without a search") {
+TEST_CASE("unreachable states, half of all, are recognised without a search") {
   const PuzzleShape shape(4, 4);
   const std::vector<int> swapped = {0, 2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const PuzzleAnswer found = search(shape, shape.board(swapped, "start"),
@@ -118,7 +118,7 @@ TEST_CASE("half of the states are out of reach, which is known without a search"
   CHECK(found.answer.counts.expanded == 0);
 }
 
-TEST_CASE("tiles that are no state are refused") {
+TEST_CASE("invalid tiles are rejected") {
   const PuzzleShape shape(2, 2);
   const auto refusal = [&](const std::vector<int>& tiles) -> std::string {
     try {

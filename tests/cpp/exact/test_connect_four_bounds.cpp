@@ -1,5 +1,4 @@
-/// Connect Four's bounds without search, against plain negamax on boards that it can see to the
-/// end.
+/// Connect Four's static bounds, compared with plain negamax on boards small enough to solve.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@
 namespace pyengine {
 namespace {
 
-/// Scores by looking at everything: the stones that the winner has left, counted as Pons does.
+/// Exact scores by exhaustive search, counted like Pons': the stones the winner has left.
 class Plain {
  public:
   int score(const ConnectFour& position) {
@@ -100,7 +99,7 @@ void for_random_positions(Verb&& verb) {
 using Bounds = alphabeta::ConnectFourBounds<alphabeta::AnyBoard>;
 using Position = alphabeta::ConnectFourPosition<alphabeta::AnyBoard>;
 
-/// A position as the bounds see it; "own" is the player to move.
+/// The input of the bounds for a position; "own" is the player to move.
 struct Stones {
   explicit Stones(const ConnectFour& position)
       : board(alphabeta::AnyBoard{position.params().rows, position.params().columns}) {
@@ -114,7 +113,7 @@ struct Stones {
       if (stones[position.to_move()].test(point)) own |= bit;
     }
   }
-  /// Points that complete a four of the other.
+  /// Points that complete a four of the opponent.
   [[nodiscard]] std::uint64_t threats() const { return board.completing(own ^ all, all); }
   [[nodiscard]] bool wins_at_once() const {
     return (board.completing(own, all) & board.playable(all)) != 0;
@@ -130,7 +129,7 @@ Position position_of(const ConnectFour& position) {
   return {position, alphabeta::AnyBoard{position.params().rows, position.params().columns}};
 }
 
-TEST_CASE("the scores of Connect Four on boards of any size are those of plain negamax") {
+TEST_CASE("Connect Four scores on boards of any size equal those of plain negamax") {
   for_random_positions(
       [](const ConnectFour& position, const std::vector<Action>& played, int score) {
         const auto game = load_game("connect_four", ConnectFour::describe(position.params()));
@@ -161,7 +160,7 @@ TEST_CASE("a bound of Connect Four never contradicts the score") {
   CHECK(answers > 100);
 }
 
-TEST_CASE("where no bound may answer after a move, none does") {
+TEST_CASE("if no bound may answer after a move, none does") {
   int refused = 0;
   for_random_positions([&](const ConnectFour& position, const std::vector<Action>&, int) {
     const Stones before(position);
@@ -191,7 +190,7 @@ TEST_CASE("where no bound may answer after a move, none does") {
   CHECK(refused > 100);
 }
 
-TEST_CASE("what is known without a search is true, and a win or loss by a second stone is known") {
+TEST_CASE("static knowledge is correct, including wins and losses by a second stone") {
   int answers = 0;
   for_random_positions([&](const ConnectFour& position, const std::vector<Action>&, int score) {
     const Position here = position_of(position);
@@ -229,7 +228,7 @@ int order_of(std::string_view drawing, Action move) {
   return 0;
 }
 
-TEST_CASE("a threat counts nothing in the order of moves where the other has one below it") {
+TEST_CASE("a threat does not count in the move order if the opponent has one below it") {
   constexpr std::string_view kAlone = R"(
     . . . . . . .
     . . . . . . .

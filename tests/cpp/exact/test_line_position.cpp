@@ -1,4 +1,4 @@
-/// The solver's own position of line games, against the games as they play themselves.
+/// The solver's k-in-a-row positions, compared with the games' own code.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace pyengine::alphabeta {
 namespace {
 
-/// A game of random moves that leaves so many points empty; none where it was won before.
+/// A game of random moves until the given number of points is empty; none if it was won before.
 std::optional<Mnk> random_game(const LineGame& lines, int empties, Rng& rng) {
   Mnk game({lines.rows, lines.columns, lines.length});
   ActionList legal;
@@ -50,7 +50,7 @@ int value_with_words(const LineGame& lines, const Mnk& game) {
   return solved(position_of(board, game)).score;
 }
 
-/// The same by looking along every line of the board.
+/// The same by checking every line of the board.
 template <std::size_t kWords>
 bool completes(const LineGame& lines, const LineBoard<kWords>& board,
                const PointSet<kWords>& stones, Action point) {
@@ -103,7 +103,7 @@ TEST_CASE("points that complete a line") {
   check_completing<6>({19, 19, 19}, rng);
 }
 
-TEST_CASE("line games have the values that the games themselves give") {
+TEST_CASE("k-in-a-row games have the values that the games' own code gives") {
   struct Case {
     LineGame lines;
     int empties;
@@ -134,7 +134,7 @@ TEST_CASE("line games have the values that the games themselves give") {
   }
 }
 
-TEST_CASE("large boards of line games, near their end") {
+TEST_CASE("large k-in-a-row boards near the end") {
   Rng rng(3);
   int solved_games = 0;
   for (const LineGame& lines : {LineGame{9, 9, 6}, {15, 15, 9}, {19, 19, 9}, {19, 19, 12}}) {
@@ -150,7 +150,7 @@ TEST_CASE("large boards of line games, near their end") {
   CHECK(solved_games > 20);
 }
 
-TEST_CASE("turns and mirror images of a position have one key, and moves go with them") {
+TEST_CASE("all symmetries of a position have the same key, and moves are mapped with them") {
   Rng rng(4);
   for (const LineGame& lines : {LineGame{5, 5, 4}, {4, 6, 4}}) {
     const LineBoard<1> board(lines);
@@ -177,7 +177,7 @@ TEST_CASE("turns and mirror images of a position have one key, and moves go with
   }
 }
 
-TEST_CASE("a win that is found within a limit of depth is exact") {
+TEST_CASE("a win found within a depth limit is exact") {
   const LineGame lines{15, 15, 5};
   Mnk game({15, 15, 5});
   for (const Action action : {112, 0, 113, 2, 114, 4}) game.play(action);  // three in a row

@@ -16,7 +16,7 @@
 namespace pyengine::astar::testing {
 namespace {
 
-/// What an open list has to give next of what waits: the first by the rules.
+/// The entry that an open list must return next: the first by the rules.
 template <class Entry>
 Entry first_of(const std::vector<Entry>& waiting) {
   return *std::ranges::min_element(waiting, [](const Entry& a, const Entry& b) {
@@ -24,7 +24,7 @@ Entry first_of(const std::vector<Entry>& waiting) {
   });
 }
 
-/// Pushes and pops at random; `next_f`: from the f of what was popped last.
+/// Random pushes and pops; `next_f` computes an f from that of the last popped entry.
 template <class Queue, class NextF>
 void check_order(NextF next_f) {
   using Entry = typename Queue::Entry;
@@ -57,7 +57,8 @@ void check_order(NextF next_f) {
   }
 }
 
-TEST_CASE("a radix queue gives the least f, then goals, then the larger g, if f rises or falls") {
+TEST_CASE(
+    "a radix queue returns the least f, then goals, then the larger g, for rising or falling f") {
   const auto rising = [](std::mt19937& random, double last) {
     return last + static_cast<double>(random() % 1000) / 7.0;
   };
@@ -79,7 +80,7 @@ TEST_CASE("a radix queue gives the least f, then goals, then the larger g, if f 
       });
 }
 
-TEST_CASE("a radix queue counts the memory of its entries and stops at the cap") {
+TEST_CASE("a radix queue accounts for the memory of its entries and stops at the limit") {
   Limits limits(1 << 20, std::nullopt, {});
   RadixQueue<CostItem<double>> queue(limits);
   const auto fill = [&] {
@@ -93,7 +94,7 @@ TEST_CASE("a radix queue counts the memory of its entries and stops at the cap")
   CHECK(limits.bytes() > (1 << 20) - 2048);
 }
 
-TEST_CASE("buckets give what a radix queue gives where f rises by 0, 1 or 2 with g") {
+TEST_CASE("buckets return the same as a radix queue if f rises by 0, 1 or 2 with g") {
   std::mt19937 random(11);
   Limits limits = no_limits();
   BucketQueue buckets(limits);

@@ -1,4 +1,4 @@
-/// The moves that the Othello solver lists against the game's own.
+/// The moves listed by the Othello solver, compared with the game's own.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -43,7 +43,7 @@ void check_children(const Kernels& kernels, Board board) {
 
 }  // namespace
 
-TEST_CASE("the Othello solver lists the legal moves and what they lead to") {
+TEST_CASE("the Othello solver lists the legal moves and the resulting positions") {
   Rng rng(4);
   for (int i = 0; i < 3000; ++i) {
     const Board board = random_endgame(rng, static_cast<int>(rng.below(60)));
@@ -52,7 +52,7 @@ TEST_CASE("the Othello solver lists the legal moves and what they lead to") {
   }
 }
 
-TEST_CASE("every instruction set puts the moves of Othello in the same order") {
+TEST_CASE("every instruction set orders the moves of Othello in the same way") {
   if (avx2_kernels() == nullptr) {
     MESSAGE("SKIPPED: this processor has no AVX2");
     return;
@@ -73,7 +73,7 @@ TEST_CASE("every instruction set puts the moves of Othello in the same order") {
   }
 }
 
-TEST_CASE("what is good for one player of Othello is as bad for the other") {
+TEST_CASE("an Othello estimate is antisymmetric between the players") {
   Rng rng(8);
   const Kernels* avx2 = avx2_kernels();
   for (int i = 0; i < 1000; ++i) {

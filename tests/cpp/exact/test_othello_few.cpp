@@ -1,4 +1,4 @@
-/// The code for the last empty points of Othello against plain negamax and against itself.
+/// The code for the last empty points of Othello, compared with plain negamax and with itself.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -25,7 +25,7 @@ int solve(const Kernels& kernels, Board board, int alpha, int beta) {
   return kernels.solve_few(board, alpha, beta, nodes);
 }
 
-/// Every window tells on which side of it the score lies, and the score where it is inside.
+/// Every window gives a correct bound, and the exact score if it is inside.
 void check_windows(const Kernels& kernels, Board board, int score, Rng& rng) {
   CAPTURE(kernels.name);
   CAPTURE(board.own);
@@ -60,7 +60,7 @@ void check_random_endgames(int empties, int boards) {
 
 }  // namespace
 
-TEST_CASE("the last empty points of Othello are solved as by plain negamax") {
+TEST_CASE("the last empty points of Othello are solved like plain negamax does") {
   for (int empties = 0; empties <= 5; ++empties) check_random_endgames(empties, 3000);
   check_random_endgames(6, 1000);
   check_random_endgames(7, 300);
@@ -68,7 +68,7 @@ TEST_CASE("the last empty points of Othello are solved as by plain negamax") {
   check_random_endgames(9, 10);
 }
 
-TEST_CASE("a player without a disc has lost every point") {
+TEST_CASE("a player without discs has lost every point") {
   const Board last_disc = board_of("XO------" + std::string(56, '-'));
   for (const Kernels* kernels : every_kernels()) {
     CHECK(solve(*kernels, {0, 1}, -64, 64) == -64);
@@ -78,7 +78,7 @@ TEST_CASE("a player without a disc has lost every point") {
   }
 }
 
-TEST_CASE("the points that are left when neither can move belong to the winner") {
+TEST_CASE("if neither player can move, the remaining points belong to the winner") {
   Rng rng(5);
   for (int ended = 0; ended < 50;) {
     const Board board = random_endgame(rng, 1 + static_cast<int>(rng.below(6)));
@@ -90,7 +90,7 @@ TEST_CASE("the points that are left when neither can move belong to the winner")
   }
 }
 
-TEST_CASE("every instruction set searches the same tree of Othello") {
+TEST_CASE("every instruction set searches the same Othello tree") {
   Rng rng(11);
   for (int i = 0; i < 40; ++i) {
     const Board board = random_endgame(rng, kFewEmpties);
@@ -104,7 +104,7 @@ TEST_CASE("every instruction set searches the same tree of Othello") {
   }
 }
 
-TEST_CASE("the full board of Othello is no node, and a pass makes none") {
+TEST_CASE("the full Othello board and passes do not count as nodes") {
   Rng rng(3);
   for (int i = 0; i < 100; ++i) {
     for (int empties = 0; empties <= 1; ++empties) {

@@ -1,4 +1,4 @@
-/// The endgames of the French federation's test [FFO], scores and best moves as published.
+/// The FFO endgame test suite with its published scores and best moves.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ void check_best(const Endgame& endgame) {
   REQUIRE(othello::count_empties(endgame.board) == endgame.empties);
   OthelloSearch search;
   CHECK(search.search(endgame.board, -64, 64) == endgame.score);
-  if (endgame.empties <= othello::kFewEmpties) return;  // no table: no move
+  if (endgame.empties <= othello::kFewEmpties) return;  // without a table there is no move
   const std::string move = quoted_name(search.best_point(endgame.board));
   CHECK(endgame.best_moves.find(move) != std::string::npos);
 }

@@ -1,4 +1,4 @@
-/// Stable discs of Othello against all that can be played.
+/// Stable discs of Othello, compared with exhaustive play.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -13,8 +13,8 @@ using namespace pyengine::test;
 
 namespace {
 
-/// Discs that keep their colour in every game from `board`: `first` belongs to the player to move,
-/// `second` to the other.
+/// Discs that keep their colour in every continuation of `board`: `first` belongs to the player to
+/// move, `second` to the opponent.
 struct Kept {
   std::uint64_t first;
   std::uint64_t second;
@@ -37,7 +37,7 @@ Kept kept_discs(Board board) {
 
 }  // namespace
 
-TEST_CASE("no line of play flips a stable disc of Othello") {
+TEST_CASE("no line of play flips a stable Othello disc") {
   Rng rng(1);
   int stable = 0;
   int kept = 0;
@@ -53,7 +53,7 @@ TEST_CASE("no line of play flips a stable disc of Othello") {
     stable += count_bits(first) + count_bits(second);
     kept += count_bits(all.first) + count_bits(all.second);
   }
-  CHECK(stable * 10 >= kept * 7);  // most of what is safe near the end is seen to be
+  CHECK(stable * 10 >= kept * 7);  // most discs that are safe near the end are recognised
 }
 
 TEST_CASE("all discs of a full board are stable") {
@@ -64,7 +64,7 @@ TEST_CASE("all discs of a full board are stable") {
   }
 }
 
-TEST_CASE("stable discs of Othello spread from the corners") {
+TEST_CASE("stable Othello discs spread from the corners") {
   const Board board = board_of(
       "XXX----O"
       "XXX----O"
@@ -87,7 +87,7 @@ TEST_CASE("stable discs of Othello spread from the corners") {
   CHECK(stable_discs(board.other, board.own) == stable.other);
 }
 
-TEST_CASE("a full edge of Othello is stable") {
+TEST_CASE("a full Othello edge is stable") {
   const Board board = board_of("XOOXXOXO" + std::string(56, '-'));
   CHECK(stable_discs(board.own, board.other) == board.own);
   CHECK(stable_discs(board.other, board.own) == board.other);

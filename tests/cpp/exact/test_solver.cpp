@@ -1,4 +1,4 @@
-/// The solver through its public face: outside authorities, plain negamax, limits, the line.
+/// The solver's public interface: published values, plain negamax, limits, the line.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ State random_state(const std::shared_ptr<const AnyGame>& game, int plies, Rng& r
   }
 }
 
-/// The outcome for the player to move, by looking at everything.
+/// The outcome for the player to move, by exhaustive search.
 double minimax(const AnyPosition& position) {
   ActionList legal;
   position.legal_actions(legal);
@@ -62,7 +62,7 @@ double minimax(const AnyPosition& position) {
   return best;
 }
 
-/// Plays the line, which leads to the end of the game; the outcome for the player to move now.
+/// Plays the line to the end of the game; returns the outcome for the current player to move.
 double outcome_of_line(const State& start, const std::vector<Action>& line) {
   State state = start;
   for (const Action action : line) state.apply_action(action);
@@ -176,7 +176,7 @@ TEST_CASE("Connect Four's positions have their published scores") {
   check_pons("L1_R1", 100);
 }
 
-TEST_CASE("a limit gives the best move so far, and says that it is not exact") {
+TEST_CASE("a limit gives the best move so far, marked as not exact") {
   const auto game = load_game("gomoku");
   Solver solver(game, kTable);
   const State start(game);
@@ -212,7 +212,7 @@ TEST_CASE("an exact result has a best move, wherever the search for the line is 
     ++exact;
     REQUIRE(found.score == 1);
     REQUIRE(found.line.front() == kOnlyWin);
-    if (left > 0) break;  // it was not stopped
+    if (left > 0) break;  // the search was not stopped
   }
   CHECK(exact > 1);
 }
@@ -225,7 +225,8 @@ TEST_CASE("a depth that reaches every end is exact") {
   CHECK(solver.solve(State(game), {.depth = 3}, go_on).exact);  // the table knows by now
 }
 
-TEST_CASE("poll ends the search, by false with what there is and by throwing with nothing") {
+TEST_CASE(
+    "poll ends the search: with the current result by returning false, with none by throwing") {
   const auto game = load_game("go");
   Solver solver(game, kTable);
   int calls = 0;
@@ -236,7 +237,7 @@ TEST_CASE("poll ends the search, by false with what there is and by throwing wit
   CHECK(solver.solve(State(game), {.depth = 1}, go_on).depth == 1);  // and it works again
 }
 
-TEST_CASE("a search that is stopped before it knows a move has none") {
+TEST_CASE("a search stopped before it knows a move has none") {
   for (const char* name : {"connect_four", "othello", "gomoku", "go"}) {
     const auto game = load_game(name);
     Solver solver(game, kTable);
@@ -247,9 +248,9 @@ TEST_CASE("a search that is stopped before it knows a move has none") {
   }
 }
 
-TEST_CASE("the processor works for at most 50 ms between two polls, also on large boards") {
+TEST_CASE("at most 50 ms of CPU time pass between two polls, even on large boards") {
 #if defined(__SANITIZE_ADDRESS__)
-  constexpr double limit = 0.5;  // seconds; the sanitizer makes the code several times slower
+  constexpr double limit = 0.5;  // seconds; the sanitizer slows the code down several times
 #else
   constexpr double limit = 0.05;
 #endif
@@ -285,7 +286,7 @@ TEST_CASE("a user's game in which players move twice has the value of plain mini
   }
 }
 
-TEST_CASE("bad input is refused by name") {
+TEST_CASE("bad input is rejected by name") {
   const auto game = load_game("tic_tac_toe");
   Solver solver(game, kTable);
   const State start(game);
@@ -301,7 +302,7 @@ TEST_CASE("bad input is refused by name") {
   CHECK_THROWS_AS(solver.solve(over, {}, go_on), ConfigError);
 }
 
-TEST_CASE("the smallest table solves as the large one does") {
+TEST_CASE("the smallest table gives the same values as a large one") {
   const auto game = load_game("tic_tac_toe");
   Solver solver(game, 64);
   CHECK(solver.table_bytes() == 64);
@@ -312,7 +313,7 @@ TEST_SUITE("concurrent") {
   TEST_CASE("several threads find the same scores") {
     const auto game = load_game("connect_four");
     for (const Scored& scored : pons("L2_R2", 6)) {
-      Solver solver(game, 1U << 20);  // small: threads write over each other's entries
+      Solver solver(game, 1U << 20);  // small, so threads overwrite each other's entries
       State state(game);
       for (const char move : scored.moves) state.apply_action(move - '1');
       CAPTURE(scored.moves);
@@ -320,7 +321,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("several threads find the values of one, in every kind of position") {
+  TEST_CASE("several threads find the same values as one, in every kind of position") {
     Rng rng(11);
     const std::vector<std::pair<std::string, int>> games = {
         {"othello", 49},
@@ -347,7 +348,7 @@ TEST_SUITE("slow") {
   TEST_CASE("all of Connect Four's published positions") {
     for (const char* set : {"L2_R2", "L1_R1", "L1_R2", "L1_R3"}) check_pons(set, 1000);
   }
-  TEST_CASE("the empty board of Connect Four is won by the first player with his 41st stone") {
+  TEST_CASE("the first player wins the empty board of Connect Four with the 41st stone") {
     const auto game = load_game("connect_four");
     Solver solver(game, std::uint64_t{1} << 30);
     CHECK(solver.solve(State(game), {.score = true}, go_on).value == 1);

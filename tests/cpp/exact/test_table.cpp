@@ -1,4 +1,4 @@
-/// The transposition table: what it keeps, how it grows, and what several threads do to it.
+/// The transposition table: storage, growth, and concurrent access.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace pyengine::alphabeta {
 namespace {
 
-/// What a test stores under a key, so that it knows what it must find.
+/// The test's value for a key, which lookups must return.
 Found found_for(std::uint64_t key) {
   const auto score = static_cast<int>(key % 2'000'001) - 1'000'000;
   return {score, static_cast<Bound>(1 + key % 3), static_cast<std::uint8_t>(key % 256),
@@ -30,7 +30,7 @@ std::uint64_t key_of(std::uint64_t number) { return mix64(number); }
 
 void look_at_nothing() {}
 
-TEST_CASE("a table gives back what was stored, scores of both signs and no action too") {
+TEST_CASE("a table returns what was stored, including scores of both signs and no action") {
   Table table(1U << 16);
   for (const int score : {0, 1, -1, kNoScore + 1, -kNoScore - 1}) {
     table.store(7, {score, Bound::exact, kWholeGame, kNoAction}, 1);
@@ -45,14 +45,14 @@ TEST_CASE("a table gives back what was stored, scores of both signs and no actio
   CHECK(!table.find(7));
 }
 
-TEST_CASE("a table never holds more than it was given, and refuses less than a bucket") {
+TEST_CASE("a table never exceeds its size and rejects sizes below a bucket") {
   for (const std::uint64_t bytes : {64U, 100U, 1U << 20, (1U << 22) + 17}) {
     CHECK(Table(bytes).bytes() <= bytes);
   }
   CHECK_THROWS_AS(Table(63), ConfigError);
 }
 
-TEST_CASE("a table that grows keeps what it has") {
+TEST_CASE("a table that grows keeps its entries") {
   constexpr std::uint64_t kStored = 4000;
   Table table(64U << 20);
   for (std::uint64_t i = 0; i < kStored; ++i) table.store(key_of(i), found_for(key_of(i)), 1);
@@ -67,7 +67,7 @@ TEST_CASE("a table that grows keeps what it has") {
   CHECK(kept > kStored * 99 / 100);
 }
 
-TEST_CASE("a table takes room for what one search stores, not for many small ones") {
+TEST_CASE("a table grows for the stores of one search, not for many small searches") {
   constexpr std::uint64_t kSmall = 10000;
   Table table(64U << 20);
   const std::uint64_t before = table.bytes_in_use();
@@ -81,7 +81,7 @@ TEST_CASE("a table takes room for what one search stores, not for many small one
   CHECK(table.bytes_in_use() <= table.bytes());
 }
 
-TEST_CASE("a table that is stopped while it grows gives back nothing wrong, and grows later") {
+TEST_CASE("a table stopped while growing returns nothing wrong, and grows later") {
   constexpr std::uint64_t kStored = 4000;
   Table table(64U << 20);
   for (std::uint64_t i = 0; i < kStored; ++i) table.store(key_of(i), found_for(key_of(i)), 1);
@@ -97,7 +97,7 @@ TEST_CASE("a table that is stopped while it grows gives back nothing wrong, and 
   }
 }
 
-TEST_CASE("a full bucket gives up what cost least, and what an earlier search has left first") {
+TEST_CASE("a full bucket evicts entries of earlier searches first, then the cheapest") {
   Table table(64);  // one bucket of four
   table.begin_search();
   for (const std::uint64_t key : {1U, 2U, 3U, 4U}) {
@@ -109,12 +109,12 @@ TEST_CASE("a full bucket gives up what cost least, and what an earlier search ha
   table.begin_search();
   table.store(6, found_for(6), 1);
   table.store(7, found_for(7), 1);
-  CHECK(table.find(6));  // of this search, though it cost less than the others
+  CHECK(table.find(6));  // from this search, although it cost less than the others
   CHECK(table.find(7));
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("threads that write over each other never find what nobody has stored") {
+  TEST_CASE("threads that overwrite each other never find what nobody has stored") {
     Table table(1U << 20);
     std::vector<std::thread> threads;
     std::atomic<int> wrong{0};

@@ -1,4 +1,4 @@
-/// What a solver remembers of a user's game: numbers for its states and its outcomes.
+/// The solver's memory of a user's game: numbers for its states and outcomes.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ States states() {
   return found;
 }
 
-TEST_CASE("states with one hash have different numbers, and equal states the same") {
+TEST_CASE("states with the same hash have different numbers, and equal states the same") {
   const States first = states();
   const States again = states();
   StateNumbers numbers(100);
@@ -36,7 +36,7 @@ TEST_CASE("states with one hash have different numbers, and equal states the sam
   }
 }
 
-TEST_CASE("a state that was forgotten gets a new number, and one that is asked for is kept") {
+TEST_CASE("a forgotten state gets a new number, and a recently used one is kept") {
   const States all = states();
   StateNumbers numbers(3);
   const auto number = [&](std::size_t i) { return numbers.number(all[i], i % 2, [] {}); };
@@ -47,7 +47,7 @@ TEST_CASE("a state that was forgotten gets a new number, and one that is asked f
     CHECK(next > last);
     last = next;
     CHECK(numbers.size() <= 3);
-    CHECK(number(0) == first);  // asked for in every round
+    CHECK(number(0) == first);  // used in every round
   }
   CHECK(number(1) > last);
   numbers.clear();
@@ -55,7 +55,7 @@ TEST_CASE("a state that was forgotten gets a new number, and one that is asked f
   CHECK(number(0) > last);
 }
 
-TEST_CASE("an outcome comes back as it was, with its sign") {
+TEST_CASE("an outcome is returned unchanged, with its sign") {
   Outcomes outcomes;
   const std::vector<double> given = {0.0, 1.0, 1e9, 1e9 - 1, 5e-324, 1.0 / 3.0, 1.7e308};
   for (const double outcome : given) {

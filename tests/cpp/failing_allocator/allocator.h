@@ -1,15 +1,15 @@
-/// An operator new that fails when it is told to.
+/// An operator new that fails on demand.
 #pragma once
 
 #include <cstdint>
 
 namespace pyengine::failing_allocator {
 
-/// How many allocations fail from the chosen one on.
+/// How many allocations fail, starting with the chosen one.
 enum class Failures : std::uint8_t { one, all };
 
-/// While it is in scope the allocation of this number (from 0), of any thread, fails; with
-/// Failures::all every later one does too.
+/// While in scope, the allocation with this number (from 0, on any thread) fails, and with
+/// Failures::all every later one too.
 class Failing {
  public:
   Failing(std::int64_t number, Failures failures) noexcept;

@@ -1,5 +1,5 @@
-/// Searches that run out of memory at every place that allocates: each ends with an error or with
-/// its result, leaves a sound tree, and the next one is as if nothing had happened.
+/// Searches that run out of memory at every allocation: each ends with an error or its result,
+/// leaves a valid tree, and the next search is unaffected.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -27,7 +27,7 @@ using namespace search_test;
 using failing_allocator::Failing;
 using failing_allocator::Failures;
 
-/// Ends the program when a case hangs: nothing else could.
+/// Ends the program if a case hangs, because nothing else could.
 class Watchdog {
  public:
   explicit Watchdog(std::string what) : thread_([this, what = std::move(what)] { watch(what); }) {}
@@ -53,14 +53,14 @@ class Watchdog {
   std::thread thread_;
 };
 
-/// Numbers of allocations that fail in turn: each of the first ones, then fewer and fewer.
+/// Indices of allocations that fail in turn: every early one, then increasingly sparse.
 std::int64_t next_number(std::int64_t number) {
   constexpr std::int64_t kEach = 150;
   return number < kEach ? number + 1 : number + 1 + number / 24;
 }
 
-/// Runs `attempt` with one allocation after the other failing, until it needs no more; after each,
-/// `afterwards` is called with memory again.
+/// Runs `attempt` with one allocation after another failing, until no more are made; after each
+/// run, calls `afterwards` with memory available.
 void with_failures(const std::string& what, const std::function<void()>& attempt,
                    const std::function<void()>& afterwards) {
   for (const Failures failures : {Failures::one, Failures::all}) {
@@ -93,7 +93,7 @@ struct Case {
   bool deterministic = false;
   std::uint64_t cache_entries = 0;
   double noise = 0.0;
-  int in_flight = 0;  ///< 0: as by default
+  int in_flight = 0;  ///< 0: the default
 };
 
 std::shared_ptr<Evaluator> mock(Mock behaviour) {
@@ -146,7 +146,7 @@ void search_without_memory(const State& state, const Case& one, std::uint64_t si
   const SearchConfig config = config_of(one, simulations);
   Patient host;
   std::unique_ptr<Searcher> searcher;
-  const auto check_sound = [&] {  // a chunk that failed is the memory cap
+  const auto check_sound = [&] {  // a failed chunk counts as the memory limit
     const bool exact = searcher->stats().refusals == 0;
     const TreeCount count = check_tree(*searcher->tree(), exact);
     CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
@@ -174,12 +174,12 @@ void search_without_memory(const State& state, const Case& one, std::uint64_t si
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("a search that runs out of memory ends, and the next one is as good as any") {
+  TEST_CASE("a search that runs out of memory ends, and the next one is unaffected") {
     const State gomoku = random_state(load_game("gomoku", {{"board_size", 6LL}}), 4, 1);
     for (const Case& one : cases()) search_without_memory(gomoku, one, 60);
   }
 
-  TEST_CASE("games whose positions remember their past run out of memory like others") {
+  TEST_CASE("games whose positions store their history run out of memory like others") {
     const State go(load_game("go", {{"board_size", 5LL}}));
     for (const std::size_t i : {0U, 1U, 3U}) search_without_memory(go, cases()[i], 40);
   }
@@ -204,7 +204,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("self-play that runs out of memory ends, and its games go on") {
+  TEST_CASE("self-play that runs out of memory ends, and its games continue") {
     const auto game = load_game("tic_tac_toe");
     for (const Case& one : cases()) {
       if (one.deterministic) continue;

@@ -9,7 +9,7 @@ using namespace pyengine;
 using namespace pyengine::test;
 
 TEST_CASE("Connect Four has as many positions and sequences as published") {
-  // OEIS A212693; sequences end where a game ends, which is first possible after seven plies.
+  // OEIS A212693; sequences end with the game, which is first possible after seven plies.
   const std::vector<std::size_t> positions = {1, 7, 49, 238, 1120, 4263, 16422, 54859};
   std::unordered_map<std::uint64_t, ConnectFour> level;
   level.emplace(ConnectFour().hash(), ConnectFour());
@@ -79,7 +79,7 @@ TEST_CASE("a four in each direction ends the game") {
   }
 }
 
-TEST_CASE("a four does not run round the edge") {
+TEST_CASE("a four does not wrap around the edge") {
   const auto over = [](const char* drawing) {
     return ConnectFour::from_setup({4, 5}, board(drawing)).outcome().has_value();
   };
@@ -94,20 +94,20 @@ TEST_CASE("a full Connect Four board without a four is a draw") {
   CHECK(position.outcome() == Outcome{0.0F});
 }
 
-TEST_CASE("a floating stone is refused with its place") {
+TEST_CASE("a floating stone is rejected with its position") {
   const std::string message = setup_error<ConnectFour>({4, 4}, board(".... .X.. .... .O.."));
   CHECK(message.find("floating stone at row 1, column 1") != std::string::npos);
   CHECK(setup_error<ConnectFour>({4, 4}, board(".... .... .X.. .O..")).empty());
 }
 
-TEST_CASE("two winners of Connect Four are refused, one ends the game") {
+TEST_CASE("two winners of Connect Four are rejected, one ends the game") {
   CHECK(setup_error<ConnectFour>({4, 4}, board("X..O X..O X..O X..O")).find("winner") !=
         std::string::npos);
   const auto won = ConnectFour::from_setup({4, 4}, board("...O X..O X..O X..O"));
   CHECK(won.outcome() == Outcome{-1.0F});
 }
 
-TEST_CASE("a Connect Four board and its floor fit a word") {
+TEST_CASE("a Connect Four board and its floor fit into a word") {
   CHECK(ConnectFour::parse({}) == ConnectFour::Params{6, 7});
   CHECK(ConnectFour::parse({{"rows", 7LL}, {"columns", 8LL}}) == ConnectFour::Params{7, 8});
   CHECK_THROWS_AS(ConnectFour::parse({{"rows", 8LL}, {"columns", 8LL}}), ConfigError);

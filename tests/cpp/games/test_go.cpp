@@ -1,4 +1,4 @@
-/// The rules of Go on boards by hand.
+/// The rules of Go on given boards.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 using namespace pyengine;
 using namespace pyengine::go_test;
 
-TEST_CASE("Go: a chain without liberties is taken off, whole") {
+TEST_CASE("Go: a chain without liberties is removed as a whole") {
   auto go = start({".OO..",  //
                    "OXX..",  //
                    ".OO..",  //
@@ -24,7 +24,7 @@ TEST_CASE("Go: a chain without liberties is taken off, whole") {
   CHECK(rows_of(go) == Rows{".OO..", "O..O.", ".OO..", ".....", "....."});
 }
 
-TEST_CASE("Go: one play takes several chains, and captures before it counts its own liberties") {
+TEST_CASE("Go: one play captures several chains, before its own liberties are counted") {
   auto go = start({"XO.OX",  //
                    "XXOXX",  //
                    ".....",  //
@@ -34,7 +34,7 @@ TEST_CASE("Go: one play takes several chains, and captures before it counts its 
   CHECK(rows_of(go) == Rows{"X.X.X", "XXOXX", ".....", ".....", "....."});
 }
 
-TEST_CASE("Go: suicide is illegal, or takes off groups of two or more") {
+TEST_CASE("Go: suicide is illegal, or removes groups of two or more") {
   const Rows rows{".XO..",  //
                   "XO...",  //
                   "O....",  //
@@ -63,7 +63,7 @@ TEST_CASE("Go: suicide is illegal, or takes off groups of two or more") {
   CHECK(go.last_move(0) == at(go, "A5"));
 }
 
-TEST_CASE("Go: a ko may not be retaken at once under any rule") {
+TEST_CASE("Go: a ko may not be retaken immediately under any rule") {
   for (const Superko superko : {Superko::positional, Superko::situational, Superko::simple}) {
     auto go = start({".XO..",  //
                      "X.XO.",  //
@@ -83,7 +83,7 @@ TEST_CASE("Go: a ko may not be retaken at once under any rule") {
   }
 }
 
-TEST_CASE("Go: a snapback is no ko") {
+TEST_CASE("Go: a snapback is not a ko") {
   for (const Superko superko : {Superko::positional, Superko::situational, Superko::simple}) {
     auto go = start({"..OX.",  //
                      "OOOX.",  //
@@ -91,7 +91,7 @@ TEST_CASE("Go: a snapback is no ko") {
                      ".....",  //
                      "....."},
                     0, superko);
-    play(go, {"B5", "A5"});  // White takes one stone, but with a chain of five
+    play(go, {"B5", "A5"});  // White captures one stone, but with a chain of five
     CHECK(rows_of(go)[0] == "O.OX.");
     CHECK(go.ko_point() == kNoAction);
     play(go, {"B5"});
@@ -99,13 +99,13 @@ TEST_CASE("Go: a snapback is no ko") {
   }
 }
 
-// Black B4 sends two stones, White D4 takes them, Black C4 takes the taker: the first board again.
+// Black B4 sends two stones, White D4 captures them, Black C4 recaptures: the first board again.
 const Rows kSendTwo{"O.X.",  //
                     "OOOX",  //
                     "..OX",  //
                     "..O."};
 
-TEST_CASE("Go: positional superko forbids to send two and return one") {
+TEST_CASE("Go: positional superko forbids sending two and returning one") {
   auto go = start(kSendTwo, 0, Superko::positional);
   play(go, {"B4", "D4"});
   CHECK(rows_of(go)[0] == "O..O");
@@ -115,25 +115,25 @@ TEST_CASE("Go: positional superko forbids to send two and return one") {
   CHECK(legal(go, "C4"));  // the board has changed elsewhere
 }
 
-TEST_CASE("Go: situational superko allows to return one when the other side is to move then") {
+TEST_CASE("Go: situational superko allows returning one if the other side is then to move") {
   auto go = start(kSendTwo, 0, Superko::situational);
   play(go, {"B4", "D4", "C4"});
   CHECK(rows_of(go) == kSendTwo);
   CHECK(go.to_move() == 1);
   play(go, {"pass"});
-  CHECK_FALSE(legal(go, "B4"));  // that board with White to move was there
+  CHECK_FALSE(legal(go, "B4"));  // that board occurred with White to move
   auto white_first = start(kSendTwo, 1, Superko::situational);
   play(white_first, {"pass", "B4", "D4"});
   CHECK_FALSE(legal(white_first, "C4"));
 }
 
-TEST_CASE("Go: simple ko lets the game send two and return one for ever") {
+TEST_CASE("Go: simple ko allows sending two and returning one forever") {
   auto go = start(kSendTwo, 0, Superko::simple);
   for (int round = 0; round < 3; ++round) play(go, {"B4", "D4", "C4", "pass"});
   CHECK(rows_of(go) == kSendTwo);
 }
 
-TEST_CASE("Go: superko counts from the setup, and a ko of the setup is remembered") {
+TEST_CASE("Go: superko starts from the setup, and a ko of the setup is remembered") {
   const Rows rows{".XO..",  //
                   "XO.O.",  //
                   ".XO..",  //
@@ -158,7 +158,7 @@ TEST_CASE("Go: superko counts from the setup, and a ko of the setup is remembere
   }
 }
 
-TEST_CASE("Go: a setup that cannot be is refused") {
+TEST_CASE("Go: an impossible setup is rejected") {
   const auto params = board(3, 3);
   const auto refused = [&](const BoardSetup& setup) {
     CHECK_THROWS_AS((void)Go9::from_setup(params, setup), ConfigError);
@@ -181,7 +181,7 @@ TEST_CASE("Go: a setup that cannot be is refused") {
   }
 }
 
-TEST_CASE("Go: two passes in a row or the longest game end it, and area decides") {
+TEST_CASE("Go: two consecutive passes or the maximum length end the game, and area decides") {
   GoParams params = board(5, 5);
   params.komi = 0.5;
   auto go = Go9::from_setup(params,
@@ -207,7 +207,7 @@ TEST_CASE("Go: two passes in a row or the longest game end it, and area decides"
   CHECK(limited.outcome()->first == 1.0F);
 }
 
-TEST_CASE("Go: a whole komi can make a draw") {
+TEST_CASE("Go: an integer komi allows a draw") {
   GoParams params = board(3, 3);
   params.komi = 9.0;
   Go9 go(params);
@@ -231,7 +231,7 @@ TEST_CASE("Go: a copy shares nothing") {
   CHECK(copy == go);
 }
 
-TEST_CASE("Go: equal means the same future") {
+TEST_CASE("Go: equality means the same future") {
   const auto params = board(5, 5);
   Go9 a(params);
   Go9 b(params);
@@ -250,7 +250,7 @@ TEST_CASE("Go: equal means the same future") {
   CHECK(c.hash() != d.hash());
 }
 
-TEST_CASE("Go: the hash tells apart what a ko or a pass makes different on one board") {
+TEST_CASE("Go: the hash distinguishes positions with a ko or a pass on the same board") {
   for (const Superko superko : {Superko::simple, Superko::positional, Superko::situational}) {
     auto taken = start({".XO..",  //
                         "XO.O.",  //
@@ -273,7 +273,7 @@ TEST_CASE("Go: the hash tells apart what a ko or a pass makes different on one b
   }
 }
 
-TEST_CASE("Go: move texts have no I and row 1 at the bottom") {
+TEST_CASE("Go: move names skip I and have row 1 at the bottom") {
   const auto params = board(19, 19);
   CHECK(Go19::action_to_string(params, 0) == "A19");
   CHECK(Go19::action_to_string(params, 8) == "J19");
@@ -295,7 +295,7 @@ TEST_CASE("Go: move texts have no I and row 1 at the bottom") {
         "X to move\n");
 }
 
-TEST_CASE("Go: parameters are read back as written, and refused by name") {
+TEST_CASE("Go: parameters are read back as written, and rejected by name") {
   const auto size9 = Go9::parse({{"board_size", 9LL}, {"komi", 7.0}, {"suicide", true}});
   CHECK(size9.columns == 9);
   CHECK(size9.max_game_length == 162);
@@ -324,7 +324,7 @@ TEST_CASE("Go: parameters are read back as written, and refused by name") {
   for (const ParamMap& map : refused) CHECK_THROWS_AS((void)Go9::parse(map), ConfigError);
 }
 
-TEST_CASE("Go: each board belongs to exactly one type, the smallest that holds it") {
+TEST_CASE("Go: each board belongs to exactly one type, the smallest that fits it") {
   for (int rows = 1; rows <= 19; ++rows) {
     for (int columns = 1; columns <= 19; ++columns) {
       const auto params = board(rows, columns);
@@ -336,8 +336,9 @@ TEST_CASE("Go: each board belongs to exactly one type, the smallest that holds i
   }
 }
 
-TEST_CASE("Go: playouts are uniform over the moves that fill no eye, and pass when there is none") {
-  // A5, C5 and E5 are Black's eyes, A1 and B2 would be suicide.
+TEST_CASE(
+    "Go: playouts are uniform over moves that do not fill an eye, and pass if there are none") {
+  // A5, C5 and E5 are Black's eyes; A1 and B2 would be suicide.
   const auto go = start({".X.X.",  //
                          "XXXXX",  //
                          "OOOOX",  //
@@ -351,7 +352,7 @@ TEST_CASE("Go: playouts are uniform over the moves that fill no eye, and pass wh
     ++seen[static_cast<std::size_t>(go.playout_move(rng, scratch))];
   }
   const auto count = [&](const char* text) { return seen[static_cast<std::size_t>(at(go, text))]; };
-  CHECK(count("C1") == draws);  // takes D1
+  CHECK(count("C1") == draws);  // captures D1
   const auto open = Go9(board(3, 3));
   std::array<int, 10> uniform{};
   for (int i = 0; i < 90000; ++i) {
@@ -365,8 +366,9 @@ TEST_CASE("Go: playouts are uniform over the moves that fill no eye, and pass wh
   CHECK(Go9(board(1, 1)).playout_move(rng, scratch) == 1);
 }
 
-TEST_CASE("Go: a playout may play every legal move but eyes, and nothing else") {
-  // A9 and E5 are eyes of X; J9 and C2 are not: too many hostile stones at their corners.
+TEST_CASE("Go: a playout may play every legal move except eyes, and nothing else") {
+  // A9 and E5 are eyes of X; J9 and C2 are not, because of too many opposing stones at their
+  // corners.
   const Rows rows{".X.....X.",  //
                   "X......OX",  //
                   ".........",  //
@@ -397,7 +399,7 @@ TEST_CASE("Go: a playout may play every legal move but eyes, and nothing else") 
   }
 }
 
-TEST_CASE("Go: every playout ends, with eyes alive or by the longest game") {
+TEST_CASE("Go: every playout ends, with live eyes or at the maximum length") {
   Rng rng(11);
   ActionList scratch;
   for (int game = 0; game < 200; ++game) {
@@ -413,7 +415,7 @@ TEST_CASE("Go: every playout ends, with eyes alive or by the longest game") {
   }
 }
 
-TEST_CASE("Go: the earlier boards of the planes show what was captured since") {
+TEST_CASE("Go: earlier boards in the planes show stones captured since") {
   auto go = start({".OO..",  //
                    "OXX..",  //
                    ".OO..",  //

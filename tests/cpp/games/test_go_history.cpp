@@ -15,7 +15,7 @@ using pyengine::Rng;
 
 constexpr int kMostStones = 9;
 
-/// A history, and what it is to hold.
+/// A history and its expected contents.
 struct Checked {
   GoHistory history;
   std::vector<std::pair<std::uint64_t, int>> positions;  ///< key and stones
@@ -25,7 +25,7 @@ struct Checked {
     history.add(key, stones);
     positions.emplace_back(key, stones);
   }
-  /// Assigns as the search does: to a history that held something else.
+  /// Assigns as the search does: to a history with other contents.
   void become(const Checked& other) {
     history = other.history;
     positions = other.positions;
@@ -59,7 +59,7 @@ void extend(Checked& history, Rng& rng, int plies) {
 
 }  // namespace
 
-TEST_CASE("a history that was assigned holds the other's positions, and no others") {
+TEST_CASE("an assigned history contains exactly the other's positions") {
   for (const int plies : {0, 1, 5, 40, 400}) {
     CAPTURE(plies);
     Rng rng(3, static_cast<std::uint64_t>(plies));

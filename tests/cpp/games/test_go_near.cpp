@@ -1,4 +1,4 @@
-/// What a playout of Go asks of the neighbours of a point, against a count one by one.
+/// The neighbour queries of Go playouts, compared with counting one by one.
 #include <doctest/doctest.h>
 
 #include <initializer_list>
@@ -20,7 +20,7 @@ unsigned count_near(unsigned near, unsigned what, unsigned first) {
 
 }  // namespace
 
-TEST_CASE("Go neighbours: all 65536 are counted and told from eyes as one by one") {
+TEST_CASE("Go neighbours: all 65536 configurations give the same counts and eyes as one by one") {
   for (unsigned near = 0; near < 65536; ++near) {
     const unsigned empty = count_near(near, 0, 0);
     const unsigned border = count_near(near, 3, 0);

@@ -1,4 +1,4 @@
-/// The board of Go's playouts has the rules of the game's own board.
+/// The board of Go's playouts follows the rules of the game's own board.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -47,9 +47,9 @@ int check_same_rules(const BasicGo<MaxSide>& go, GoPlayoutBoard<MaxSide>& board)
   return illegal;
 }
 
-/// One game on both boards, from a board that is made `from` plies into it; uniform over the legal
-/// moves, eyes too: so boards are repeated and groups give themselves up. Returns the illegal
-/// points seen.
+/// One game on both boards, from a position `from` plies into it; uniform over the legal moves
+/// including eyes, so boards repeat and groups commit suicide. Returns the number of illegal points
+/// seen.
 template <int MaxSide>
 int play_on_both(const GoParams& params, std::uint64_t seed, int from) {
   BasicGo<MaxSide> go(params);
@@ -57,14 +57,14 @@ int play_on_both(const GoParams& params, std::uint64_t seed, int from) {
   ActionList moves;
   const auto play = [&](auto&& also) {
     go.legal_actions(moves);
-    // A pass in 50, for which games do not end too soon.
+    // One pass in 50, so that games do not end too soon.
     const int count = moves.size() > 1 && rng.below(50) != 0 ? moves.size() - 1 : moves.size();
     const Action move = moves[static_cast<int>(rng.below(static_cast<std::uint32_t>(count)))];
     go.play(move);
     also(move);
   };
   for (int ply = 0; ply < from && !go.outcome(); ++ply) play([](Action) {});
-  // What a board refers to is the position it begins at.
+  // A board refers to its initial position.
   const BasicGo<MaxSide> start = go;
   GoPlayoutBoard<MaxSide> board = start.playout_board();
   int illegal = check_same_rules(go, board);
@@ -96,7 +96,7 @@ TEST_CASE("Go playouts: the same random games have the same legal moves and scor
   }
 }
 
-TEST_CASE("Go playouts: the moves are those of a playout by single moves") {
+TEST_CASE("Go playouts: the moves are those of move-by-move playouts") {
   for (const Superko superko : {Superko::positional, Superko::simple}) {
     Rng rng(4);
     ActionList scratch;
@@ -126,7 +126,7 @@ TEST_CASE("Go playouts: the moves are those of a playout by single moves") {
   }
 }
 
-TEST_CASE("Go playouts: outcomes and lengths are those of playouts by single moves") {
+TEST_CASE("Go playouts: outcomes and lengths match those of move-by-move playouts") {
   constexpr int kPlayouts = 4000;
   for (const Superko superko : {Superko::positional, Superko::simple}) {
     const Go9 start(params_of(7, 7, superko, false));
@@ -147,7 +147,8 @@ TEST_CASE("Go playouts: outcomes and lengths are those of playouts by single mov
       }
       plain_wins += static_cast<double>(go.outcome()->first > 0);
     }
-    // Five standard deviations: of a chance near 1/2, and of lengths that vary by less than 20.
+    // Five standard deviations: for a probability near 1/2, and for lengths that vary by less than
+    // 20.
     CHECK(std::abs(light_wins - plain_wins) < 5.0 * std::sqrt(0.5 * kPlayouts));
     CHECK(std::abs(light_plies - plain_plies) < 5.0 * 20.0 * std::sqrt(2.0 * kPlayouts));
   }
@@ -158,10 +159,10 @@ TEST_CASE("Go playouts: the smallest games, and those too long for the board") {
   CHECK_FALSE(Go9(GoParams{9, 9, 7.5, Superko::positional, false, 1000}).has_light_playout());
   CHECK(Go9(GoParams{9, 9, 7.5, Superko::simple, false, 1000}).has_light_playout());
   Rng rng(5);
-  // The one point would be suicide.
+  // The only point would be suicide.
   const Playout passes = Go9(params_of(1, 1, Superko::positional, false)).light_playout(rng);
   CHECK(passes == Playout{{-1.0F}, 2});
-  // A game of one ply is its first move, which has the whole board.
+  // A game of one ply is its first move, on the whole board.
   const Playout one = Go9(GoParams{3, 3, 7.5, Superko::positional, false, 1}).light_playout(rng);
   CHECK(one == Playout{{1.0F}, 1});
 }

@@ -1,4 +1,4 @@
-/// Go against a naive referee: random games and whole trees, under every rule set.
+/// Go compared with a naive reference: random games and whole trees, under every rule set.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void check_area(const G& go, const NaiveGo& naive, int points) {
   REQUIRE(go.area() == GoArea{first.count(), second.count()});
 }
 
-/// What can be seen of a position without its past. Returns the legal actions.
+/// The visible part of a position without its history. Returns the legal actions.
 template <class G>
 std::vector<int> compare_positions(const G& go, const NaiveGo& naive) {
   const int points = go.params().rows * go.params().columns;
@@ -86,7 +86,8 @@ void compare_random_game(const GoParams& params, Rng& rng) {
     if (naive.over()) return;
     const auto draw = [&] { return list[rng.below(static_cast<std::uint32_t>(list.size()))]; };
     Action action = draw();
-    if (action == list.back()) action = draw();  // passes are rare, or small boards end too soon
+    if (action == list.back())
+      action = draw();  // makes passes rare, or small boards would end too soon
     go.play(action);
     naive.play(action);
     moves.push_back(action);
@@ -106,7 +107,7 @@ void compare_random_games(int rows, int columns, int games, int max_length) {
   }
 }
 
-/// Sequences of plies from the start, games that end earlier included.
+/// Number of sequences from the start, including games that end earlier.
 template <class G>
 std::uint64_t sequences(const G& go, int depth) {
   if (depth == 0) return 1;
@@ -134,7 +135,7 @@ std::uint64_t naive_sequences(const NaiveGo& go, int depth) {
 
 }  // namespace
 
-TEST_CASE("Go: legal moves, captures, planes, liberties and area are those of a naive referee") {
+TEST_CASE("Go: legal moves, captures, planes, liberties and area match the naive reference") {
   for (int rows = 1; rows <= 3; ++rows) {
     for (int columns = 1; columns <= 5; ++columns) {
       CAPTURE(rows);
@@ -152,7 +153,7 @@ TEST_CASE("Go: legal moves, captures, planes, liberties and area are those of a 
   compare_random_games<Go19>(19, 4, 1, 150);
 }
 
-TEST_CASE("Go: a thousand and more random games agree with the naive referee" *
+TEST_CASE("Go: more than a thousand random games match the naive reference" *
           doctest::test_suite("slow")) {
   for (int rows = 1; rows <= 5; ++rows) {
     for (int columns = 1; columns <= 5; ++columns) {
@@ -163,7 +164,7 @@ TEST_CASE("Go: a thousand and more random games agree with the naive referee" *
   compare_random_games<Go13>(13, 13, 1, 350);
 }
 
-TEST_CASE("Go: the same tree as the naive referee on tiny boards") {
+TEST_CASE("Go: tiny boards have the same tree as the naive reference") {
   const std::vector<std::array<int, 3>> boards{{1, 2, 7}, {2, 2, 6}, {2, 3, 5}, {1, 4, 6}};
   for (const auto& [rows, columns, depth] : boards) {
     for (const Superko superko : {Superko::positional, Superko::situational, Superko::simple}) {

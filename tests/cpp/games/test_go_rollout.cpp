@@ -20,7 +20,7 @@ using namespace pyengine::go_test;
 
 namespace {
 
-/// Weights that tell all patterns and features apart.
+/// Weights that distinguish all patterns and features.
 GoRolloutWeights mixed_weights() {
   GoRolloutWeights weights;
   Rng rng(7, 0);
@@ -58,8 +58,8 @@ GoRolloutMoves moves_of(const GoRolloutPolicy& policy, const std::vector<std::st
   return found;
 }
 
-/// The names of the features of a move but for its distance, joined; "none" for a move that the
-/// policy does not play.
+/// The names of a move's features except its distance, joined; "none" for a move that the policy
+/// does not play.
 std::string features_of(const std::vector<std::string>& rows, int to_move, const char* move,
                         const std::vector<const char*>& played = {}) {
   const auto game = go_game(static_cast<int>(rows.size()), static_cast<int>(rows[0].size()));
@@ -79,7 +79,7 @@ std::string features_of(const std::vector<std::string>& rows, int to_move, const
 
 }  // namespace
 
-TEST_CASE("Go rollout: strengths kept from play to play are those of the board from scratch") {
+TEST_CASE("Go rollout: incrementally updated strengths equal those computed from scratch") {
   const GoRolloutStrengths weights(mixed_weights());
   int plies = 0;
   const auto play_games = [&]<int side>(std::integral_constant<int, side>, int rows, int columns,
@@ -132,7 +132,7 @@ TEST_CASE("Go rollout: strengths kept from play to play are those of the board f
   CHECK(plies > 4000);
 }
 
-TEST_CASE("Go rollout: a move is drawn by its share of the strengths") {
+TEST_CASE("Go rollout: a move is drawn with probability proportional to its strength") {
   const GoRolloutStrengths weights(mixed_weights());
   const GoRolloutGrid<9> grid(5, 5);
   GoRolloutBoard<9> board(grid, weights);
@@ -157,13 +157,13 @@ TEST_CASE("Go rollout: a move is drawn by its share of the strengths") {
     const double expected = kDraws * static_cast<double>(strengths[i]) / total;
     chi_squared += std::pow(drawn[moves[i].point] - expected, 2) / expected;
   }
-  CHECK(chi_squared < 34.8);  // 99 % of the distribution with 18 degrees of freedom
+  CHECK(chi_squared < 34.8);  // 99th percentile with 18 degrees of freedom
 }
 
-TEST_CASE("Go rollout: a draw ends and is right where answers have nearly all of the sums") {
+TEST_CASE("Go rollout: drawing ends and is correct if answers have nearly all of the sums") {
   GoRolloutWeights table = no_weights();
   for (std::size_t i = 6; i < 9; ++i) table.features[i] = -30.0F;  // no move near the last one
-  for (std::size_t i = 0; i < kGoPatterns; ++i) {  // much beside an opponent's stone
+  for (std::size_t i = 0; i < kGoPatterns; ++i) {  // high strength next to an opponent's stone
     for (unsigned at = 0; at < 8; ++at) {
       if ((i >> (2 * at) & 3U) == 2) table.pattern[i] = 8.0F;
     }
@@ -188,7 +188,7 @@ TEST_CASE("Go rollout: a draw ends and is right where answers have nearly all of
   }
 }
 
-TEST_CASE("Go rollout: without weights all moves but eyes and suicide are equal") {
+TEST_CASE("Go rollout: without weights all moves except eyes and suicide are equal") {
   const GoRolloutPolicy policy(no_weights());
   const auto found = moves_of(policy,
                               {".X.X.",  //
@@ -197,7 +197,7 @@ TEST_CASE("Go rollout: without weights all moves but eyes and suicide are equal"
                                "OOO.X",  //
                                ".O.XX"},
                               0);
-  // A5 and C5 are eyes of X; at A1 X would have no liberty. Left: E5, E4, B3, D2, C1.
+  // A5 and C5 are eyes of X; at A1 X would have no liberty. This leaves E5, E4, B3, D2 and C1.
   std::vector<Action> points;
   for (const GoRolloutMove& move : found.moves) points.push_back(move.point);
   CHECK(points == std::vector<Action>{4, 9, 11, 18, 22});
@@ -239,7 +239,7 @@ TEST_CASE("Go rollout: tactics of a move") {
   CHECK(features_of(corner, 1, "A5") == "self_atari_chain");
 }
 
-TEST_CASE("Go rollout: features of a move by the last one") {
+TEST_CASE("Go rollout: features of a move relative to the last one") {
   const std::vector<std::string> rows = {".....",  //
                                          ".X...",  //
                                          ".OX..",  //
@@ -252,7 +252,7 @@ TEST_CASE("Go rollout: features of a move by the last one") {
                                            "OX...",  //
                                            ".....",  //
                                            "....."};
-  // O plays C3: the stone at B3 is in atari. B2 is its last liberty, B5 and A2 take a neighbour.
+  // O plays C3, which puts B3 in atari. B2 is its last liberty; B5 and A2 capture a neighbour.
   CHECK(features_of(threat, 1, "C3") == "atari");
   CHECK(features_of(threat, 1, "D5").empty());
   CHECK(features_of(threat, 0, "B5", {"E1", "C3"}) == "capture_stone rescue");
@@ -260,7 +260,7 @@ TEST_CASE("Go rollout: features of a move by the last one") {
   CHECK(features_of(threat, 0, "B2", {"E1", "C3"}) == "escape extend");
 }
 
-TEST_CASE("Go rollout: a point forbidden by ko is no move") {
+TEST_CASE("Go rollout: a point forbidden by ko is not a move") {
   const std::vector<std::string> rows = {".XO..",  //
                                          "XO.O.",  //
                                          ".XO..",  //
@@ -279,7 +279,7 @@ TEST_CASE("Go rollout: a point forbidden by ko is no move") {
   CHECK(has({"C4", "A1", "E1"}, taken));
 }
 
-TEST_CASE("Go rollout: to take the stone of the last move is a feature of its own") {
+TEST_CASE("Go rollout: capturing the last move's stone is a separate feature") {
   const std::vector<std::string> rows = {".X...",  //
                                          "X.X..",  //
                                          ".....",  //
@@ -289,7 +289,7 @@ TEST_CASE("Go rollout: to take the stone of the last move is a feature of its ow
   CHECK(features_of(rows, 1, "B4") == "self_atari_stone");
 }
 
-TEST_CASE("Go rollout: tables of another size and weights that are not finite are refused") {
+TEST_CASE("Go rollout: tables of the wrong size and non-finite weights are rejected") {
   GoRolloutWeights weights = no_weights();
   weights.pattern.pop_back();
   CHECK_THROWS_WITH_AS(GoRolloutPolicy{weights},

@@ -33,7 +33,7 @@ TEST_CASE("Gomoku keeps the promises of a game under every rule") {
   check_promises<Gomoku>(rules(GomokuRule::standard, 8, 4), 5);
 }
 
-TEST_CASE("six in a row win in freestyle, not where exactly five are asked") {
+TEST_CASE("six in a row win in freestyle, but not if exactly five are required") {
   const std::string six = ".XXX.XX..";
   CHECK(after(GomokuRule::freestyle, six, "E9") == Outcome{1.0F});
   CHECK_FALSE(after(GomokuRule::standard, six, "E9"));
@@ -44,7 +44,7 @@ TEST_CASE("six in a row win in freestyle, not where exactly five are asked") {
   }
 }
 
-TEST_CASE("a five counts although another row through the point is too long") {
+TEST_CASE("a five counts even if another row through the point is too long") {
   Gomoku position = Gomoku::from_setup(rules(GomokuRule::standard, 9),
                                        board("XXX.XX..."
                                              "...X....."
@@ -55,7 +55,7 @@ TEST_CASE("a five counts although another row through the point is too long") {
   CHECK(position.outcome() == Outcome{1.0F});
 }
 
-TEST_CASE("in Renju six are a foul of Black's and a win of White's") {
+TEST_CASE("in Renju six are a foul for Black and a win for White") {
   const auto params = rules(GomokuRule::renju, 9);
   const Gomoku black = Gomoku::from_setup(params, board(".XXX.XX.."));
   CHECK_FALSE(black.is_legal(4));
@@ -78,7 +78,7 @@ TEST_CASE("White has no forbidden points in Renju") {
 }
 
 TEST_CASE("Black without a legal move draws in Renju") {
-  // The one free point is the middle of what would be six in a row.
+  // The only free point is the middle of a potential six.
   const char* drawing =
       "XXX.XX"
       "OOXOXO"
@@ -91,7 +91,7 @@ TEST_CASE("Black without a legal move draws in Renju") {
   CHECK(stuck.outcome() == Outcome{0.0F});
   CHECK(legal(stuck).empty());
   CHECK_FALSE(Gomoku::from_setup(params, board(drawing, 1)).outcome());
-  // The same end reached by White's move.
+  // The same final position, reached by White's move.
   std::string before = drawing;
   before[11] = '.';
   Gomoku position = Gomoku::from_setup(params, board(before, 1));
@@ -137,7 +137,7 @@ TEST_CASE("Gomoku's parameters are checked by name") {
   CHECK_THROWS_AS(Gomoku::parse({{"rule", "renju"}, {"win_length", 4LL}}), ConfigError);
 }
 
-TEST_CASE("two winners of Gomoku are refused, by the rule in force") {
+TEST_CASE("two winners of Gomoku are rejected, according to the rule in force") {
   const char* drawing = "XXXXXX... OOOOO....";
   CHECK_FALSE(setup_error<Gomoku>(rules(GomokuRule::freestyle, 9), board(drawing)).empty());
   const auto standard = Gomoku::from_setup(rules(GomokuRule::standard, 9), board(drawing));

@@ -1,5 +1,6 @@
-/// Playouts on a lighter board are games of uniformly random moves: the same moves as on the game's
-/// own board where both draw from one stream, the same outcomes where each has its own.
+/// Playouts on a lighter board are games of uniformly random moves: with the same random stream
+/// they make the same moves as the game's own board, and with different streams they have the same
+/// distribution of outcomes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -47,7 +48,7 @@ Outcome by_single_moves(G position, Rng& rng) {
   }
 }
 
-/// A position some random plies into the game, not over.
+/// A non-terminal position after some random plies.
 template <class G>
 G after(const G& start, int plies, std::uint64_t seed = 5) {
   G position = start;
@@ -65,7 +66,7 @@ G after(const G& start, int plies, std::uint64_t seed = 5) {
 
 using Order = std::vector<ActionId>;
 
-/// The legal actions in the order in which the light board draws from them.
+/// The legal actions in the order in which the light board draws them.
 template <class G>
 void refresh(const G& position, Order& order) {
   ActionList moves;
@@ -73,7 +74,7 @@ void refresh(const G& position, Order& order) {
   order.assign(moves.begin(), moves.end());
 }
 
-/// The last empty point takes the place of the one drawn.
+/// The last empty point replaces the one drawn.
 template <class G>
   requires std::same_as<G, Mnk> || std::same_as<G, Gomoku>
 void refresh(const G& position, Order& order) {
@@ -122,7 +123,7 @@ void check_same_outcomes(const typename G::Params& params, int plies) {
   for (std::size_t result = 0; result < light.size(); ++result) {
     CAPTURE(plies);
     CAPTURE(result);
-    // Five standard deviations of the difference of two counts of the same chance.
+    // Five standard deviations of the difference of two counts with the same probability.
     const double chance = (light[result] + plain[result]) / (2.0 * kPlayouts);
     const double deviation = std::sqrt(2.0 * kPlayouts * chance * (1.0 - chance));
     CHECK(std::abs(light[result] - plain[result]) <= 5.0 * deviation);
@@ -143,7 +144,7 @@ TEST_CASE("light playouts play the moves that their draws choose from the legal 
   check_same_moves<OthelloLarge>({.board_size = 10});
 }
 
-TEST_CASE("small draws are uniform, from one bound to the next") {
+TEST_CASE("small draws are uniform for all bounds") {
   Rng rng(2);
   SmallDraws draws(rng);
   std::array<std::array<int, 12>, 13> seen{};
@@ -159,7 +160,7 @@ TEST_CASE("small draws are uniform, from one bound to the next") {
   }
 }
 
-TEST_CASE("light playouts have the outcomes of playouts by single moves") {
+TEST_CASE("light playouts have the same outcomes as move-by-move playouts") {
   for (const int plies : {0, 3}) check_same_outcomes<TicTacToe>({}, plies);
   for (const int plies : {0, 11}) {
     check_same_outcomes<ConnectFour>({}, plies);
@@ -182,7 +183,7 @@ TEST_CASE("light playouts: the longest lines and every direction are seen") {
   for (const Mnk::Params params : {Mnk::Params{19, 1, 19}, Mnk::Params{1, 19, 19}}) {
     CHECK(count([&](Rng& rng) { return Mnk(params).light_playout(rng).outcome; })[1] == kPlayouts);
   }
-  // Where one point is left, a playout is that move; each direction wins somewhere.
+  // With one point left, a playout is that move; each direction wins somewhere.
   std::array<int, 4> wins{};
   for (std::uint64_t game = 0; game < 5'000; ++game) {
     const Mnk position = after(Mnk({.rows = 4, .columns = 4, .k = 4}), 15, game);
@@ -215,7 +216,7 @@ TEST_CASE("light playouts: the longest lines and every direction are seen") {
   for (const int seen : wins) CHECK(seen > 0);
 }
 
-TEST_CASE("light playouts leave the position and depend on the stream alone") {
+TEST_CASE("light playouts do not change the position and depend only on the stream") {
   const Gomoku position = after(Gomoku(), 40);
   const Gomoku before = position;
   Rng one(3, 4);

@@ -10,7 +10,7 @@ using namespace pyengine::test;
 
 namespace {
 
-/// Value for the mover by exhaustive search.
+/// Value for the player to move, by exhaustive search.
 int value(const Mnk& position, std::unordered_map<std::uint64_t, int>& known) {
   if (const auto outcome = position.outcome()) {
     return static_cast<int>(outcome->for_player(position.to_move()));
@@ -42,7 +42,7 @@ TEST_CASE("m,n,k games keep the promises of a game on boards of every shape") {
   check_promises<Mnk>({19, 19, 5}, 1);
 }
 
-TEST_CASE("3,3,3 is a draw, and a column more wins for the first player") {
+TEST_CASE("3,3,3 is a draw, and one more column wins for the first player") {
   CHECK(value_of(3, 3, 3) == 0);
   CHECK(value_of(3, 4, 3) == 1);
   CHECK(value_of(4, 3, 3) == 1);
@@ -52,7 +52,7 @@ TEST_CASE("3,3,3 is a draw, and a column more wins for the first player") {
   CHECK(value_of(1, 1, 1) == 1);
 }
 
-TEST_CASE("rows count in four directions and never run round the edge") {
+TEST_CASE("rows count in four directions and never wrap around the edge") {
   const Mnk::Params params{4, 5, 3};
   const auto winner = [&](const char* drawing) {
     const auto outcome = Mnk::from_setup(params, board(drawing)).outcome();
@@ -68,13 +68,13 @@ TEST_CASE("rows count in four directions and never run round the edge") {
   CHECK(winner("X.... ....X ...X. .....") == 9.0F);
 }
 
-TEST_CASE("more than k in a row wins too") {
+TEST_CASE("more than k in a row also wins") {
   Mnk position = Mnk::from_setup({1, 7, 3}, board("XX.XX.."));
   play_named(position, {"c1"});
   CHECK(position.outcome() == Outcome{1.0F});
 }
 
-TEST_CASE("an m,n,k position reached in two orders is one position") {
+TEST_CASE("an m,n,k position reached in two orders is the same position") {
   Mnk one(Mnk::Params{4, 4, 3});
   Mnk other = one;
   play_named(one, {"a1", "b1", "c3", "d4"});
@@ -97,6 +97,6 @@ TEST_CASE("m,n,k boards have rows and columns from 1 to 19") {
   CHECK_THROWS_AS(Mnk::parse({{"m", 3LL}}), ConfigError);
 }
 
-TEST_CASE("two winners of an m,n,k game are refused") {
+TEST_CASE("two winners of an m,n,k game are rejected") {
   CHECK(setup_error<Mnk>({3, 4, 3}, board("XXX. OOO. ....")).find("winner") != std::string::npos);
 }

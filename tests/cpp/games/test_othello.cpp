@@ -10,7 +10,7 @@ using namespace pyengine::test;
 
 namespace {
 
-/// Discs of `other` that a disc of `own` on `point` would flip, square by square.
+/// Discs of `other` that a disc of `own` on `point` would flip, checked square by square.
 BoardBits naive_flips(int size, const BoardBits& own, const BoardBits& other, int point) {
   BoardBits flips;
   for (int down = -1; down <= 1; ++down) {
@@ -31,7 +31,8 @@ BoardBits naive_flips(int size, const BoardBits& own, const BoardBits& other, in
   return flips;
 }
 
-/// Every move of `position` is legal and flips what the square-by-square rules say.
+/// Checks that every move of `position` is legal and flips the same discs as square-by-square
+/// rules.
 template <class G>
 void check_against_naive(const G& position) {
   const int size = position.params().board_size;
@@ -104,7 +105,7 @@ TEST_CASE("Othello begins with d4 and e5 White, e4 and d5 Black") {
         "O to move\n");
 }
 
-TEST_CASE("Othello's four small openings are one position turned about") {
+TEST_CASE("Othello's four small openings are one position under symmetry") {
   std::set<std::uint64_t> hashes;
   for (const int action : legal(OthelloLarge())) {
     OthelloLarge position;
@@ -115,7 +116,7 @@ TEST_CASE("Othello's four small openings are one position turned about") {
   CHECK(hashes.size() == 4);
 }
 
-TEST_CASE("a pass is legal only for who cannot move while the other can") {
+TEST_CASE("a pass is legal only for a player who cannot move while the opponent can") {
   Othello position = Othello::from_setup({4}, board("XO.. .... .... ....", 1));
   CHECK_FALSE(position.outcome());
   CHECK(legal_names(position) == "pass");
@@ -130,7 +131,7 @@ TEST_CASE("a pass is legal only for who cannot move while the other can") {
   check_past(position, {{same.first, same.second, kNoAction}, {same.first, same.second, 16}});
 }
 
-TEST_CASE("Othello ends when neither can move, and discs decide") {
+TEST_CASE("Othello ends when neither player can move, and discs decide") {
   const auto result = [](const char* drawing) {
     return Othello::from_setup({4}, board(drawing)).outcome();
   };
@@ -158,7 +159,7 @@ TEST_CASE("Othello boards are even, from 4 to 10") {
   }
 }
 
-TEST_CASE("Othello's points are named from the top left, and the pass by its word") {
+TEST_CASE("Othello's points are named from the top left, and the pass is " pass "") {
   CHECK(Othello::string_to_action({8}, "a1") == 0);
   CHECK(Othello::string_to_action({8}, "H8") == 63);
   CHECK(Othello::string_to_action({8}, "PASS") == 64);

@@ -49,7 +49,7 @@ TEST_CASE("the text form reads back as it was written") {
         "go(komi=7.5,suicide=false)");
 }
 
-TEST_CASE("text that is no game with parameters is refused and quoted") {
+TEST_CASE("text that is not a game with parameters is rejected and quoted") {
   for (const std::string text :
        {"", "go(", "go)", "go(9)", "go(a=)", "go(=9)", "go(a=1,)", "go(a=1)b", "go(a=1 2)", "9x9",
         "go(,a=1)", "go(a=1,,b=2)", "go(a==1)", "go((a=1))"}) {
@@ -68,14 +68,15 @@ TEST_CASE("a parameter that is absent has its default") {
   reader.finish();
 }
 
-TEST_CASE("an integer serves as a number, not the other way round") {
+TEST_CASE("an integer is accepted as a number, but not the reverse") {
   ParamReader reader("go", {{"komi", 7LL}, {"board_size", 9.0}});
   CHECK(reader.number("komi", 7.5, -10.0, 10.0) == 7.0);
   CHECK(reader.has("komi"));
   CHECK_THROWS_AS(reader.integer("board_size", 19, 2, 19), ConfigError);
 }
 
-TEST_CASE("a value out of range is refused with the game, the parameter, the range and the value") {
+TEST_CASE(
+    "an out-of-range value is rejected with the game, the parameter, the range and the value") {
   const std::string message = message_of<ConfigError>(
       [] { ParamReader("go", {{"board_size", 25LL}}).integer("board_size", 19, 2, 19); });
   for (const char* part : {"\"go\"", "\"board_size\"", "2..19", "25"}) {
@@ -84,7 +85,7 @@ TEST_CASE("a value out of range is refused with the game, the parameter, the ran
   }
 }
 
-TEST_CASE("a value of another type is refused") {
+TEST_CASE("a value of the wrong type is rejected") {
   using Reader = ParamReader;
   CHECK_THROWS_AS(Reader("g", {{"n", true}}).integer("n", 1, 0, 2), ConfigError);
   CHECK_THROWS_AS(Reader("g", {{"n", "1"}}).integer("n", 1, 0, 2), ConfigError);
@@ -95,7 +96,7 @@ TEST_CASE("a value of another type is refused") {
   CHECK_THROWS_AS(Reader("g", {{"x", nan}}).number("x", 0.0, 0.0, 1.0), ConfigError);
 }
 
-TEST_CASE("a word that is no choice is refused with the choices") {
+TEST_CASE("an unknown word is rejected with the choices") {
   const std::string message = message_of<ConfigError>([] {
     ParamReader("gomoku", {{"rule", "caro"}}).choice("rule", "freestyle", {"freestyle", "renju"});
   });
@@ -105,7 +106,7 @@ TEST_CASE("a word that is no choice is refused with the choices") {
   }
 }
 
-TEST_CASE("a parameter that nobody asked for is refused with those that exist") {
+TEST_CASE("an unknown parameter is rejected with the known ones") {
   ParamReader reader("gomoku", {{"bord_size", 9LL}});
   reader.integer("board_size", 15, 3, 19);
   const std::string message = message_of<ConfigError>([&] { reader.finish(); });
@@ -115,6 +116,6 @@ TEST_CASE("a parameter that nobody asked for is refused with those that exist") 
   }
 }
 
-TEST_CASE("a parameter given twice is refused") {
+TEST_CASE("a parameter given twice is rejected") {
   CHECK_THROWS_AS(ParamReader("go", {{"komi", 7LL}, {"komi", 6LL}}), ConfigError);
 }

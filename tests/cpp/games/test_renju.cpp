@@ -10,7 +10,7 @@ using namespace pyengine;
 
 namespace {
 
-/// A board from a drawing: X Black, O White, the points asked about by other characters.
+/// A board from a drawing: X Black, O White, and queried points as other characters.
 struct Drawing {
   int size = 0;
   std::string cells;
@@ -35,7 +35,7 @@ struct Drawing {
   [[nodiscard]] RenjuBoard board() const { return {size, of('X'), of('O')}; }
 };
 
-/// What Black's move on the point drawn as ? is.
+/// The status of Black's move on the point drawn as ?.
 RenjuMove classify(std::string_view text) {
   const Drawing drawing(text);
   REQUIRE(drawing.size > 0);
@@ -58,22 +58,22 @@ TEST_CASE("threes with a gap are threes") {
         RenjuMove::double_three);
 }
 
-TEST_CASE("a closed three is no three") {
+TEST_CASE("a closed three is not a three") {
   CHECK(classify("......... ....O.... ....X.... ....X.... ..XX?.... ......... .........") ==
         RenjuMove::plain);
 }
 
-TEST_CASE("a three that the edge keeps from becoming a straight four is no three") {
+TEST_CASE("a three that the edge keeps from becoming a straight four is not a three") {
   CHECK(classify("....X.... ....X.... ..XX?.... ......... ......... .........") ==
         RenjuMove::plain);
 }
 
-TEST_CASE("four and three are no foul") {
+TEST_CASE("four and three are not a foul") {
   CHECK(classify("......... ....X.... ....X.... ....X.... ..XX?.... ......... .........") ==
         RenjuMove::plain);
 }
 
-TEST_CASE("two fours are a double four, also when both are closed") {
+TEST_CASE("two fours are a double four, even if both are closed") {
   CHECK(classify("..O...... ..X...... ..X...... ..X...... ..?XXXO.. ......... .........") ==
         RenjuMove::double_four);
 }
@@ -92,7 +92,7 @@ TEST_CASE("a straight four is one four") {
         RenjuMove::plain);
 }
 
-TEST_CASE("a four that only six could complete is no four") {
+TEST_CASE("a four that could only become six is not a four") {
   // D-G and the lone X beyond the gap: filling the gap makes six.
   CHECK(classify("X.XX?XO.. ......... ......... ......... ......... .........") ==
         RenjuMove::plain);
@@ -107,23 +107,24 @@ TEST_CASE("six or more in a row are an overline") {
 
 TEST_CASE("exactly five come before every foul") {
   CHECK(classify("..XX?XX.. ......... ......... ......... ......... .........") == RenjuMove::five);
-  // Five across, six down.
+  // Five horizontally, six vertically.
   CHECK(classify("....X.... ....X.... ....X.... ..XX?XX.. ....X.... ....X.... .........") ==
         RenjuMove::five);
-  // Two fours, down and aslant, with a four or a five across.
+  // Two fours, vertically and diagonally, with a four or a five horizontally.
   CHECK(classify(".X..X.... ..X.X.... ...XX.... .XXX?.... ......... .........") ==
         RenjuMove::double_four);
   CHECK(classify(".X..X.... ..X.X.... ...XX.... XXXX?.... ......... .........") == RenjuMove::five);
 }
 
-TEST_CASE("a three whose straight four would be an overline is no three") {
-  // Across, a stone on either side makes four, but stones beyond make six of the five.
+TEST_CASE("a three whose straight four would be an overline is not a three") {
+  // Horizontally, a stone on either side makes four, but stones beyond make six of the five.
   CHECK(classify("......... ....X.... ....X.... X..X?X..X ......... .........") ==
         RenjuMove::plain);
 }
 
-TEST_CASE("a three whose straight four would be a double four is no three") {
-  // Down, the straight four is made on row 3 or row 7, where Black may have a four across as well.
+TEST_CASE("a three whose straight four would be a double four is not a three") {
+  // Vertically, the straight four is made on row 3 or 7, where Black may also have a horizontal
+  // four.
   CHECK(
       classify(
           "........... ........... ...X..XX... .....X..... ...XX?..... .....X..... ...........") ==
@@ -134,12 +135,12 @@ TEST_CASE("a three whose straight four would be a double four is no three") {
       RenjuMove::plain);
 }
 
-TEST_CASE("a three whose straight four would be a double three is no three") {
-  // The falling three needs the point left of ?'s upper neighbour, where Black makes a three across
-  // and one rising to the X in the upper right.
+TEST_CASE("a three whose straight four would be a double three is not a three") {
+  // The falling three needs the point to the left of ?'s upper neighbour, where Black makes a
+  // horizontal three and one rising to the X in the upper right.
   CHECK(classify("......... ......... ......... .......X. .XX...... ...X.X... .....XX.. .....?... "
                  ".........") == RenjuMove::plain);
-  // White spoils the rising three: the point is free, and the two threes are two.
+  // White spoils the rising three: that point is then allowed, and the two threes count as two.
   CHECK(classify("......... ......... ........O .......X. .XX...... ...X.X... .....XX.. .....?... "
                  ".........") == RenjuMove::double_three);
 }
@@ -150,7 +151,7 @@ TEST_CASE("a board without stones has no forbidden points") {
   CHECK(board.black_can_move());
 }
 
-TEST_CASE("forbidden_points() are the points that classify() forbids") {
+TEST_CASE("forbidden_points() are exactly the points that classify() forbids") {
   Rng rng(11);
   int seen = 0;
   for (int i = 0; i < 400; ++i) {

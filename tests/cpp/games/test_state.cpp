@@ -33,16 +33,16 @@ State played(const char* name, const ParamMap& params, int plies, Rng& rng) {
   return state;
 }
 
-/// What the states of Race count and break on request.
+/// Counters of Race's states, and promises that they break on request.
 struct Script {
   int alive = 0;
   int entered = 0;            ///< enter() minus leave()
-  std::string fail;           ///< the verb that throws
-  long long player_at_4 = 0;  ///< current_player() when the count is 4; 0 = as it should be
+  std::string fail;           ///< the function that throws
+  long long player_at_4 = 0;  ///< current_player() when the count is 4; 0 = correct
   std::vector<long long> legal{2, 0, 1};
   std::array<double, 2> win{1.0, -1.0};
-  std::optional<double> library;  ///< what a playout of the game's own library gives the mover
-  std::function<void(std::string_view verb)> meanwhile;  ///< what happens while a verb runs
+  std::optional<double> library;  ///< the mover's result of a playout by the game's own library
+  std::function<void(std::string_view verb)> meanwhile;  ///< called while a function runs
 };
 
 /// Count to 7 by steps of 1 (action 0) or 2 (action 1), or add 1 and move again (action 2).
@@ -139,7 +139,7 @@ State race_state(Script& script, const std::vector<Action>& moves, double most =
 
 }  // namespace
 
-TEST_CASE("every registered game loads with its defaults and describes itself readably") {
+TEST_CASE("every registered game loads with its defaults and has a readable description") {
   for (const std::string_view name : registered_games()) {
     const auto game = load_game(name);
     const NamedParams named = parse_named_params(game->to_string());
@@ -149,13 +149,13 @@ TEST_CASE("every registered game loads with its defaults and describes itself re
   }
 }
 
-TEST_CASE("an unknown game is named together with the known ones") {
+TEST_CASE("the error for an unknown game lists the known ones") {
   const auto message = message_of<ConfigError>([] { load_game("chess"); });
   CHECK(mentions(message, "\"chess\""));
   CHECK(mentions(message, "connect_four, go, gomoku"));
 }
 
-TEST_CASE("the registry chooses the type that plays the board size") {
+TEST_CASE("the registry chooses the type for the board size") {
   CHECK(dynamic_cast<const PositionOf<Othello>*>(&State(load_game("othello")).position()));
   const auto large = load_game("othello", {{"board_size", 10LL}});
   CHECK(dynamic_cast<const PositionOf<OthelloLarge>*>(large->initial_position().get()));
@@ -166,7 +166,7 @@ TEST_CASE("the registry chooses the type that plays the board size") {
   CHECK(dynamic_cast<const PositionOf<Go19>*>(load_game("go")->initial_position().get()));
 }
 
-TEST_CASE("an illegal action is refused and leaves the state as it was") {
+TEST_CASE("an illegal action is rejected and does not change the state") {
   State state(load_game("tic_tac_toe"));
   state.apply_action(4);
   for (const Action action : {4, -1, 9, 1 << 20}) {
@@ -176,7 +176,7 @@ TEST_CASE("an illegal action is refused and leaves the state as it was") {
   CHECK(state.history() == std::vector<ActionId>{4});
 }
 
-TEST_CASE("undoing all actions leads back to the start") {
+TEST_CASE("undoing all actions restores the start") {
   Rng rng(1);
   for (const std::string_view name : registered_games()) {
     State state = played(std::string(name).c_str(), {}, 20, rng);
@@ -201,7 +201,7 @@ TEST_CASE("a serialised state reads back as the same state") {
   }
 }
 
-TEST_CASE("a board by hand with a ko survives serialisation") {
+TEST_CASE("a given board with a ko survives serialisation") {
   const auto game = load_game("go", {{"board_size", 5LL}});
   const std::vector<std::string> rows{".XO..", "X.XO.", ".XO..", ".....", "....."};
   State state(game, read_board(*game, rows, 1, "B4"));
@@ -212,7 +212,7 @@ TEST_CASE("a board by hand with a ko survives serialisation") {
   CHECK(again.start()->ko == game->string_to_action("B4"));
 }
 
-TEST_CASE("states are equal when game, start and actions are") {
+TEST_CASE("states are equal if game, start and actions are") {
   const auto game = load_game("tic_tac_toe");
   const std::vector<std::string> empty{"...", "...", "..."};
   State a(game);
@@ -227,7 +227,7 @@ TEST_CASE("states are equal when game, start and actions are") {
   CHECK(copy.history().size() == 1);
 }
 
-TEST_CASE("a position handed out by a search becomes a state with its past") {
+TEST_CASE("a position returned by a search becomes a state with its history") {
   const auto game = load_game("connect_four");
   auto position = game->initial_position();
   position->play(3);
@@ -249,7 +249,7 @@ TEST_CASE("perft counts finished games once or not at all") {
   CHECK(mentions(message_of<ConfigError>([&] { perft(state.position(), -1); }), "depth"));
 }
 
-TEST_CASE("a foreign game plays as one of ours, moves twice running included") {
+TEST_CASE("a foreign game plays like a built-in one, even if players move twice in a row") {
   Script script;
   State state = race_state(script, {2, 2, 1, 0, 2});
   CHECK(state.position().to_move() == 0);
@@ -265,14 +265,14 @@ TEST_CASE("a foreign game plays as one of ours, moves twice running included") {
   CHECK(planes[0] == 7.0F);
 }
 
-TEST_CASE("returns of a foreign game are divided by its largest") {
+TEST_CASE("returns of a foreign game are divided by its max_utility") {
   Script script;
   script.win = {10.0, -10.0};
   const State state = race_state(script, {1, 1, 1, 0}, 40.0);
   CHECK(state.position().outcome()->first == -0.25F);
 }
 
-TEST_CASE("a foreign game that breaks a promise is refused by name") {
+TEST_CASE("a foreign game that breaks a promise is rejected by name") {
   Script script;
   const auto refusal = [&](auto&& change) {
     script = Script{};
@@ -292,7 +292,7 @@ TEST_CASE("a foreign game that breaks a promise is refused by name") {
   CHECK(mentions(refusal([&] { script.win = {std::nan(""), 0.0}; }), "finite"));
 }
 
-TEST_CASE("what foreign code throws comes out as it is and the state is unharmed") {
+TEST_CASE("exceptions of foreign code propagate unchanged and the state is intact") {
   for (const char* verb :
        {"clone", "is_terminal", "current_player", "legal_actions", "apply_action"}) {
     Script script;
@@ -309,7 +309,7 @@ TEST_CASE("what foreign code throws comes out as it is and the state is unharmed
   }
 }
 
-TEST_CASE("a move in the middle of a foreign game's verb frees nothing that is in use") {
+TEST_CASE("a move made during a foreign game's call frees nothing that is in use") {
   for (const std::string_view during : {"clone", "legal_actions", "apply_action"}) {
     Script script;
     State state = race_state(script, {1});
@@ -324,7 +324,7 @@ TEST_CASE("a move in the middle of a foreign game's verb frees nothing that is i
   }
 }
 
-TEST_CASE("a copy has the position and the past of one moment") {
+TEST_CASE("a copy has a consistent position and history") {
   Script script;
   State state = race_state(script, {1});
   bool played = false;
@@ -337,7 +337,7 @@ TEST_CASE("a copy has the position and the past of one moment") {
   CHECK(state.position().to_string() == "4");
 }
 
-TEST_CASE("a failed foreign position has neither moves nor an outcome and stays failed") {
+TEST_CASE("a failed foreign position has no moves and no outcome, and stays failed") {
   Script script;
   ForeignPosition position(ForeignPosition::Params{std::make_shared<RaceRules>(script)});
   script.fail = "apply_action";
@@ -354,7 +354,7 @@ TEST_CASE("a failed foreign position has neither moves nor an outcome and stays 
   }
 }
 
-TEST_CASE("foreign positions with the same past are equal and hash alike") {
+TEST_CASE("foreign positions with the same history are equal and have the same hash") {
   Script script;
   const ForeignPosition start(ForeignPosition::Params{std::make_shared<RaceRules>(script)});
   ForeignPosition a = start;
@@ -369,7 +369,7 @@ TEST_CASE("foreign positions with the same past are equal and hash alike") {
   CHECK_FALSE(start == ForeignPosition(start.params()));
 }
 
-TEST_CASE("a walk enters a foreign game once and leaves it, and no state is left behind") {
+TEST_CASE("a walk enters and leaves a foreign game once, and no state is left behind") {
   Script script;
   {
     const ForeignPosition position(ForeignPosition::Params{std::make_shared<RaceRules>(script)});
@@ -385,7 +385,7 @@ TEST_CASE("a walk enters a foreign game once and leaves it, and no state is left
   CHECK(script.alive == 0);
 }
 
-TEST_CASE("a playout of a foreign game ends, also when its code fails") {
+TEST_CASE("a playout of a foreign game ends, even if its code fails") {
   Script script;
   Rng rng(3);
   PlayoutSpace space;
@@ -397,7 +397,7 @@ TEST_CASE("a playout of a foreign game ends, also when its code fails") {
   CHECK(message_of<std::domain_error>([&] { position->play_out(rng, space); }) == "apply_action");
 }
 
-TEST_CASE("a playout of a foreign game is the one that its verbs tell, move by move") {
+TEST_CASE("a playout of a foreign game follows its functions move by move") {
   Script script;
   PlayoutSpace space;
   const auto position = race(script)->initial_position();
@@ -416,7 +416,7 @@ TEST_CASE("a playout of a foreign game is the one that its verbs tell, move by m
   }
 }
 
-TEST_CASE("a playout by the game's own library is the mover's, and is checked") {
+TEST_CASE("a playout by the game's own library is for the mover, and is validated") {
   Script script;
   script.library = 0.5;
   Rng rng(3);
@@ -431,13 +431,13 @@ TEST_CASE("a playout by the game's own library is the mover's, and is checked") 
   CHECK(message_of<std::domain_error>([&] { position->play_out(rng, space); }) == "play_out");
 }
 
-TEST_CASE("a foreign position that is played through stands where play() leads") {
+TEST_CASE("a foreign position that is played through equals the result of play()") {
   Script script;
   const ForeignPosition start(ForeignPosition::Params{std::make_shared<RaceRules>(script)});
   ForeignPosition played = start;
   ForeignPosition passed = start;
   for (const Action action : {0, 2, 1}) played.play(action);
-  script.fail = "is_terminal";  // nobody asks on the way
+  script.fail = "is_terminal";  // not called on the way
   for (const Action action : {0, 2}) passed.play_through(action);
   script.fail = "";
   passed.play(1);
@@ -448,7 +448,7 @@ TEST_CASE("a foreign position that is played through stands where play() leads")
   CHECK(passed.to_string() == played.to_string());
 }
 
-TEST_CASE("a foreign game's numbers must fit together") {
+TEST_CASE("a foreign game's numbers must be consistent") {
   class Rules final : public ForeignRules {
    public:
     using ForeignRules::ForeignRules;

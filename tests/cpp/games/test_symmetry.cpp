@@ -21,7 +21,7 @@ GameShape board(int rows, int columns, SymmetryGroup group, int extra_actions = 
   return shape;
 }
 
-/// The letters a, b, c ... of the points, row by row, as symmetry k moves them.
+/// The letters a, b, c ... of the points, row by row, after symmetry k.
 std::string moved(const Symmetries& symmetries, int k) {
   const auto& point = symmetries.point[static_cast<std::size_t>(k)];
   std::string text(point.size(), '?');
@@ -97,12 +97,12 @@ TEST_CASE("the inverse undoes points and actions") {
   }
 }
 
-TEST_CASE("a pass stays where it is") {
+TEST_CASE("a pass is unchanged") {
   const Symmetries s = make_symmetries(board(4, 4, SymmetryGroup::square, 1));
   for (const auto& action : s.action) CHECK(action[16] == 16);
 }
 
-TEST_CASE("actions that are columns are mirrored with their columns") {
+TEST_CASE("column actions are mirrored with their columns") {
   GameShape shape = board(6, 7, SymmetryGroup::mirror);
   shape.num_actions = 7;
   const Symmetries s = make_symmetries(shape);
@@ -110,7 +110,7 @@ TEST_CASE("actions that are columns are mirrored with their columns") {
   CHECK(s.point[1][7] == 13);
 }
 
-TEST_CASE("a game without symmetries keeps actions that are no points") {
+TEST_CASE("a game without symmetries keeps actions that are not points") {
   GameShape shape = board(2, 2, SymmetryGroup::none);
   shape.num_actions = 10;
   const Symmetries s = make_symmetries(shape);

@@ -34,7 +34,7 @@ void visit(const TicTacToe& position, Totals& totals) {
 
 }  // namespace
 
-TEST_CASE("tic-tac-toe has 255168 games and 5478 positions, each with a hash of its own") {
+TEST_CASE("tic-tac-toe has 255168 games and 5478 positions with distinct hashes") {
   Totals totals;
   visit(TicTacToe(), totals);
   CHECK(totals.games == 255168);
@@ -61,7 +61,7 @@ TEST_CASE("tic-tac-toe's a1 is the top left point") {
   }
 }
 
-TEST_CASE("a tic-tac-toe board set up may be won, but by one player") {
+TEST_CASE("a tic-tac-toe setup may be won by at most one player") {
   const auto won = TicTacToe::from_setup({}, board("XXX OO. ..."));
   CHECK(won.outcome() == Outcome{1.0F});
   CHECK(legal(won).empty());
@@ -71,7 +71,7 @@ TEST_CASE("a tic-tac-toe board set up may be won, but by one player") {
   CHECK(setup_error<TicTacToe>({}, board("XXX OOO ...")).find("winner") != std::string::npos);
 }
 
-TEST_CASE("a setup with stones off the board, two on a point or no player is refused") {
+TEST_CASE("a setup with stones off the board, two on a point or an invalid player is rejected") {
   BoardSetup setup = board("X.. ... ...");
   setup.second.set(0);
   CHECK(setup_error<TicTacToe>({}, setup).find("row 0, column 0") != std::string::npos);
@@ -84,7 +84,7 @@ TEST_CASE("a setup with stones off the board, two on a point or no player is ref
   CHECK(setup_error<TicTacToe>({}, setup).find("ko") != std::string::npos);
 }
 
-TEST_CASE("stone counts of a setup need not match the player") {
+TEST_CASE("stone counts of a setup need not match the player to move") {
   const auto position = TicTacToe::from_setup({}, board("XX. ... ...", 0));
   CHECK(position.to_move() == 0);
   CHECK(legal_names(position) == "c1 a2 b2 c2 a3 b3 c3");
