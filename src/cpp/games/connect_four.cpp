@@ -69,11 +69,9 @@ ConnectFour ConnectFour::from_setup(const Params& params, const BoardSetup& setu
   const std::uint64_t floating = all & ~((all | game.floor_) >> params.columns);
   if (floating != 0) {
     const int point = std::countr_zero(floating);
-    throw ConfigError(
-        "game \"connect_four\": expected a board whose stones stand on others or on the floor, "
-        "found a floating stone at row " +
-        std::to_string(point / params.columns) + ", column " +
-        std::to_string(point % params.columns));
+    throw ConfigError("game \"connect_four\": stones must not float, got a floating stone at row " +
+                      std::to_string(point / params.columns) + ", column " +
+                      std::to_string(point % params.columns));
   }
   const bool first_won = game.has_four(game.stones_[0]);
   const bool second_won = game.has_four(game.stones_[1]);

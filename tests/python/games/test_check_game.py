@@ -232,8 +232,8 @@ def test_a_game_without_progress_is_reported(kind: Any, message: str, plies: int
     ("kind", "algorithm", "message"),
     [
         (New, "puct", r'game "ToyGame": apply_action\(\) must change .* returned another New'),
-        (Still, "uct", "an end within max_game_length, 10000 plies"),
-        (Circle, "puct", "an end within max_game_length, 10000 plies"),
+        (Still, "uct", "not over after max_game_length, 10000 plies"),
+        (Circle, "puct", "not over after max_game_length, 10000 plies"),
     ],
 )
 def test_a_search_without_progress_is_an_error(kind: Any, algorithm: str, message: str) -> None:

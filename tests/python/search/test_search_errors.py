@@ -34,7 +34,7 @@ def check_unharmed(engine: Engine) -> None:
 
 def test_a_terminal_state_is_refused(engine: Engine) -> None:
     over = engine.game.new_initial_state([0, 3, 1, 4, 2])
-    with pytest.raises(ConfigError, match=r"state: expected .*got a terminal one"):
+    with pytest.raises(ConfigError, match="state: expected a non-terminal state"):
         engine.search(over)
     with pytest.raises(ConfigError, match="terminal"):
         engine.search_many([engine.game.new_initial_state(), over])

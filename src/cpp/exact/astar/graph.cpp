@@ -12,7 +12,7 @@ namespace pyengine::astar {
 namespace {
 
 [[noreturn]] void throw_changed() {
-  throw ConfigError("Graph: expected the arrays as they were given, got that they have changed");
+  throw ConfigError("Graph: the arrays have changed since they were checked");
 }
 
 template <class Index, class Weight>

@@ -79,7 +79,7 @@ ForeignRules::ForeignRules(ForeignInfo info) : info_(std::move(info)) {
 
 int ForeignRules::checked_player(long long player) const {
   if (player == 0 || player == 1) return static_cast<int>(player);
-  std::string reason = "is no player of a two-player game";
+  std::string reason = "is not a player of a two-player game";
   if (player == -1) reason = "is a chance node: games with chance are not supported";
   if (player == -2) reason = "is a simultaneous node: simultaneous moves are not supported";
   if (player == -4) reason = "means a finished game, but is_terminal() is false";
@@ -130,10 +130,9 @@ void ForeignRules::check_length(int plies) const {
   const int longest = info_.shape.max_game_length;
   if (plies < longest) return;
   throw ConfigError(
-      of(*this) + "expected an end within max_game_length, " + std::to_string(longest) +
-      " plies, got none; apply_action() must change the state itself, and a game "
-      "that lasts longer must declare its max_game_length; one that may last for ever needs "
-      "max_plies, of self-play and of matches");
+      of(*this) + "the game is not over after max_game_length, " + std::to_string(longest) +
+      " plies; apply_action() must change the state in place, a longer game must declare "
+      "max_game_length, and an endless one needs max_plies in self-play and matches");
 }
 
 ForeignPosition::Params ForeignPosition::parse(const ParamMap& /*params*/) {

@@ -88,7 +88,7 @@ BoardSetup read_setup(const AnyGame& game, std::string_view text) {
   if (parts.size() == 3) {
     setup.ko = read_int(parts[2], "the point of the ko");
     if (!game.has_ko() || setup.ko < 0 || setup.ko >= game.shape().rows * game.shape().columns) {
-      throw ConfigError("a serialised state: " + in_quotes(parts[2]) + " is no point of a ko");
+      throw ConfigError("a serialised state: " + in_quotes(parts[2]) + " is not a ko point");
     }
   }
   return setup;
@@ -200,9 +200,7 @@ void State::undo_action() {
 void State::replace(const std::shared_ptr<AnyPosition>& before, std::unique_ptr<AnyPosition> next) {
   next->rethrow_if_failed();
   if (position_ != before) {
-    throw EngineError(game_->name() +
-                      ": expected one thread to play on a state at a time, got "
-                      "that another one has played on this one meanwhile");
+    throw EngineError(game_->name() + ": another thread has played on this state at the same time");
   }
   position_ = std::move(next);
 }

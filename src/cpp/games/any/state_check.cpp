@@ -10,7 +10,7 @@ void check_unfinished(const State& state, const AnyGame& game) {
                       state.game()->to_string());
   }
   if (state.position().outcome()) {
-    throw ConfigError("state: expected a state in which the game goes on, got a terminal one");
+    throw ConfigError("state: expected a non-terminal state");
   }
   state.position().rethrow_if_failed();
 }

@@ -116,9 +116,9 @@ ParamReader::ParamReader(std::string_view game, ParamMap params)
     for (std::size_t j = 0; j < i; ++j) {
       if (params_[i].first == params_[j].first) {
         throw ConfigError("game " + in_quotes(game_) + ": parameter " +
-                          in_quotes(params_[i].first) + ": expected one value, found two: " +
-                          both_ends(to_string(params_[j].second), kMostQuoted) + " and " +
-                          both_ends(to_string(params_[i].second), kMostQuoted));
+                          in_quotes(params_[i].first) +
+                          ": given twice: " + both_ends(to_string(params_[j].second), kMostQuoted) +
+                          " and " + both_ends(to_string(params_[i].second), kMostQuoted));
       }
     }
   }
