@@ -11,7 +11,13 @@ import pytest
 import pyengine
 from converted import GAME
 from pyengine.conversion import Limits, leela_to_onnx, random_leela
-from pyengine.conversion.comparison import Comparison, _match_check, _openings, compare, turned
+from pyengine.conversion.comparison import (
+    Comparison,
+    _match_check,
+    _openings,
+    compare,
+    symmetry_change,
+)
 from pyengine.conversion.positions import _turned, longest_game, observe, play_positions
 from pyengine.eval.bundled import game_of_model
 from pyengine.eval.evaluators import Evaluator
@@ -41,7 +47,7 @@ def test_a_network_differs_from_itself_in_nothing_and_from_another_in_every_figu
     same = compare(mine, mine, states)
     assert (same.agreement, same.policy_max, same.value_max, same.regret) == (1, 0, 0, 0)
     assert all(check.passed for check in same.checks(Limits()))
-    checks = compare(mine, other, states).checks(Limits(), turned(mine, states))
+    checks = compare(mine, other, states).checks(Limits(), symmetry_change(mine, states))
     assert not any(check.passed for check in checks)
 
 

@@ -146,7 +146,7 @@ def test_a_bundled_network_knows_its_game_and_is_written_here(
         ("random 5x0", "channels: expected"),
         ("random 5x64 --board-size 20", "--board-size"),
         ("random 1x4 -o no/w.gz", "got no folder no"),
-        ("random 1x4 -o FOLDER", "found a directory of that name"),
+        ("random 1x4 -o FOLDER", "got a directory of that name"),
         ("float16 no.onnx --game go", "no.onnx is not a file"),
         ("float16 FILE", "name the game that"),
         ("float16 FILE --game go -o FILE", "expected an output other than the input"),

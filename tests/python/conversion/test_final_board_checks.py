@@ -67,7 +67,7 @@ def test_another_board_is_refused_before_games_are_played(
 ) -> None:
     source = written()
     for change in (quantise, to_float16):
-        with pytest.raises(pyengine.ModelError, match=r"does not fit the game: .*7,7.*found .*5,5"):
+        with pytest.raises(pyengine.ModelError, match=r"does not fit the game: .*7,7.*got .*5,5"):
             change(source, tmp_path / "out.onnx", "go(board_size=7)", **QUICK)
     assert not (tmp_path / "out.onnx").exists()
 
@@ -116,7 +116,7 @@ def test_an_ownership_that_is_none_is_refused_before_the_games(
     source = written()
     spec = replace(SPEC, ownership_output="score", score_output=None)
     stages: list[str] = []
-    with pytest.raises(pyengine.EvaluationError, match="numbers of the last board, got"):
+    with pytest.raises(pyengine.EvaluationError, match="expected a final board"):
         quantise(
             source,
             tmp_path / "out.onnx",

@@ -12,8 +12,14 @@ import pytest
 import pyengine
 from converted import ANYTHING, GAME, QUICK, changed
 from pyengine.conversion import ConversionReport, LimitCheck, Limits, to_float16
-from pyengine.conversion.float16 import check_no_branches, range_check
-from pyengine.conversion.float16_graph import float32_nodes, half_tensors, rounded, to_half
+from pyengine.conversion.float16 import (
+    check_no_branches,
+    float32_nodes,
+    half_tensors,
+    range_check,
+    rounded,
+    to_half,
+)
 from pyengine.conversion.onnx_graph import FLOAT, HALF, INT8, batches
 from pyengine.errors import EvaluationError, ModelError
 from pyengine.eval.bundled import game_of_model
@@ -220,7 +226,7 @@ def test_what_is_compared_rounds_where_the_cpu_does_not(network: Path, tmp_path:
 
 def test_a_network_whose_layers_all_stay_is_refused(tmp_path: Path) -> None:
     source = TinyModel().write(tmp_path / "in.onnx")
-    with pytest.raises(ModelError, match="got none among 2 that need not stay in float32"):
+    with pytest.raises(ModelError, match="but all 2 must stay in float32"):
         to_float16(source, tmp_path / "out.onnx", "tic_tac_toe", spec=pyengine.ModelSpec(), **QUICK)
 
 

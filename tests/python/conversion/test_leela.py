@@ -218,7 +218,7 @@ DAMAGED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
         for version in ("3", "0", "1.0", "", "ONNX", "1 2")
     },
     **{
-        f"{count} lines": (lambda lines, count=count: lines[:count], "19 lines and 8 for each")
+        f"{count} lines": (lambda lines, count=count: lines[:count], "19 lines and 8 per block")
         for count in (1, 5, 18, LINES - 1)
     },
     **{
@@ -242,8 +242,11 @@ DAMAGED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
     "no square board": (replaced(LINES - 8, "0 " * 28), "the policy: expected 28 x"),
     "17 planes": (replaced(2, "0 " * (17 * 9 * 6)), "line 2: .*expected 6 x 18 x 3 x 3 numbers"),
     "lines after an empty one": (lambda lines: [*lines, "", "0"], "lines"),
-    "too many lines": (lambda _: ["1", *["0"] * 1000], "line 820: more than 100 blocks"),
-    "too long a line": (replaced(2, "0 " * (9 * 1024**2 + 2)), "line 2: more than 100 blocks"),
+    "too many lines": (lambda _: ["1", *["0"] * 1000], "line 820: expected at most 100 blocks"),
+    "too long a line": (
+        replaced(2, "0 " * (9 * 1024**2 + 2)),
+        "line 2: expected at most 100 blocks",
+    ),
 }
 
 

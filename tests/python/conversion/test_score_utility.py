@@ -193,16 +193,16 @@ def test_what_cannot_be_changed_is_refused(tmp_path: Path) -> None:
         refused(ConfigError, r"points: expected points in \[0.001, 1e6\]", points=points)
     refused(ConfigError, "spec: expected a ModelSpec or None", spec={"planes": PLANES})
     for wrong, said in (
-        ({"score_output": None}, r"no score_output; its outputs are .* lead \(1 a row\)"),
+        ({"score_output": None}, r"no score_output; its outputs are .* lead \(1 per row\)"),
         ({"value_for": "first_player"}, "value_for: expected 'mover'"),
-        ({"score_output": "policy"}, "score_output: expected a number a row"),
-        ({"value_output": "policy"}, "value_output: expected 1 numbers a row"),
-        ({"value": WDL}, "value_output: expected 3 numbers a row"),
-        ({"score_output": "value"}, "value_output: expected 1 numbers a row, got 'value'"),
+        ({"score_output": "policy"}, "score_output: expected 1 number per row"),
+        ({"value_output": "policy"}, "value_output: expected 1 numbers per row"),
+        ({"value": WDL}, "value_output: expected 3 numbers per row"),
+        ({"score_output": "value"}, "value_output: expected 1 numbers per row, got 'value'"),
     ):
         refused(ModelError, said, spec=replace(SPEC, **wrong))
     with_score_utility(source, tmp_path / "once.onnx", spec=SPEC)
-    refused(ModelError, "counts the score already", tmp_path / "once.onnx", spec=None)
+    refused(ModelError, "already counts the score", tmp_path / "once.onnx", spec=None)
 
 
 @pytest.mark.parametrize("change", [fix_batch, old_file, taken_names, renamed_value])

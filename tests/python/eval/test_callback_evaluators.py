@@ -116,9 +116,9 @@ def test_a_module_of_pytorch_is_refused_with_what_to_do(monkeypatch: pytest.Monk
     ("prior", "value", "message"),
     [
         (0.1, 2.0, r"values in \[-1, 1\] for the player to move, got 2\.0+ in row 1$"),
-        (0.1, np.nan, r"finite values, found nan in row 1$"),
+        (0.1, np.nan, r"finite values, got nan in row 1$"),
         (-1.0, 0.0, r"finite priors of at least 0, got -1\.0+ in row 1, action 0$"),
-        (np.inf, 0.0, r"finite priors of at least 0, found inf in row 1, action 0$"),
+        (np.inf, 0.0, r"finite priors of at least 0, got inf in row 1, action 0$"),
     ],
 )
 def test_a_function_on_states_is_told_which_of_its_numbers_is_wrong(
@@ -179,7 +179,7 @@ def test_priors_of_states_are_masked_and_normalised() -> None:
 def test_a_value_before_tanh_is_an_error_in_a_search_too(kind: Any) -> None:
     evaluator = kind(lambda batch: (np.ones((len(batch), 9)), np.full(len(batch), 1.3)))
     engine = Engine("tic_tac_toe", evaluator, simulations=10)
-    with pytest.raises(EvaluationError, match=r"in \[-1, 1\].* found 1\.3"):
+    with pytest.raises(EvaluationError, match=r"in \[-1, 1\].* got 1\.3"):
         engine.search(start())
 
 

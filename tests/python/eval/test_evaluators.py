@@ -143,7 +143,7 @@ def test_as_evaluator_takes_names_paths_callables_and_evaluators(tmp_path: Path)
     path = tiny.write(tmp_path / "m.onnx")
     assert isinstance(as_evaluator(path), OnnxEvaluator)
     assert isinstance(as_evaluator(str(path)), OnnxEvaluator)
-    with pytest.raises(ModelError, match="nothing"):
+    with pytest.raises(ModelError, match="does not exist"):
         as_evaluator(str(tmp_path / "absent.onnx"))
 
 

@@ -255,7 +255,7 @@ def test_a_name_that_the_model_lacks_is_told(field: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("output", "message"),
-    [("lead", "numbers of the last board"), ("policy", r"numbers in \[-1, 1\] of 'policy'")],
+    [("lead", "a final board"), ("policy", r"output .policy. must be in")],
 )
 def test_an_output_that_is_no_ownership_is_an_error(
     output: str, message: str, tmp_path: Path

@@ -133,7 +133,7 @@ def test_what_is_not_a_file_is_refused(model: Path) -> None:
     pipe = model.with_name("pipe")
     os.mkfifo(pipe)
     for path in (model, model.parent, pipe):
-        with pytest.raises(ModelError, match="expected an ONNX file at"):
+        with pytest.raises(ModelError, match="does not exist|is not a file"):
             external_files(path)
 
 

@@ -96,7 +96,7 @@ def test_pickled_playouts_are_as_many_and_by_the_same_policy() -> None:
     [
         (StateEvaluator(lambda states: of_states(states)), "lambda"),
         (MixedEvaluator(CallbackEvaluator(lambda planes: of_planes(planes)), "uniform"), "lambda"),
-        (Subclass(), "a subclass of StateEvaluator has to define __reduce__"),
+        (Subclass(), "a subclass of StateEvaluator must define __reduce__"),
     ],
 )
 def test_an_evaluator_that_cannot_pickle_says_why(evaluator: Evaluator, reason: str) -> None:

@@ -115,7 +115,7 @@ def test_a_folder_of_other_settings_is_refused(run: Any) -> None:
     run.begin()
     run.begin()
     other = replace(run, settings=replace(run.settings, blocks=2))
-    with pytest.raises(pyengine.ConfigError, match="found others: blocks"):
+    with pytest.raises(pyengine.ConfigError, match="got others: blocks"):
         other.begin()
     longer = replace(run, settings=replace(run.settings, match_games=10, simulations=3))
     longer.begin()  # the table alone depends on these
@@ -129,7 +129,7 @@ def test_the_command_line_says_what_it_lacks(
     for arguments, said in (
         (["--teacher", "none.onnx"], "got no none.onnx"),
         (["--until", "none", "--teacher", __file__], "--until must be one of games/"),
-        (["--scale", "nan"], "--scale must be above 0 and at most 100, found nan"),
+        (["--scale", "nan"], "--scale must be above 0 and at most 100, got nan"),
         (["--filters", "0"], "expected a whole number >= 1, got '0'"),
         (["--match-games", "0"], "expected a whole number >= 1, got '0'"),
     ):

@@ -313,7 +313,7 @@ def test_a_network_of_the_history_is_found(
     git("commit", "-q", "-a", "-m", "second")
     monkeypatch.setattr(history, "ROOT", tmp_path)
     digest = hashlib.sha256(b"first").hexdigest()
-    with pytest.raises(pyengine.ConfigError, match="SHA-256 00, found a7"):
+    with pytest.raises(pyengine.ConfigError, match="SHA-256 00, got a7"):
         history.bundled_at(first, "small", "00", context)
     with pytest.raises(pyengine.ConfigError, match=r"no-commit.*its whole history"):
         history.bundled_at("no-commit", "small", digest, context)
