@@ -173,7 +173,7 @@ int main() {
     Position position;
     if (columns == "-") columns.clear();
     if (!play(columns, position)) {
-      std::cout << "expected the moves of an open game, found " << columns << std::endl;
+      std::cout << "expected the moves of an open game, got " << columns << std::endl;
       return 1;
     }
     std::cout << (reaches(position, win != 0, table) ? 1 : 0) << std::endl;

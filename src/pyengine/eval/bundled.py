@@ -83,7 +83,7 @@ def strength_of_model(name: str, game: Game) -> str:
     ]
     matches = [target for target in targets if "against" in target["name"]]
     for target in (*matches[-1:], *targets[:1]):
-        return f"{target['name']}: {_RESULT.sub(_RESULT_IN_WORDS, target['told'])}"
+        return f"{target['name']}: {_RESULT.sub(_RESULT_IN_WORDS, target['result'])}"
     return ""
 
 

@@ -39,9 +39,10 @@ class Evaluator(_core.Evaluator):
     def __reduce__(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
         """Pickle and copy by the constructor's arguments; subclasses define ``__reduce__``."""
         if self._made_by is None or type(self) is not self._made_by[0]:
+            parent = type(self).__mro__[1].__name__
             raise TypeError(
-                f"cannot pickle {type(self).__name__}: a subclass of {type(self).__base__.__name__}"
-                " must define __reduce__"
+                f"cannot pickle {type(self).__name__}: a subclass of {parent} must define "
+                "__reduce__"
             )
         return self._made_by
 

@@ -115,7 +115,7 @@ def test_a_folder_of_other_settings_is_refused(run: Any) -> None:
     run.begin()
     run.begin()
     other = replace(run, settings=replace(run.settings, blocks=2))
-    with pytest.raises(pyengine.ConfigError, match="got others: blocks"):
+    with pytest.raises(pyengine.ConfigError, match="other settings: blocks"):
         other.begin()
     longer = replace(run, settings=replace(run.settings, match_games=10, simulations=3))
     longer.begin()  # the table alone depends on these
@@ -127,7 +127,7 @@ def test_the_command_line_says_what_it_lacks(
     import alphago9
 
     for arguments, said in (
-        (["--teacher", "none.onnx"], "got no none.onnx"),
+        (["--teacher", "none.onnx"], "none.onnx does not exist"),
         (["--until", "none", "--teacher", __file__], "--until must be one of games/"),
         (["--scale", "nan"], "--scale must be above 0 and at most 100, got nan"),
         (["--filters", "0"], "expected a whole number >= 1, got '0'"),
@@ -172,7 +172,7 @@ def test_a_policy_to_measure_has_to_be_there(
     for arguments in (["--simulations", "0"], ["--ratio", "0"], ["--ratio", "half"]):
         with pytest.raises(SystemExit):
             rollouts.main(["policy.npz", *arguments])
-        assert f"found '{arguments[1]}'" in capsys.readouterr().err
+        assert f"got '{arguments[1]}'" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -123,7 +123,7 @@ def test_a_run_without_a_network_is_refused(folder: RunFolder, tmp_path: Path) -
     import make_models
 
     (folder.path / "best.json").unlink()
-    with pytest.raises(pyengine.ConfigError, match="expected a network of the run, got none"):
+    with pytest.raises(pyengine.ConfigError, match="has no network"):
         make_models.bundle("tic_tac_toe", folder, tmp_path)
 
 

@@ -79,9 +79,9 @@ def test_other_networks_and_games_are_refused(
     pytest.importorskip("onnx", reason="the extra convert is not installed")
     with pytest.raises(SystemExit):
         script.main(["go9", "--work", str(tmp_path)])
-    assert "expected an ONNX file, got no go9" in capsys.readouterr().err
+    assert "go9 does not exist" in capsys.readouterr().err
     assert script.main([str(MODELS / "connect4.onnx"), "--work", str(tmp_path)]) == 2
     assert "it has no score" in capsys.readouterr().err
     command = [str(MODELS / "go9.onnx"), "--work", str(tmp_path), "--game", "othello"]
     assert script.main(command) == 2
-    assert "expected a game of Go, found othello" in capsys.readouterr().err
+    assert "expected a game of Go, got othello" in capsys.readouterr().err

@@ -102,8 +102,8 @@ def test_as_many_wins_as_losses_beat_nobody() -> None:
         for figure in (0.5, 0.5008)
     }
     assert [each.reached for each in found.values()] == [False, True]
-    assert found[0.5].asked == "> 50.0%"
-    assert str(found[0.5]).endswith("asked > 50.0%: missed")
+    assert found[0.5].target == "> 50.0%"
+    assert str(found[0.5]).endswith("target > 50.0%: missed")
     assert found[0.5].to_dict()["more_than"] == 0.5
 
 
@@ -271,7 +271,7 @@ def test_what_cannot_be_measured_is_told_and_the_rest_is_measured(
     told = capsys.readouterr()
     assert status == 2
     assert told.out == ""
-    assert told.err.count("expected the test set pons_L3_R1.csv") == 3
+    assert told.err.count("pons_L3_R1.csv does not exist") == 3
 
 
 def test_a_name_that_nothing_has_is_refused(
@@ -315,7 +315,7 @@ def test_a_network_of_the_history_is_found(
     digest = hashlib.sha256(b"first").hexdigest()
     with pytest.raises(pyengine.ConfigError, match="SHA-256 00, got a7"):
         history.bundled_at(first, "small", "00", context)
-    with pytest.raises(pyengine.ConfigError, match=r"no-commit.*its whole history"):
+    with pytest.raises(pyengine.ConfigError, match=r"no-commit.*full history"):
         history.bundled_at("no-commit", "small", digest, context)
     assert history.bundled_at(first, "small", digest, context).read_bytes() == b"first"
     monkeypatch.setattr(history, "ROOT", tmp_path / "models" / "elsewhere")
