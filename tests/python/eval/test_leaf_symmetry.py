@@ -1,4 +1,4 @@
-"""The random symmetry of a leaf is its position's, so that the cache knows it again."""
+"""The random symmetry of a leaf depends only on its position, so that the cache works."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def engine(game: str, network: str, **settings: object) -> pyengine.Engine:
 
 
 def test_random_symmetries_cost_no_evaluations() -> None:
-    """With one for each leaf, 8,000 simulations took 18 % more than with none."""
+    """With a random symmetry per leaf, 8,000 simulations took 18 % more evaluations."""
     counts = {}
     for symmetry in ("none", "random"):
         searcher = engine("connect_four", "connect4", symmetry=symmetry)
