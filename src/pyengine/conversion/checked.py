@@ -142,7 +142,7 @@ class Checks:
 
 @dataclass(frozen=True)
 class Samples:
-    """Positions of the network's own games: planes float32[N,C,H,W] to calibrate on, and others."""
+    """Positions of the network's games: planes float32[N,C,H,W] to calibrate on, others to compare."""
 
     planes: npt.NDArray[np.float32]
     comparison: list[State]

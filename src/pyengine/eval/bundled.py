@@ -58,7 +58,7 @@ def model_of_game(game: Game) -> str | None:
 
 
 def trained_for(name: str, game: Game) -> str:
-    """Return how the games a bundled network was trained for differ from a game, "" if not."""
+    """Return the parameters of a bundled network's games that differ from a game's, or ""."""
     trained = _games_of_model(name)
     if game in trained:
         return ""

@@ -206,12 +206,5 @@ def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
 
 
 def _arrays(file: Path) -> dict[str, npt.NDArray[Any]]:
-    import zipfile
-
-    content = io.BytesIO(read_limited(file))
-    with zipfile.ZipFile(content) as archive:
-        size = sum(info.file_size for info in archive.infolist())
-        if size > 1 << 24:  # the two pattern tables take 2^19 bytes
-            raise ModelError(f"{size} unpacked bytes")
-    with np.load(content, allow_pickle=False) as archive:
+    with np.load(io.BytesIO(read_limited(file)), allow_pickle=False) as archive:
         return dict(archive)

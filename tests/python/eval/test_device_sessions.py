@@ -64,34 +64,22 @@ def on_device(path: Path, max_batch: int = 0) -> Evaluator:
     return evaluator_of(open_model(path, max_batch=max_batch))
 
 
+DEVICES: dict[str, dict[str, Any]] = {
+    "a session per size": {"call_seconds": BUSY},
+    "a session per batch": {"call_seconds": WAITING},
+    "measured times": {"call_seconds": {}},
+    "one session": {"one_session": True},
+    "graphs": {"graphs": "working"},
+    "graphs and measured times": {"graphs": "working", "call_seconds": {}},
+    "graphs refused": {"graphs": "refused"},
+    "graphs stale": {"graphs": "stale"},
+    "graphs uncopied": {"graphs": "uncopied"},
+    "graphs uncaptured": {"graphs": "uncaptured", "device_id": 1},
+}
+
+
 @pytest.mark.parametrize("max_batch", [0, 24])
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"call_seconds": BUSY},
-        {"call_seconds": WAITING},
-        {"call_seconds": {}},
-        {"one_session": True},
-        {"graphs": "working"},
-        {"graphs": "working", "call_seconds": {}},
-        {"graphs": "refused"},
-        {"graphs": "stale"},
-        {"graphs": "uncopied"},
-        {"graphs": "uncaptured", "device_id": 1},
-    ],
-    ids=[
-        "a session a size",
-        "a session a batch",
-        "as measured",
-        "one session",
-        "graphs",
-        "graphs as measured",
-        "graphs refused",
-        "graphs stale",
-        "graphs uncopied",
-        "graphs uncaptured",
-    ],
-)
+@pytest.mark.parametrize("settings", DEVICES.values(), ids=DEVICES)
 def test_a_device_evaluates_like_the_cpu_at_any_number_of_rows(
     path: Path, max_batch: int, settings: dict[str, Any]
 ) -> None:

@@ -19,8 +19,8 @@ STATES = [TIC.new_initial_state(moves) for moves in ((), (4,), (0, 4, 8), (2, 1,
 NAMES = {"ownership_output": "mine", "score_output": "lead"}
 
 
-def spec_of(**given: Any) -> ModelSpec:
-    return ModelSpec(**{"planes": ("own[0]", "opp[0]", "ones"), **NAMES, **given})
+def spec_of(**fields: Any) -> ModelSpec:
+    return ModelSpec(**{"planes": ("own[0]", "opp[0]", "ones"), **NAMES, **fields})
 
 
 def write(

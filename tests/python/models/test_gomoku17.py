@@ -116,6 +116,6 @@ def test_it_completes_five_in_a_row_by_value_alone() -> None:
 
 def test_black_beats_random_moves_by_value_alone(recipe: Any) -> None:
     """These are the first of 1,000 measured games."""
-    score = recipe.measure(pyengine.bundled_models()["gomoku17"], games=50, seed=1)
-    assert score.games == 50
-    assert score.wins >= 48
+    score = recipe.measure(pyengine.bundled_models()["gomoku17"], games=20, seed=1)
+    assert score.games == 20
+    assert score.wins >= 19

@@ -80,37 +80,23 @@ def test_all_replies_to_a_weak_player_include_wins_and_losses() -> None:
     assert max(points) == 1
 
 
-def test_only_a_share_of_some_cases_has_an_interval() -> None:
-    from measure.findings import share
+def test_a_finding_is_compared_with_its_target() -> None:
+    from measure.findings import Finding, share
 
     some = share("wrong", [True, False, False, False], most=0.5)
-    assert some.figure == 0.25
+    assert (some.figure, some.reached) == (0.25, True)
     assert some.interval is not None
     assert some.interval[0] < 0.25 < some.interval[1]
-    assert some.reached is True
-    assert share("wrong", [False], complete=True).interval is None
-
-
-def test_an_even_score_misses_the_target_more_than_half() -> None:
-    from measure.findings import Finding
-
-    findings = {
-        figure: Finding(name="match", figure=figure, interval=None, count=600, more_than=0.5)
+    even, ahead = (
+        Finding(name="match", figure=figure, interval=None, count=600, more_than=0.5)
         for figure in (0.5, 0.5008)
-    }
-    assert [finding.reached for finding in findings.values()] == [False, True]
-    assert findings[0.5].target == "> 50.0%"
-    assert str(findings[0.5]).endswith("target > 50.0%: missed")
-    assert findings[0.5].to_dict()["more_than"] == 0.5
-
-
-def test_zeros_are_written_and_missing_targets_are_not() -> None:
-    from measure.findings import share
-
-    row = share("lost", [False, False], complete=True, most=0.0).to_dict()
-    assert row["figure"] == 0.0
-    assert row["most"] == 0.0
-    assert row["reached"] is True
+    )
+    assert (even.reached, ahead.reached) == (False, True)
+    assert str(even).endswith("target > 50.0%: missed")
+    everything = share("lost", [False, False], complete=True, most=0.0)
+    assert everything.interval is None
+    row = everything.to_dict()
+    assert (row["figure"], row["most"], row["reached"]) == (0.0, 0.0, True)
     assert "least" not in row
     assert "reached" not in share("for information", [True]).to_dict()
 
