@@ -61,7 +61,7 @@ class ConversionReport:
             numbers do not fit into float16.
         match: the match from the converted network's side; None if no game was played.
         converted: layers converted: convolutions for int8, also matrix products for float16.
-        kept: such layers left in float32.
+        kept: layers of these kinds left in float32.
         speedup: positions per second, int8 / float32, in bare ONNX Runtime: batches of 8, one
             thread, median; None for float16.
     """
@@ -142,7 +142,7 @@ class Checks:
 
 @dataclass(frozen=True)
 class Samples:
-    """Positions of the network's games: planes float32[N,C,H,W] to calibrate on, others to compare."""
+    """Planes float32[N,C,H,W] to calibrate on, and states of other games to compare on."""
 
     planes: npt.NDArray[np.float32]
     comparison: list[State]

@@ -262,18 +262,9 @@ class OnnxEvaluator(Evaluator):
             check_on_gpus(gpus, models)
         resolved = spec_of_model(model, file, spec)
         super().__init__(_core.onnx_evaluator(models, resolved), resolved)
-        self._made_by = (
-            OnnxEvaluator,
-            (
-                file.absolute(),
-                resolved,
-                providers,
-                device_id,
-                max_batch or None,
-                threads or None,
-                devices,
-            ),
-        )
+        limits = max_batch or None, threads or None
+        arguments = (file.absolute(), resolved, providers, device_id, *limits, devices)
+        self._made_by = OnnxEvaluator, arguments
         self.path = file
         self._models = models
         self._final_board = FinalBoardNetwork(

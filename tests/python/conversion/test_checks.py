@@ -235,6 +235,9 @@ def test_values_out_of_range_are_refused() -> None:
     for name, value in (("positions", 31), ("games", -1), ("simulations", 0), ("match_seconds", 0)):
         with pytest.raises(ConfigError, match=name):
             argument(name)(value)
+    for name, value in (("blocks", -1), ("channels", 0), ("seed", -1), ("board_size", 20)):
+        with pytest.raises(ConfigError, match=f"{name}: expected"):
+            conversion.random_leela(**{"blocks": 1, "channels": 8, name: value})
     for margin in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(ConfigError, match="margin: expected"):
             conversion.Limits(margin=margin)

@@ -23,7 +23,7 @@ from pyengine.conversion import (
     read_leela,
     write_leela,
 )
-from pyengine.errors import ConfigError, ModelError
+from pyengine.errors import ModelError
 
 BLACK, WHITE = 0, 1
 LINES = 1 + 4 + 2 * 8 + 14  # two blocks
@@ -187,17 +187,14 @@ def test_written_weights_are_read_back(
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_gzip_is_detected_by_content_not_by_name(weights: LeelaWeights, tmp_path: Path) -> None:
+def test_gzip_is_detected_by_content_and_line_ends_are_ignored(
+    weights: LeelaWeights, lines: list[str], tmp_path: Path
+) -> None:
     write_leela(weights, tmp_path / "w.gz")
     (tmp_path / "w.gz").rename(tmp_path / "network")
-    assert read_leela(tmp_path / "network").channels == 6
-
-
-def test_windows_line_ends_and_trailing_blank_lines_are_accepted(
-    lines: list[str], tmp_path: Path
-) -> None:
     (tmp_path / "w.txt").write_bytes("\r\n".join([*lines, "", ""]).encode())
-    assert read_leela(tmp_path / "w.txt").channels == 6
+    for name in ("network", "w.txt"):
+        assert read_leela(tmp_path / name).channels == 6
 
 
 def replaced(number: int, line: str) -> Callable[[list[str]], list[str]]:
@@ -314,12 +311,6 @@ def test_a_random_network_has_preferences_and_looks_at_the_board(
     assert len(set(policy.argmax(axis=1))) > 4
     assert value.std() > 0.1
     assert np.abs(value).max() < 0.999
-
-
-def test_a_size_out_of_range_is_refused() -> None:
-    for field, value in (("blocks", -1), ("channels", 0), ("seed", -1), ("board_size", 20)):
-        with pytest.raises(ConfigError, match=f"{field}: expected"):
-            random_leela(**{"blocks": 1, "channels": 8, field: value})
 
 
 # --- the program itself --------------------------------------------------------------------------
