@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyengine
 from pyengine import conversion
 from pyengine.base.extras import need
-from pyengine.conversion.float16 import write_half
-from pyengine.conversion.float16_graph import float32_nodes
+from pyengine.conversion.float16 import float32_nodes, write_half
 from pyengine.conversion.onnx_graph import prepare, without_weights
 from pyengine.eval.spec import METADATA_KEY, ModelSpec
 

@@ -1,11 +1,10 @@
-"""What options of learning are worth: runs that differ in one, at equal processor time.
+"""Compare learning options at equal CPU time.
 
-    python models/ablation.py --directory runs/ablation    # after Ctrl-C the same command goes on
+    python models/ablation.py --directory runs/ablation    # run it again to resume after Ctrl-C
 
-Each variant of ablation.toml is trained from several seeds until it has used so much processor time
-(self-play and learner together; Linux), one run after the other. Then the networks of each variant
-play those of the base, and a table says how many Elo the variant is worth. Needs the extra
-``train``.
+Each variant of ablation.toml is trained from several seeds with the same CPU time (self-play and
+learner together; Linux only), one run after another. Then the networks of each variant play the
+base networks, and a table shows the Elo gained by each variant. Needs the extra ``train``.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from pyengine.train.loop.state import RunFolder
 
 HERE = Path(__file__).resolve().parent
 _BASE = "base"
-#: Settings of each variant beside those of ablation.toml, by section.
+#: Settings of each variant in addition to ablation.toml.
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     _BASE: {},
     "policy surprise weighting": {
@@ -51,9 +50,9 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "ownership and score": {"train": {"loss": {"ownership_weight": 1.5, "score_weight": 0.0015}}},
 }
 _PARTS = ("selfplay", "learner")
-_TICK = 0.02  # seconds: the kernel counts a process's start in hundredths
-_SIMULATIONS = 100  # of both sides in a match
-_PLIES = 2  # of openings: more random moves decide a game on so small a board
+_TICK = 0.02  # seconds; the kernel rounds start times to hundredths
+_SIMULATIONS = 100  # per move of both sides
+_PLIES = 2  # random moves per opening; more would decide a game on this small board
 
 say = Progress()
 
@@ -74,7 +73,7 @@ def _merged(tables: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def _toml(tables: Mapping[str, Any], prefix: str = "") -> str:
-    """Return tables of plain values as TOML; JSON writes these as TOML does."""
+    """Return tables as TOML, which writes plain values like JSON."""
     lines = [f"{k} = {json.dumps(v)}" for k, v in tables.items() if not isinstance(v, Mapping)]
     text = "\n".join([*([f"[{prefix}]"] if prefix else []), *lines, ""])
     inner = ((name, value) for name, value in tables.items() if isinstance(value, Mapping))
@@ -82,19 +81,18 @@ def _toml(tables: Mapping[str, Any], prefix: str = "") -> str:
 
 
 class Meter:
-    """The processor time of a run's parts, of all sittings."""
+    """The CPU time of a run's processes, across restarts."""
 
     def __init__(self, folder: Path) -> None:
-        """Go on with what is kept there."""
         self._folder = RunFolder(folder)
         self._file = folder / "processor.json"
-        kept = json.loads(self._file.read_text()) if self._file.exists() else {}
-        self._before = float(kept.get("seconds", 0.0))
+        saved = json.loads(self._file.read_text()) if self._file.exists() else {}
+        self._before = float(saved.get("seconds", 0.0))
         self._begun = time.clock_gettime(time.CLOCK_BOOTTIME)
         self._seen: dict[int, float] = {}  # by process
 
     def read(self) -> float:
-        """Return the seconds so far, and keep them."""
+        """Return and save the seconds so far."""
         for part in _PARTS:
             pid = self._folder.status(part).get("pid")
             if pid is not None:
@@ -105,10 +103,10 @@ class Meter:
 
 
 def _processor_seconds(pid: int, since: float) -> float | None:
-    """Return what a process has used, in user and system mode.
+    """Return the user and system time of a process.
 
-    None where there is none, or an older one than ``since`` (seconds after the machine's start):
-    the number of a part that was killed may have become another's.
+    None if it does not exist or started before ``since`` (seconds after boot): the pid of a killed
+    process may belong to another one.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -119,9 +117,9 @@ def _processor_seconds(pid: int, since: float) -> float | None:
 
 
 def train(variant: str, seed: int, folder: Path, budget: float) -> Path:
-    """Run a variant until it has used ``budget`` seconds; return its network.
+    """Train a variant for ``budget`` seconds of CPU time; return its network.
 
-    A run that has a network already is not touched. Raises ConfigError where it had other settings.
+    A finished run is reused; ConfigError if it had other settings.
     """
     done, settings = folder / "network.json", settings_of(variant, seed)
     if done.exists():
@@ -138,7 +136,7 @@ def train(variant: str, seed: int, folder: Path, budget: float) -> Path:
         return used < budget
 
     report = train_run(run, folder, resume=True, on_progress=watch)
-    last = max(1, report.progress.step)  # a run that ends by a limit leaves its last network
+    last = max(1, report.progress.step)  # a run that reaches a limit writes its last network
     report = train_run(run.limited(steps=last), folder, resume=True)
     candidates = RunFolder(folder)
     file = candidates.candidate(candidates.candidates()[-1])
@@ -155,13 +153,12 @@ def train(variant: str, seed: int, folder: Path, budget: float) -> Path:
     return file
 
 
-def _finished(done: Path, asked: Mapping[str, Any]) -> str:
-    """Return the file of a network that is there; ConfigError where it was made otherwise."""
+def _finished(done: Path, requested: Mapping[str, Any]) -> str:
+    """Return the network of a finished run; ConfigError if it had other settings."""
     facts = json.loads(done.read_text("utf-8"))
-    if any(facts.get(name) != value for name, value in asked.items()):
+    if any(facts.get(name) != value for name, value in requested.items()):
         raise pyengine.ConfigError(
-            f"{done}: expected a network of the settings and minutes that are asked for, found one "
-            "of others; choose another --directory"
+            f"{done}: the network has other settings or minutes: choose another --directory"
         )
     return str(facts["file"])
 
@@ -169,14 +166,14 @@ def _finished(done: Path, asked: Mapping[str, Any]) -> str:
 def evaluate(
     networks: Mapping[str, Sequence[Path]], games: int, work: Path
 ) -> dict[str, tuple[float, float]]:
-    """Let the networks of each variant play those of the base, each pair so many games.
+    """Play ``games`` games between each network of a variant and each base network.
 
     Returns:
-        By variant, Elo above the base and half of its interval of 95 %, which counts how networks
-        of one variant differ from each other.
+        By variant, Elo above the base and half the width of its 95 % interval, which includes the
+        differences between networks of one variant.
 
     """
-    files = [file for of_variant in networks.values() for file in of_variant]
+    files = [file for paths in networks.values() for file in paths]
     numbers = {file: number for number, file in enumerate(files)}
     pairings = [
         _played(a, b, numbers, games, work)
@@ -185,24 +182,24 @@ def evaluate(
         for a in files
         for b in networks[_BASE]
     ]
-    found = ratings(pairings, anchor=numbers[networks[_BASE][0]])
+    fit = ratings(pairings, anchor=numbers[networks[_BASE][0]])
     elo = {
-        variant: [strength.elo for file in files if (strength := found.get(numbers[file]))]
+        variant: [rating.elo for file in files if (rating := fit.get(numbers[file]))]
         for variant, files in networks.items()
     }
     return _differences(elo)
 
 
 def _differences(elo: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
-    """Return how far the mean of each variant is above the base's, and half of its interval.
+    """Return the mean Elo of each variant above the base, and half the width of its interval.
 
-    Networks differ by their seeds as much in one variant as in another: their variance is estimated
-    from all variants (one-way analysis of variance, Student's t).
+    Seeds are assumed to matter equally in all variants, so the variance is pooled (one-way analysis
+    of variance, Student's t).
     """
     base = elo[_BASE]
     freedom = sum(len(strengths) - 1 for strengths in elo.values())
     several = [strengths for strengths in elo.values() if len(strengths) > 1]
-    squares = sum((len(each) - 1) * statistics.variance(each) for each in several)
+    squares = sum((len(elos) - 1) * statistics.variance(elos) for elos in several)
     spread = math.sqrt(squares / freedom) if freedom else math.inf
     width = student(max(1, freedom)) * spread
     return {
@@ -216,10 +213,10 @@ def _differences(elo: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, f
 
 
 def _played(a: Path, b: Path, numbers: Mapping[Path, int], games: int, work: Path) -> Pairing:
-    """Play a match of two networks; it goes on where it was stopped."""
+    """Play or resume a match between two networks."""
     game = pyengine.load_game(RunFile.from_toml(settings_of(_BASE, 0)).game.name[0])
     context = Context(work=work, shared=work, say=say)
-    name = f"{a.parents[1].name} against {b.parents[1].name}"  # the same with more seeds
+    name = f"{a.parents[1].name} against {b.parents[1].name}"  # does not depend on --seeds
     with (
         closing(context.engine(game, network(a), _SIMULATIONS)) as ours,
         closing(context.engine(game, network(b), _SIMULATIONS)) as theirs,
@@ -236,11 +233,11 @@ def _played(a: Path, b: Path, numbers: Mapping[Path, int], games: int, work: Pat
 
 def main() -> int:
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(description="Measure what options of learning are worth.")
-    parser.add_argument("--directory", type=Path, default=Path("runs/ablation"), help="of the runs")
-    parser.add_argument("--minutes", type=float, default=9.0, help="processor time of a run")
-    parser.add_argument("--seeds", type=int, default=3, help="runs of each variant")
-    parser.add_argument("--games", type=int, default=60, help="of each two networks")
+    parser = argparse.ArgumentParser(description="Compare learning options at equal CPU time.")
+    parser.add_argument("--directory", type=Path, default=Path("runs/ablation"), help="run folder")
+    parser.add_argument("--minutes", type=float, default=9.0, help="CPU time per run")
+    parser.add_argument("--seeds", type=int, default=3, help="runs per variant")
+    parser.add_argument("--games", type=int, default=60, help="games per pair of networks")
     args = parser.parse_args()
     networks: dict[str, list[Path]] = {variant: [] for variant in VARIANTS}
     try:
@@ -250,18 +247,18 @@ def main() -> int:
                 networks[variant].append(train(variant, seed, folder, 60 * args.minutes))
         work = args.directory / "matches"
         work.mkdir(exist_ok=True)
-        found = evaluate(networks, args.games, work)
+        differences = evaluate(networks, args.games, work)
     except KeyboardInterrupt:
         say("")
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("stopped: run the same command to resume", file=sys.stderr)
         return 130
     except pyengine.EngineError as error:
         say("")
         print(error, file=sys.stderr)
         return 2
     say("")
-    for variant, (elo, around) in found.items():
-        print(f"{variant}: {elo:+.0f} Elo [{elo - around:+.0f}, {elo + around:+.0f}]")
+    for variant, (elo, width) in differences.items():
+        print(f"{variant}: {elo:+.0f} Elo [{elo - width:+.0f}, {elo + width:+.0f}]")
     return 0
 
 

@@ -1,20 +1,20 @@
-"""AlphaGo's whole way on 9x9, in one command: two networks, a rollout policy, and their search.
+"""The AlphaGo pipeline on 9x9: two networks, a rollout policy, and the search that combines them.
 
     python models/alphago9.py --directory runs/alphago9
-    python models/alphago9.py --directory /tmp/try --quick     # every stage, in a minute
+    python models/alphago9.py --directory /tmp/try --quick     # all stages in a minute
 
-Stages, each of which leaves a product in the directory and is skipped where that is there:
+Each stage writes a product to the directory and is skipped if the product exists:
 
-    games/                shards: games of a stronger player, by search with a network of others
-    policy_sl.onnx        a policy network that learnt these games' moves
+    games/                shards of games by the teacher, a search with a third-party network
+    policy_sl.onnx        a policy network trained on the moves of these games
     policy_rl.onnx        the same, improved by policy gradient against earlier versions of itself
-    rollout_policy.npz    a fast rollout policy, learnt from the same games
-    value_games/          games of the reinforced policy, one position of each
-    value.onnx            a value network that learnt their results
-    table.md              each step against the one before and against GNU Go, and lambda
+    rollout_policy.npz    a fast rollout policy, fitted to the same games
+    value_games/          games of the reinforced policy, one position per game
+    value.onnx            a value network trained on their results
+    table.md              each step against the previous one and GNU Go, and the choice of lambda
 
-Ctrl-C at any time; the same command goes on. Needs the extra ``train``, and for the table GNU Go
-3.8 (``apt-get install gnugo``). The teacher is looked for in ``../shared`` or ``$PYENGINE_SHARED``.
+Ctrl-C stops the run; the same command resumes it. Needs the extra ``train`` and, for the table,
+GNU Go 3.8 (``apt-get install gnugo``). The teacher is in ``../shared`` or ``$PYENGINE_SHARED``.
 """
 
 from __future__ import annotations
@@ -47,60 +47,60 @@ _TEACHER = _SHARED / "nets" / "go9x9_pyaq.onnx"
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage: what it leaves in the folder, and what makes it."""
+    """A stage of the run and its product, a file or a folder."""
 
     product: str
     make: Callable[[Run], None]
 
     def done(self, run: Run) -> bool:
-        """Return whether its product is there."""
+        """Return whether the product exists."""
         path = run.path(self.product)
         return (path / "complete").exists() if self.product.endswith("/") else path.exists()
 
 
 def games(run: Run) -> None:
-    """Self-play of the teacher."""
+    """Play the teacher's games."""
     settings, out = run.settings, run.path("games")
-    there = pyengine.Dataset(out).games if (out / MANIFEST).exists() else 0
-    if there < settings.teacher_games:
+    existing = pyengine.Dataset(out).games if (out / MANIFEST).exists() else 0
+    if existing < settings.teacher_games:
         search = pyengine.SearchConfig(
             simulations=settings.teacher_simulations, threads=run.threads
         )
         config = pyengine.SelfPlayConfig(
             search=search,
-            resign_threshold=None,  # to the end: the dead have to be captured
+            resign_threshold=None,  # dead stones must be captured before the game is scored
             seed=settings.seed,
         )
         pyengine.selfplay(
             run.game,
             network(run.teacher),
-            games=settings.teacher_games - there,
+            games=settings.teacher_games - existing,
             out=out,
             config=config,
             spec=settings.spec,
-            on_progress=lambda told: run.say(
-                f"games: {there + told.games:,} of {settings.teacher_games:,}"
+            on_progress=lambda progress: run.say(
+                f"games: {existing + progress.games:,} of {settings.teacher_games:,}"
             ),
         )
     (out / "complete").touch()
 
 
 def supervised(run: Run) -> None:
-    """The policy network, by the moves of the games."""
+    """Train the policy network on the moves of the games."""
     steps = run.settings.policy_steps
     learn(run, run.path("games"), "policy_sl", "alphago_zero", steps, value_weight=0.0)
 
 
 def reinforced(run: Run) -> None:
-    """The policy network, by its own games."""
+    """Improve the policy network by policy gradient."""
     reinforce(run, run.path("policy_sl.pt"), "policy_rl")
 
 
 def rollouts(run: Run) -> None:
-    """The rollout policy, by the moves of the games."""
+    """Fit the rollout policy to the moves of the games."""
 
-    def show(told: RolloutFitProgress) -> None:
-        run.say(f"rollout policy: epoch {told.epoch} of {told.epochs}")
+    def show(progress: RolloutFitProgress) -> None:
+        run.say(f"rollout policy: epoch {progress.epoch} of {progress.epochs}")
 
     fit = rollout_policy(
         run.path("games"),
@@ -113,7 +113,7 @@ def rollouts(run: Run) -> None:
 
 
 def value_games(run: Run) -> None:
-    """Positions with results, one a game."""
+    """Play the games of the value network."""
     policies = [
         pyengine.OnnxEvaluator(run.path(f"{name}.onnx"), providers=["cpu"], threads=run.threads)
         for name in ("policy_sl", "policy_rl")
@@ -128,12 +128,12 @@ def value_games(run: Run) -> None:
 
 
 def value(run: Run) -> None:
-    """The value network."""
+    """Train the value network."""
     learn(run, run.path("value_games"), "value", "value", run.settings.value_steps, 1.0)
 
 
 def strength(run: Run) -> None:
-    """The table."""
+    """Write the table."""
     rows = []
     for row in measure(run):
         rows.append(row)
@@ -142,7 +142,6 @@ def strength(run: Run) -> None:
     run.path("table.md").write_text(table(rows))
 
 
-#: In the order of the run.
 STAGES = (
     Stage("games/", games),
     Stage("policy_sl.onnx", supervised),
@@ -156,30 +155,30 @@ STAGES = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(description="AlphaGo's whole way on 9x9.")
-    parser.add_argument("--directory", type=Path, required=True, help="of the run")
+    parser = argparse.ArgumentParser(description="Run the AlphaGo pipeline on 9x9.")
+    parser.add_argument("--directory", type=Path, required=True, help="folder of the run")
     parser.add_argument("--teacher", type=Path, default=_TEACHER, help="ONNX of a stronger player")
-    parser.add_argument("--quick", action="store_true", help="small sizes: whether all stages work")
+    parser.add_argument("--quick", action="store_true", help="a small run that tests all stages")
     parser.add_argument(
-        "--scale", type=float, default=1.0, help="of the games and steps (0.1: a tenth of them)"
+        "--scale", type=float, default=1.0, help="factor of games and steps (0.1 = a tenth)"
     )
-    parser.add_argument("--blocks", type=whole, help="of both networks")
-    parser.add_argument("--filters", type=whole, help="of both networks")
-    parser.add_argument("--match-games", type=whole, help="of each match of the table")
-    parser.add_argument("--match-simulations", type=whole, help="a move of its searches")
-    parser.add_argument("--gnugo-level", type=whole, help="1 to 10 (default)")
+    parser.add_argument("--blocks", type=whole, help="blocks of both networks")
+    parser.add_argument("--filters", type=whole, help="filters of both networks")
+    parser.add_argument("--match-games", type=whole, help="games per match of the table")
+    parser.add_argument("--match-simulations", type=whole, help="simulations per move of the table")
+    parser.add_argument("--gnugo-level", type=whole, help="1 to 10 (default 10)")
     parser.add_argument(
-        "--threads", type=whole, default=1, help="of searches and PyTorch (default 1)"
+        "--threads", type=whole, default=1, help="threads of searches and PyTorch (default 1)"
     )
     parser.add_argument("--until", metavar="PRODUCT", help="the last stage, such as value.onnx")
     args = parser.parse_args(arguments)
     products = [stage.product for stage in STAGES]
     if args.until is not None and args.until not in products:
-        parser.error(f"--until must be one of {', '.join(products)}, found {args.until}")
+        parser.error(f"--until must be one of {', '.join(products)}, got {args.until}")
     if not 0 < args.scale <= 100:
-        parser.error(f"--scale must be above 0 and at most 100, found {args.scale}")
+        parser.error(f"--scale must be above 0 and at most 100, got {args.scale}")
     if not args.teacher.is_file():
-        parser.error(f"expected the teacher's ONNX file, found no {args.teacher}")
+        parser.error(f"the teacher {args.teacher} does not exist")
     settings = (QUICK if args.quick else Settings()).scaled(args.scale)
     options = {
         "blocks": args.blocks,
@@ -200,7 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         run.begin()
         for stage in STAGES:
             if stage.done(run) and not (other_matches and stage is STAGES[-1]):
-                print(f"{stage.product} is there", flush=True)
+                print(f"{stage.product} exists", flush=True)
             else:
                 print(f"{stage.product} ...", flush=True)
                 stage.make(run)
@@ -209,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 break
     except KeyboardInterrupt:
         run.say("")
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("stopped: run the same command to resume", file=sys.stderr)
         return 130
     except (pyengine.EngineError, OSError) as error:
         run.say("")

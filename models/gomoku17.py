@@ -1,18 +1,18 @@
-"""Make and measure the Gomoku network that values positions by 17 hand-made features.
+"""Train and measure the Gomoku network that evaluates positions by 17 hand-made features.
 
     python models/gomoku17.py --seed 1
-    python models/gomoku17.py --measure --seed 2      # other random moves, the same network
+    python models/gomoku17.py --measure --seed 2      # measure the same network with another seed
 
-Games in which both sides move uniformly at random are all it learns from. A position of a game that
-Black won is worth 0.75 to Black, of one that White won 0.25; the last position of the game is worth
-1 or 0, and a draw 0.5. Then Black plays the move whose position the network values most, the last
-one of a game included, against a White who moves at random.
+It learns only from uniformly random games. A position is worth 0.75 to Black if Black won the game,
+0.25 if White won, 0.5 after a draw; the last position is worth 1 or 0. To measure the network,
+Black always plays to the position of highest value, final positions included, against a random
+White.
 
-A worth w in [0, 1] for Black is the value 2w - 1 for the first player: the features say nothing of
-who is to move, and so the file's spec has ``value_for="first_player"``. Wherever the library speaks
-of a value it is for the player to move, as with any network.
+A worth w in [0, 1] for Black is the value 2w - 1 for the first player. The features do not contain
+the player to move, so the file's spec has ``value_for="first_player"``. All values in the library
+are for the player to move, as with any network.
 
-Ctrl-C at any time: the same command goes on from the last checkpoint. Needs the extra ``train``.
+Ctrl-C stops it; the same command resumes from the last checkpoint. Needs the extra ``train``.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ HERE = Path(__file__).resolve().parent
 NAME = "gomoku17"
 GAME = "gomoku"  # 15x15, five or more in a row
 
-LEAST, ASKED = 0.99, 1000  #: what was asked: share of games that Black wins, and of how many
-WON, LOST, DRAWN = 0.75, 0.25, 0.5  #: what a position before the last is worth to Black
+LEAST, TARGET_GAMES = 0.99, 1000  #: target: Black's share of wins, and the number of games
+WON, LOST, DRAWN = 0.75, 0.25, 0.5  #: worth of a position before the last to Black
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """All settings."""
 
-    games: int = 5000  #: random games to learn from, some 110 positions each
-    last_share: float = 0.1  #: of a batch: last positions; the rest is drawn from all positions
+    games: int = 5000  #: random games to learn from, about 110 positions per game
+    last_share: float = 0.1  #: share of last positions in a batch; the rest are any positions
     blocks: int = 1  #: residual blocks of the network
-    filters: int = 32  #: of every convolution in them
-    steps: int = 1000  #: of training
-    batch_size: int = 256  #: positions of a step
+    filters: int = 32  #: channels of the residual tower
+    steps: int = 1000  #: training steps
+    batch_size: int = 256  #: positions per step
     learning_rate: float = 2e-3  #: peak of a half cosine
 
     def training(self, seed: int) -> train.TrainConfig:
@@ -76,15 +76,15 @@ class Recipe:
         )
 
 
-# --- positions and what they are worth
+# --- training positions
 
 
 def worth(result: float, last: bool) -> float:
-    """Return what a position is worth to Black, in [0, 1].
+    """Return the worth of a position to Black, in [0, 1].
 
     Args:
-        result: of its game for Black: 1 won, 0 drawn, -1 lost.
-        last: whether it is the position in which the game ended.
+        result: result of the game for Black: 1 won, 0 drawn, -1 lost.
+        last: whether the position ends the game.
 
     """
     if result == 0:
@@ -95,7 +95,7 @@ def worth(result: float, last: bool) -> float:
 
 
 def random_game(game: pyengine.Game, rng: np.random.Generator) -> tuple[list[int], float]:
-    """Play uniformly random moves to the end; return them, and the result for the first player."""
+    """Play a random game; return its moves and the result for the first player."""
     state, player = game.new_initial_state(), pyengine.RandomPlayer(rng)
     while not state.is_terminal():
         state.apply_action(player(state))
@@ -104,14 +104,12 @@ def random_game(game: pyengine.Game, rng: np.random.Generator) -> tuple[list[int
 
 @dataclass
 class RandomGames:
-    """Positions of random games, encoded when they are drawn; a ``TrainingData``.
+    """Positions of random games, encoded when sampled; a ``TrainingData``.
 
     Attributes:
-        game: what is played.
-        moves: of each game.
-        results: of each game for the first player.
-        last_share: of a sample that are last positions; the others are drawn from all positions
-            after the first move, the last ones included.
+        results: results for the first player.
+        last_share: share of last positions in a sample; the rest are drawn from all positions
+            after the first move, last positions included.
 
     """
 
@@ -122,7 +120,7 @@ class RandomGames:
     spec: pyengine.ModelSpec = field(init=False)
 
     def __post_init__(self) -> None:
-        """Count the positions and find the board's symmetries."""
+        """Count the positions and load the board's symmetries."""
         self.spec = pyengine.ModelSpec.gomoku17(self.game)
         self._ends = np.cumsum([len(moves) for moves in self.moves])
         self._turned = [self.game.symmetry_points(k) for k in range(self.game.num_symmetries)]
@@ -136,16 +134,16 @@ class RandomGames:
         last_share: float = 0.0,
         on_progress: Callable[[int], object] | None = None,
     ) -> RandomGames:
-        """Play the games; each is a function of the seed and its number."""
-        found = []
+        """Play random games, each determined by the seed and its number."""
+        played = []
         for number in range(games):
-            found.append(random_game(game, np.random.default_rng((seed, number))))
+            played.append(random_game(game, np.random.default_rng((seed, number))))
             if on_progress is not None and (number + 1) % 500 == 0:
                 on_progress(number + 1)
-        return cls(game, [moves for moves, _ in found], [r for _, r in found], last_share)
+        return cls(game, [moves for moves, _ in played], [r for _, r in played], last_share)
 
     def __len__(self) -> int:
-        """Return how many positions there are."""
+        """Return the number of positions."""
         return int(self._ends[-1])
 
     def sample(
@@ -154,7 +152,7 @@ class RandomGames:
         """Return random positions.
 
         ``planes`` float32 [N,17,H,W]; ``value`` float32 [N], ``2 * worth - 1``, for the first
-        player; ``policy`` float32 [N,A], all 0: nothing is learnt of moves.
+        player; ``policy`` float32 [N,A], all 0, since no moves are learned.
         """
         places = rng.integers(len(self), size=size)
         numbers = np.searchsorted(self._ends, places, side="right")
@@ -181,21 +179,21 @@ class RandomGames:
 
 @dataclass(frozen=True)
 class Score:
-    """Games of Black."""
+    """Results of Black's games."""
 
     wins: int
     draws: int
     losses: int
-    mean_plies: float  #: of a game
+    mean_plies: float  #: plies per game
 
     @property
     def games(self) -> int:
-        """How many."""
+        """Number of games."""
         return self.wins + self.draws + self.losses
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's interval of 95 % for the probability of a win."""
+        """Wilson's 95 % interval of the winning probability."""
         z, n = 1.959963984540054, self.games
         share = self.wins / n
         middle = share + z * z / (2 * n)
@@ -211,17 +209,17 @@ def play_black(
     concurrent: int = 32,
     on_progress: Callable[[int, int], object] | None = None,
 ) -> Score:
-    """Play games from the empty board against uniformly random moves of White.
+    """Play games from the empty board against a random White.
 
     Args:
-        game: what is played.
+        game: the game.
         black: a player with ``search_many(states)``.
-        games: how many.
-        seed: of White; each game has a stream of its own.
-        concurrent: games at once, whose positions are evaluated together.
-        on_progress: called with the games that are over and how many of them were won.
+        games: number of games.
+        seed: seed of White's moves.
+        concurrent: games played at the same time, whose positions are evaluated together.
+        on_progress: called with the numbers of finished games and of wins.
 
-    Ctrl-C ends it with the games that are over; it is raised where there are none.
+    Ctrl-C returns the finished games; it is raised if there are none.
     """
     waiting = [
         (game.new_initial_state(), pyengine.RandomPlayer((seed, number))) for number in range(games)
@@ -234,7 +232,7 @@ def play_black(
                 running.append(waiting.pop(0))
             _move(black, running)
             over += [state for state, _ in running if state.is_terminal()]
-            running = [one for one in running if not one[0].is_terminal()]
+            running = [pair for pair in running if not pair[0].is_terminal()]
             if on_progress is not None:
                 on_progress(len(over), sum(state.returns()[0] > 0 for state in over))
     except KeyboardInterrupt:
@@ -246,9 +244,9 @@ def play_black(
 
 
 def _move(black: Any, games: Sequence[tuple[pyengine.State, pyengine.RandomPlayer]]) -> None:
-    """Let Black and then White move, wherever the game goes on."""
-    chosen = black.search_many([state for state, _ in games])
-    for (state, white), choice in zip(games, chosen, strict=True):
+    """Make a move of Black and, unless the game is over, of White in each game."""
+    choices = black.search_many([state for state, _ in games])
+    for (state, white), choice in zip(games, choices, strict=True):
         state.apply_action(choice.action)
         if not state.is_terminal():
             state.apply_action(white(state))
@@ -258,13 +256,13 @@ def _move(black: Any, games: Sequence[tuple[pyengine.State, pyengine.RandomPlaye
 
 
 def say(text: str) -> None:
-    """Show progress; a text that begins with a carriage return replaces the line."""
+    """Write progress to standard error."""
     sys.stderr.write(text)
     sys.stderr.flush()
 
 
 def learn(recipe: Recipe, seed: int, folder: Path, path: Path) -> train.ExportReport:
-    """Train from the last checkpoint in the folder on, if there is one, and write the network."""
+    """Train, or resume from the last checkpoint in the folder, and write the network."""
     game = pyengine.load_game(GAME)
 
     def count(done: int) -> None:
@@ -283,7 +281,7 @@ def learn(recipe: Recipe, seed: int, folder: Path, path: Path) -> train.ExportRe
 
 
 def measure(path: Path, games: int, seed: int) -> Score:
-    """Let the network play Black; it alone values positions, those that end a game as well."""
+    """Let the network play Black; it also evaluates finished positions."""
     network = pyengine.OnnxEvaluator(path, providers=["CPUExecutionProvider"], threads=1)
     black = pyengine.ValuePlayer(network, ends="evaluator", batch_size=16)
     score = play_black(
@@ -298,11 +296,11 @@ def measure(path: Path, games: int, seed: int) -> Score:
 
 
 def entry_of(path: Path, recipe: Recipe, seed: int) -> dict[str, Any]:
-    """Return what the manifest says of the network and how it was made."""
+    """Return the network's entry in the manifest."""
     return {
         "game": GAME,
         **manifest.describe(path),
-        "purpose": "value",  # of positions, for a player without a search; not one to search with
+        "purpose": "value",  # for a player without a search
         "made": {
             "command": f"python models/{NAME}.py --seed {seed}",
             "seed": seed,
@@ -312,35 +310,35 @@ def entry_of(path: Path, recipe: Recipe, seed: int) -> dict[str, Any]:
 
 
 def target_of(score: Score, seed: int) -> dict[str, Any]:
-    """Return what was measured, and with enough games whether it is what was asked."""
+    """Return the measurement, compared with the target if there are enough games."""
     share, (low, high) = score.wins / score.games, score.interval
-    asked = {"least": LEAST, "reached": share >= LEAST} if score.games >= ASKED else {}
+    target = {"least": LEAST, "reached": share >= LEAST} if score.games >= TARGET_GAMES else {}
     return {
         "name": "games won by Black, one move ahead by value, against random moves",
         "figure": share,
         "interval": [round(low, 4), round(high, 4)],
         "count": score.games,
-        "told": f"{score.wins} won, {score.draws} drawn, {score.losses} lost",
-        **asked,
+        "result": f"{score.wins} won, {score.draws} drawn, {score.losses} lost",
+        **target,
         "mean_plies": round(score.mean_plies, 2),
         "seed": seed,
     }
 
 
 def enter(file: Path, entry: dict[str, Any], score: Score, seed: int) -> None:
-    """Write an entry and its target into the manifest, unless more games are there already."""
+    """Write an entry and its target to the manifest, unless it has one with more games."""
     if score.games >= max((row["count"] for row in entry.get("targets", ())), default=0):
         manifest.update(file, NAME, {**entry, "targets": [target_of(score, seed)]})
 
 
 def main() -> int:
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(description="Make the Gomoku value network on 17 features.")
-    parser.add_argument("--seed", type=int, default=1, help="of games, weights, order (default 1)")
-    parser.add_argument("--work", type=Path, default=Path("build/models"), help="for checkpoints")
-    parser.add_argument("--out", type=Path, default=HERE, help=f"for {NAME}.onnx, manifest.toml")
-    parser.add_argument("--games", type=int, default=1000, help="to measure it by (default 1000)")
-    parser.add_argument("--measure", action="store_true", help="only measure what is there")
+    parser = argparse.ArgumentParser(description="Train the Gomoku value network on 17 features.")
+    parser.add_argument("--seed", type=int, default=1, help="default 1")
+    parser.add_argument("--work", type=Path, default=Path("build/models"), help="checkpoints")
+    parser.add_argument("--out", type=Path, default=HERE, help="output folder")
+    parser.add_argument("--games", type=int, default=1000, help="games to measure (default 1000)")
+    parser.add_argument("--measure", action="store_true", help="only measure the existing network")
     args = parser.parse_args()
     if args.games < 1 or args.seed < 0:
         parser.error("expected --games of at least 1 and --seed of at least 0")
@@ -349,17 +347,17 @@ def main() -> int:
         if args.measure:
             entry = manifest.read(file).get(NAME, {})
         else:
-            found = learn(recipe, args.seed, args.work / f"{NAME}-{args.seed}", path)
-            say(f"{path}: ONNX within {found.difference:.1e} of PyTorch\n")
+            export = learn(recipe, args.seed, args.work / f"{NAME}-{args.seed}", path)
+            say(f"{path}: ONNX within {export.difference:.1e} of PyTorch\n")
             entry = entry_of(path, recipe, args.seed)
         score = measure(path, args.games, args.seed)
     except KeyboardInterrupt:
-        say("\nstopped; the same command goes on from the last checkpoint\n")
+        say("\nstopped: run the same command to resume from the last checkpoint\n")
         return 130
     low, high = score.interval
     print(
         f"Black won {score.wins} of {score.games} games against random moves "
-        f"({low:.2%} to {high:.2%}), drew {score.draws}; {score.mean_plies:.1f} plies a game"
+        f"({low:.2%} to {high:.2%}), drew {score.draws}; {score.mean_plies:.1f} plies per game"
     )
     if score.games < args.games:
         say(f"stopped after {score.games} of {args.games} games\n")

@@ -1,10 +1,10 @@
-"""Make the bundled networks from random weights by the loop of self-play, training and gate.
+"""Train the bundled networks from random weights by self-play, training and gating.
 
     python models/make_models.py --game connect4
-    python models/make_models.py --game connect4 --resume      # another sitting, after Ctrl-C
+    python models/make_models.py --game connect4 --resume      # after Ctrl-C
 
-Runs models/runs/NAME.toml, puts the network that it ends with at models/NAME.onnx, draws its
-learning curve, measures the network against its targets (targets.py) and writes all that into
+Runs models/runs/NAME.toml, copies the final network to models/NAME.onnx, draws its learning curve,
+measures the network against its targets (targets.py) and writes the results to
 models/manifest.toml. Needs the extras ``train`` and ``plot``.
 """
 
@@ -32,15 +32,15 @@ from pyengine.train.loop.rating import Rating
 from pyengine.train.loop.state import Best, RunFolder
 
 HERE = Path(__file__).resolve().parent
-_SHOWN = {"gomoku": "gomoku(board_size=9)"}  # of the boards that it plays, the demonstration's
-_MADE = ("*.onnx", "curves", "manifest.toml", "README.md")  # by this script, in its folder
-_CURVE_POINTS = 40  # most in the manifest; the picture has all
+_MAIN_GAME = {"gomoku": "gomoku(board_size=9)"}  # the board of the demo, not the first one
+_OUTPUTS = ("*.onnx", "curves", "manifest.toml", "README.md")  # written by this script
+_CURVE_POINTS = 40  # most points in the manifest; the picture has all
 
 say = Progress()
 
 
 def show(progress: RunProgress) -> None:
-    """Show how far the run is."""
+    """Show the progress of the run."""
     best = "no network yet" if progress.best is None else f"Elo {progress.best.elo:+.0f}"
     say(
         f"{progress.seconds / 60:.1f} minutes: {progress.games:,} games, "
@@ -49,23 +49,23 @@ def show(progress: RunProgress) -> None:
 
 
 def bundle(name: str, folder: RunFolder, out: Path) -> Path:
-    """Put the network of a run at its place, describe how it came to be, and return its file.
+    """Copy the network of a run to ``out``, write its manifest entry, and return its file.
 
-    Raises ConfigError where the run has no network, or is not the one of models/runs/NAME.toml.
+    Raises ConfigError if the run has no network or other settings than models/runs/NAME.toml.
     """
     committed, run = RunFile.from_toml(run_file(name)), folder.run()
     committed.refuse_changes(run)
-    if committed.train.optimiser != run.train.optimiser:  # a run that goes on may change its rates
-        found = f"boundaries {run.train.optimiser.boundaries}, rates {run.train.optimiser.rates}"
-        raise pyengine.ConfigError(f"expected the rates of {run_file(name)}, found {found}")
+    if committed.train.optimiser != run.train.optimiser:  # a resumed run may change its rates
+        rates = f"boundaries {run.train.optimiser.boundaries}, rates {run.train.optimiser.rates}"
+        raise pyengine.ConfigError(f"expected the rates of {run_file(name)}, got {rates}")
     best = folder.best()
     if best is None or not best.is_network:
-        raise pyengine.ConfigError(f"expected a network of the run, found none in {folder.path}")
+        raise pyengine.ConfigError(f"the run {folder.path} has no network")
     path = out / f"{name}.onnx"
     path.write_bytes((folder.models / best.name).read_bytes())
     games = folder.run().game.name
-    shown = _SHOWN.get(name, games[0])
-    entry = {"game": shown, "games": list(games), **manifest.describe(path)}
+    main_game = _MAIN_GAME.get(name, games[0])
+    entry = {"game": main_game, "games": list(games), **manifest.describe(path)}
     entry["made"] = how_made(name, folder, best)
     manifest.update(out / "manifest.toml", name, entry)
     (out / "curves").mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def bundle(name: str, folder: RunFolder, out: Path) -> Path:
 
 
 def how_made(name: str, folder: RunFolder, best: Best) -> dict[str, Any]:
-    """Return the manifest's account of a run."""
+    """Return the description of a run for the manifest."""
     run = folder.run()
     produced = [folder.produced(game) for game in run.game.name]
     events = [line["event"] for line in read_lines(folder.log / "run.jsonl")]
@@ -88,8 +88,8 @@ def how_made(name: str, folder: RunFolder, best: Best) -> dict[str, Any]:
         "machine": f"{machine.cores()} cores of {machine.cpu_name()}",
         "seconds": round(folder.seconds()),
         "sittings": events.count("begins"),
-        "games": sum(each.games for each in produced),
-        "positions": sum(each.positions for each in produced),
+        "games": sum(part.games for part in produced),
+        "positions": sum(part.positions for part in produced),
         "step": best.step,
         "generation": best.generation,
         "elo_above_first": round(best.elo if strength is None else strength.elo),
@@ -98,27 +98,21 @@ def how_made(name: str, folder: RunFolder, best: Best) -> dict[str, Any]:
 
 
 def curve_points(folder: RunFolder, fit: Mapping[int, Rating | None]) -> list[list[int]]:
-    """Return ``[games of self-play, Elo above the first network]`` of networks of the run.
+    """Return ``[self-play games, Elo above the first network]`` of the run's accepted networks.
 
-    Args:
-        folder: of the run.
-        fit: their strengths, by step; those it says nothing of are left out.
-
+    ``fit`` maps steps to ratings; networks without a rating are left out.
     """
-    taken = [line for line in read_lines(folder.curve) if line["accepted"]]
-    points = [(line["games"], found.elo) for line in taken if (found := fit.get(line["step"]))]
+    accepted = [line for line in read_lines(folder.curve) if line["accepted"]]
+    points = [(line["games"], rating.elo) for line in accepted if (rating := fit.get(line["step"]))]
     stride = max(1, -(-len(points) // _CURVE_POINTS))
-    chosen = points[::-1][::stride][::-1]  # the last one is among them
-    return [[int(games), round(elo)] for games, elo in chosen]
+    thinned = points[::-1][::stride][::-1]  # includes the last point
+    return [[int(games), round(elo)] for games, elo in thinned]
 
 
 def commit() -> str:
-    """Return the commit of this checkout, with a mark where code or run files have changes.
-
-    What this script writes is no such change.
-    """
-    made = (f":(exclude)models/{name}" for name in _MADE)
-    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *made)
+    """Return the commit of this checkout, marked "-dirty" if code or run files have changes."""
+    outputs = (f":(exclude)models/{name}" for name in _OUTPUTS)
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *outputs)
     return (_git("rev-parse", "--short", "HEAD") or "unknown") + ("-dirty" if changed else "")
 
 
@@ -128,9 +122,10 @@ def _git(*words: str) -> str:
 
 
 def measured(name: str, model: Path, context: Context) -> bool:
-    """Measure a network and write what is found into the manifest beside it, as it is found.
+    """Measure a network and write each result to the manifest beside it.
 
-    Returns whether all could be measured; what others have made may be absent.
+    Returns False if something could not be measured, such as a match with an absent third-party
+    network.
     """
     file, complete = model.with_name("manifest.toml"), True
     rows: list[dict[str, Any]] = []
@@ -150,22 +145,24 @@ def measured(name: str, model: Path, context: Context) -> bool:
 
 
 def run_file(name: str) -> Path:
-    """Return the settings that make a network."""
+    """Return the run file of a network."""
     return HERE / "runs" / f"{name}.toml"
 
 
 def main() -> int:
     """Run the command line; return the exit status."""
-    made = [name for name in NAMES if run_file(name).exists()]
-    parser = argparse.ArgumentParser(description="Make a bundled network and measure it.")
-    parser.add_argument("--game", choices=made, required=True, help="network to make")
-    parser.add_argument("--directory", type=Path, help="of the run (default: runs/NAME)")
-    parser.add_argument("--resume", action="store_true", help="go on with the run there")
+    names = [name for name in NAMES if run_file(name).exists()]
+    parser = argparse.ArgumentParser(description="Train a bundled network and measure it.")
+    parser.add_argument("--game", choices=names, required=True, help="network to train")
+    parser.add_argument("--directory", type=Path, help="folder of the run (default runs/NAME)")
+    parser.add_argument("--resume", action="store_true", help="resume the run in the folder")
     parser.add_argument(
-        "--only-measure", action="store_true", help="take the run's network as it is, no training"
+        "--only-measure", action="store_true", help="use the run's network without training"
     )
-    parser.add_argument("--out", type=Path, default=HERE, help="for NAME.onnx and manifest.toml")
-    parser.add_argument("--threads", type=int, default=1, help="of the measurements (default 1)")
+    parser.add_argument(
+        "--out", type=Path, default=HERE, help="folder of NAME.onnx and manifest.toml"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="search threads (default 1)")
     args = parser.parse_args()
     if importlib.util.find_spec("matplotlib") is None:
         parser.error("the learning curve needs matplotlib: pip install 'pyengine-search[plot]'")
@@ -181,7 +178,7 @@ def main() -> int:
         readme.update(args.out)
     except KeyboardInterrupt:
         say("")
-        print(f"stopped; the same command with {again} goes on from here", file=sys.stderr)
+        print(f"stopped: run the same command with {again} to resume", file=sys.stderr)
         return 130
     except pyengine.EngineError as error:
         say("")

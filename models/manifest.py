@@ -1,4 +1,4 @@
-"""The manifest of the bundled networks: what each file is, how it was made, how strong it is."""
+"""The manifest of the bundled networks: files, origin, and strength."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pyengine.base.files import replacing
 
 HEADER = """\
 # The bundled networks. Written by make_models.py; the tests compare it with the files.
-# made: by which run; commit: of the engine when the entry was written; seconds: of all sittings;
-# games, positions: of self-play; curve: games so far and Elo above the first network, by a fit
-# over all matches of the run.
-# targets: a share of cases, or a score that counts a win 1, a draw 1/2, a loss 0; the interval is
-# that of 95 %; least, more_than and most are what was asked, goal means beyond the target.
+# made: the training run. commit: of the engine when the entry was written; seconds: total time;
+# games, positions: self-play; curve: games so far and Elo above the first network, fitted to all
+# matches of the run.
+# targets: figure is a share of cases, or a score with win 1, draw 1/2, loss 0; interval is the
+# 95 % interval; least, more_than and most are the target; goal marks an optional target.
 """
 
 
@@ -31,12 +31,12 @@ def describe(path: Path) -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the entries by the networks' names; none where there is no manifest."""
+    """Return the entries by network; empty if there is no manifest."""
     return tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
 def update(path: Path, name: str, entry: dict[str, Any]) -> None:
-    """Replace one network's entry in the manifest; the file appears whole or not at all."""
+    """Replace a network's entry in the manifest atomically."""
     entries = read(path)
     entries[name] = entry
     parts = [HEADER] + [_table(key, entries[key]) for key in sorted(entries)]
@@ -45,7 +45,7 @@ def update(path: Path, name: str, entry: dict[str, Any]) -> None:
 
 
 def _table(name: str, entry: dict[str, Any]) -> str:
-    """Return a table as TOML; tables inside it, and lists of them, follow its plain values."""
+    """Return a table as TOML: plain values first, then nested tables and lists of tables."""
     lines = [f"[{name}]"]
     lines += [f"{key} = {_value(v)}" for key, v in entry.items() if not _nested(v)]
     text = "\n".join(lines) + "\n"

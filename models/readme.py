@@ -14,7 +14,7 @@ _BEGIN, _END = "<!-- figures: written by make_models.py -->\n", "<!-- end of fig
 
 
 def update(folder: Path) -> None:
-    """Write the figures of the networks that the loop made into a folder's README.md, if any."""
+    """Update the tables of a folder's README.md, if it exists."""
     file = folder / "README.md"
     if not file.exists():
         return
@@ -27,7 +27,7 @@ def update(folder: Path) -> None:
 
 
 def tables(entries: Mapping[str, Any]) -> str:
-    """Return a section for each network: how it was made, its curve, and asked beside measured."""
+    """Return a section per trained network with its origin, curve and measurements."""
     made = {name: entry for name, entry in entries.items() if "run" in entry.get("made", {})}
     return "\n".join(_section(name, entry) for name, entry in made.items())
 
@@ -40,11 +40,11 @@ def _section(name: str, entry: Mapping[str, Any]) -> str:
         f"### {name}",
         "",
         f"{minutes} in {sittings} on {made['machine']}: "
-        f"{made['games']:,} games of self-play, {made['positions']:,} positions, "
+        f"{made['games']:,} self-play games, {made['positions']:,} positions, "
         f"step {made['step']:,}; {entry['bytes'] / 1e6:.2f} MB. "
         f"[Settings]({made['run']}), [learning curve](curves/{name}.svg).",
         "",
-        "| | measured | counted | asked |",
+        "| | measured | counted | target |",
         "|---|---|---|---|",
         *(_row(row) for row in entry.get("targets", [])),
         "",
@@ -61,9 +61,11 @@ def _row(row: Mapping[str, Any]) -> str:
     if "interval" in row:
         low, high = row["interval"]
         figure += f" [{100 * low:.1f}, {100 * high:.1f}]"
-    asked = ""
+    target = ""
     for key, sign in (("least", "≥"), ("more_than", ">"), ("most", "≤")):
         if key in row:
-            goal = ", a goal" if row.get("goal") else ""
-            asked = f"{sign} {100 * row[key]:g}%{goal}: {'reached' if row['reached'] else 'missed'}"
-    return f"| {row['name']} | {figure} | {row['told']} | {asked} |"
+            goal = ", optional" if row.get("goal") else ""
+            target = (
+                f"{sign} {100 * row[key]:g}%{goal}: {'reached' if row['reached'] else 'missed'}"
+            )
+    return f"| {row['name']} | {figure} | {row['result']} | {target} |"

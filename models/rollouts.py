@@ -1,12 +1,12 @@
-"""Measure a rollout policy: playouts by it against uniform ones, at equal time.
+"""Measure a rollout policy: its playouts against uniform ones, at equal time.
 
     python models/rollouts.py runs/alphago9/rollout_policy.npz
     python models/rollouts.py policy.npz --simulations 20000 --games 400
 
-Both sides search with one thread and one playout a leaf: by UCT or, where --priors says so, by PUCT
-with the policy's probabilities as priors. The times of a search are taken in turns on the same
-positions; the side with uniform playouts gets --simulations, the other as many as take as long. So
-the match itself depends on no clock, and goes on where it was stopped.
+Both sides search with one thread and one playout per leaf, by UCT or, with --priors, by PUCT with
+the policy's probabilities as priors. The side with uniform playouts gets --simulations, the other
+the number of simulations that takes the same time, measured first on the same positions. The match
+itself depends on no clock and can be resumed.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ __all__ = ["main", "time_ratio"]
 
 WORK = ROOT / "build" / "rollouts"
 _GAME = "go(board_size=9,komi=7.0,superko=simple)"
-_POSITIONS = 15  # that are timed
-_TIMED = 2000  # simulations of a search that is timed
-_PLIES = 4  # random ones at the beginning of a game
+_POSITIONS = 15  # timed positions
+_TIMED = 2000  # simulations per timed search
+_PLIES = 4  # random moves per opening
 
 
 def _positions(game: pyengine.Game) -> list[pyengine.State]:
-    """Positions of random games, from the beginning to late."""
+    """Return positions of random games, from early to late."""
     rng = np.random.default_rng(0)
-    found = []
+    positions = []
     for number in range(_POSITIONS):
         state = game.new_initial_state()
         for _ in range(4 * number):
             state.apply_action(int(rng.choice(state.legal_actions()[:-1])))
-        found.append(state)
-    return found
+        positions.append(state)
+    return positions
 
 
 def time_ratio(a: pyengine.Engine, b: pyengine.Engine) -> float:
-    """Return how much longer a's searches take than b's: the median over positions, in turns."""
+    """Return the median ratio of the search times of a and b, measured alternately."""
 
     def seconds(engine: pyengine.Engine, state: pyengine.State) -> float:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         engine.search(state, simulations=_TIMED)
-        return time.perf_counter() - begun
+        return time.perf_counter() - start
 
     positions = _positions(a.game)
     return median(seconds(a, state) / seconds(b, state) for state in positions)
@@ -82,21 +82,21 @@ def _with_priors(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status: 1 = not shown to be stronger, 2 = an error."""
-    parser = argparse.ArgumentParser(description="Playouts by a policy against uniform ones.")
+    parser = argparse.ArgumentParser(description="Compare playouts by a policy with uniform ones.")
     parser.add_argument("policy", type=Path, metavar="POLICY.npz")
     parser.add_argument("--game", default=_GAME, help=f"default {_GAME}")
-    parser.add_argument("--simulations", type=whole, default=10_000, help="with uniform playouts")
+    parser.add_argument("--simulations", type=whole, default=10_000, help="of the uniform side")
     parser.add_argument(
         "--priors",
         choices=("neither", "policy", "both"),
         default="neither",
-        help="the side whose tree has the policy's priors (default neither)",
+        help="which side uses the policy as priors (default neither)",
     )
     parser.add_argument("--games", type=whole, default=200)
-    parser.add_argument("--ratio", type=above_0, help="of times, instead of measuring it")
+    parser.add_argument("--ratio", type=above_0, help="ratio of times (default: measured)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--work", type=Path, default=WORK, help="folder of the matches' records")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--work", type=Path, default=WORK, help="folder of match records")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     args = parser.parse_args(arguments)
     try:
         return _measured(args)
@@ -134,18 +134,18 @@ def _measured(args: argparse.Namespace) -> int:
         closing(_engine(game, uniform, n, args.seed)) as b,
     ):
         try:
-            found = context.play(name, a, b, args.games, plies=_PLIES, more_than=0.5)
+            finding = context.play(name, a, b, args.games, plies=_PLIES, more_than=0.5)
         except KeyboardInterrupt:
             context.say("")
-            print(f"stopped; --ratio {ratio:.3f} goes on from here", file=sys.stderr)
+            print(f"stopped: resume with --ratio {ratio:.3f}", file=sys.stderr)
             return 130
     context.say("")
-    shown = found.interval is not None and found.interval[0] > 0.5
+    stronger = finding.interval is not None and finding.interval[0] > 0.5
     if args.json:
-        print(json.dumps({**found.to_dict(), "ratio": round(ratio, 3)}, indent=1))
+        print(json.dumps({**finding.to_dict(), "ratio": round(ratio, 3)}, indent=1))
     else:
-        print(f"{found}; a search by the policy takes {ratio:.2f} times as long")
-    return 0 if shown else 1
+        print(f"{finding}; a search by the policy takes {ratio:.2f} times as long")
+    return 0 if stronger else 1
 
 
 if __name__ == "__main__":

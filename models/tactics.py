@@ -1,11 +1,11 @@
-"""Measure searches on other people's positions: how often each finds what is right.
+"""Measure how often searches find the right move in third-party positions.
 
-    python models/tactics.py                 # the whole table; Ctrl-C, and it goes on
+    python models/tactics.py                 # the whole table; run it again to resume after Ctrl-C
     python models/tactics.py --only values --quick
 
-Positions of GNU Go, Fuego and Renju puzzles are looked for in ``../shared`` or
-``$PYENGINE_SHARED``, and so is the network ``go9x9_pyaq``. The right moves are human opinions: the
-rate tells, not a case.
+Positions of GNU Go, Fuego and Renju puzzles and the network ``go9x9_pyaq`` are in ``../shared`` or
+``$PYENGINE_SHARED``. The right moves are human judgements, so only the rate is meaningful, not a
+single case.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Player:
 
 @dataclass(frozen=True)
 class Set:
-    """Positions, and the searches that are measured on them."""
+    """Positions and the searches to measure on them."""
 
     cases: Callable[[Path], Iterable[Case]]
     players: tuple[Player, ...]
@@ -76,7 +76,7 @@ SETS = {
 
 
 def measure(name: str, player: Player, context: Context) -> Finding:
-    """Return how often a search passes; what is found is kept position by position."""
+    """Return how often a search passes; results are saved after each position."""
     cases = context.some(list(SETS[name].cases(context.shared)))
     title = f"{name}: {player.name}, {player.simulations:,} simulations"
     context.work.mkdir(parents=True, exist_ok=True)
@@ -96,21 +96,21 @@ def measure(name: str, player: Player, context: Context) -> Finding:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(description="Searches on other people's positions.")
+    parser = argparse.ArgumentParser(description="Measure searches on third-party positions.")
     parser.add_argument("--only", choices=tuple(SETS), help="one set of positions")
-    parser.add_argument("--most", type=int, help="simulations of the largest searches to make")
+    parser.add_argument("--most", type=int, help="skip searches of more simulations")
     parser.add_argument("--quick", action="store_true", help="a tenth of the positions")
-    parser.add_argument("--threads", type=int, default=1, help="of a search (default 1)")
+    parser.add_argument("--threads", type=int, default=1, help="search threads (default 1)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--work", type=Path, default=WORK, help="folder of what is kept")
+    parser.add_argument("--work", type=Path, default=WORK, help="folder of saved results")
     args = parser.parse_args(arguments)
     shared = Path(os.environ.get("PYENGINE_SHARED", ROOT.parent / "shared"))
     context = Context(
         work=args.work, shared=shared, quick=args.quick, threads=args.threads, seed=args.seed
     )
     try:
-        for name, played in SETS.items():
-            for player in played.players:
+        for name, positions in SETS.items():
+            for player in positions.players:
                 if args.only not in (None, name):
                     continue
                 if args.most is not None and player.simulations > args.most:
@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         context.say("")
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("stopped: run the same command to resume", file=sys.stderr)
         return 130
     return 0
 

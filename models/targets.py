@@ -3,9 +3,9 @@
     python models/targets.py connect4 runs/connect4/models/candidate-00005000.onnx
     python models/targets.py connect4 models/connect4.onnx --only "policy alone"
 
-What is asked and found goes to standard output. Matches and answers of solvers are kept under
-``--work``: interrupted with Ctrl-C, the same command goes on where it was. Networks and test sets
-of others are looked for in ``../shared`` or ``$PYENGINE_SHARED``.
+Targets and results go to standard output. Matches and solver results are saved under ``--work``, so
+that the same command resumes after Ctrl-C. Third-party networks and test sets are in ``../shared``
+or ``$PYENGINE_SHARED``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAMES = ("tic_tac_toe", "connect4", "gomoku", "go7", "go9", "othello")
 
 
 def measurements(name: str, model: Path, context: Context) -> list[Measurement]:
-    """Return what there is to measure of a network, by its name."""
+    """Return the measurements of a network."""
     return list(importlib.import_module(f"measure.{name}").measurements(model, context))
 
 
@@ -44,7 +44,7 @@ def context_for(
     quick: bool = False,
     seed: int = 0,
 ) -> Context:
-    """Return how to measure a network. Matches of another one are kept in another folder."""
+    """Return the context of a network's measurements, whose folder depends on the file."""
     return Context(
         work=work / f"{name}-{sha256_of(model)[:16]}{'-quick' if quick else ''}",
         shared=Path(os.environ.get("PYENGINE_SHARED", ROOT.parent / "shared")),
@@ -55,29 +55,29 @@ def context_for(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit status: 1 = a target is missed, 2 = not measured."""
+    """Run the command line; return the exit status: 1 = target missed, 2 = not measured."""
     parser = argparse.ArgumentParser(description="Measure a network against its targets.")
-    parser.add_argument("name", choices=NAMES, help="which targets")
+    parser.add_argument("name", choices=NAMES, help="name of the targets")
     parser.add_argument("model", type=Path, metavar="MODEL.onnx", help="the network")
     parser.add_argument("--quick", action="store_true", help="a tenth of the cases and games")
-    parser.add_argument("--only", metavar="TEXT", help="what has this in its name")
-    parser.add_argument("--json", action="store_true", help="for programs")
-    parser.add_argument("--threads", type=int, default=1, help="of the searches (default 1)")
-    parser.add_argument("--seed", type=int, default=0, help="of openings and searches (default 0)")
-    parser.add_argument("--work", type=Path, default=WORK, help="folder of what is kept")
+    parser.add_argument("--only", metavar="TEXT", help="measurements whose name contains TEXT")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--threads", type=int, default=1, help="search threads (default 1)")
+    parser.add_argument("--seed", type=int, default=0, help="default 0")
+    parser.add_argument("--work", type=Path, default=WORK, help="folder of saved results")
     args = parser.parse_args(arguments)
     if not args.model.is_file():
-        parser.error(f"expected an ONNX file, found no {args.model}")
+        parser.error(f"{args.model} does not exist")
     context = context_for(
         args.name, args.model, args.threads, work=args.work, quick=args.quick, seed=args.seed
     )
     try:
-        findings, failed = _found(args, context)
+        findings, failed = _measure(args, context)
     except pyengine.ConfigError as error:
         parser.error(str(error))
     except KeyboardInterrupt:
         context.say("")
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("stopped: run the same command to resume", file=sys.stderr)
         return 130
     if args.json:
         print(json.dumps([finding.to_dict() for finding in findings], indent=1))
@@ -85,23 +85,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 2 if failed else int(missed)
 
 
-def _found(args: argparse.Namespace, context: Context) -> tuple[list[Finding], bool]:
-    """Measure; return the findings, and whether something could not be measured.
+def _measure(args: argparse.Namespace, context: Context) -> tuple[list[Finding], bool]:
+    """Return the findings, and whether a measurement failed.
 
-    Raises ConfigError where nothing has the name that is asked for.
+    Raises ConfigError if --only matches no measurement.
     """
     findings, failed = [], False
-    wanted = list(measurements(args.name, args.model, context))
+    selected = list(measurements(args.name, args.model, context))
     if args.only is not None:
-        named = [measure for measure in wanted if args.only in measure.name]
-        if not named:
-            names = "; ".join(measure.name for measure in wanted)
-            raise pyengine.ConfigError(f"--only: expected a part of {names}; found {args.only!r}")
-        wanted = named
-    for measure in wanted:
+        names = "; ".join(measure.name for measure in selected)
+        selected = [measure for measure in selected if args.only in measure.name]
+        if not selected:
+            raise pyengine.ConfigError(f"--only: expected a part of {names}; got {args.only!r}")
+    for measure in selected:
         try:
             finding = measure()
-        except pyengine.EngineError as error:  # what others have made may be absent
+        except pyengine.EngineError as error:  # for example, an absent third-party network
             context.say("")
             print(f"{measure.name}: not measured: {error}", file=sys.stderr)
             failed = True

@@ -1,1 +1,1 @@
-"""AlphaGo's way on 9x9 [Silver et al. 2016], stage by stage; ../alphago9.py runs it."""
+"""The stages of the AlphaGo pipeline on 9x9 [Silver et al. 2016], run by ../alphago9.py."""

@@ -1,4 +1,4 @@
-"""The folder of a run: what each stage leaves there."""
+"""The folder of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A run: its folder, its sizes, who teaches."""
+    """A run: its folder, settings and teacher."""
 
     folder: Path
     settings: Settings
@@ -28,24 +28,23 @@ class Run:
 
     @property
     def game(self) -> pyengine.Game:
-        """What is played."""
+        """The game."""
         return pyengine.load_game(GAME)
 
     def path(self, name: str) -> Path:
-        """Return where a product lies."""
+        """Return the path of a product."""
         return self.folder / name
 
     def begin(self) -> None:
-        """Make the folder, or see to it that it is of the same settings. Raises ConfigError."""
+        """Create the folder. Raises ConfigError if it belongs to a run with other settings."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        told = {**self.settings.to_dict(), "teacher": self.teacher.name}
+        settings = {**self.settings.to_dict(), "teacher": self.teacher.name}
         file = self.path("settings.json")
         if not file.exists():
-            write_durably(file, [json.dumps(told, indent=1).encode()])
-        found = json.loads(file.read_text())
-        other = sorted(key for key in told.keys() - MATCHES if found.get(key) != told[key])
+            write_durably(file, [json.dumps(settings, indent=1).encode()])
+        saved = json.loads(file.read_text())
+        other = sorted(key for key in settings.keys() - MATCHES if saved.get(key) != settings[key])
         if other:
             raise pyengine.ConfigError(
-                f"{file}: expected the settings of this run, found others: {', '.join(other)}; "
-                "take another --directory"
+                f"{file} has other settings: {', '.join(other)}; choose another --directory"
             )

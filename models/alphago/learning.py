@@ -1,4 +1,4 @@
-"""Stages that learn by gradient from recorded positions: the policy and the value network."""
+"""Training of the policy and the value network on recorded positions."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _LOG_STEPS = 20
 
 
 def learn(run: Run, data: Path, name: str, kind: str, steps: int, value_weight: float) -> None:
-    """Train a network from shards and export it; goes on where it was stopped.
+    """Train a network on shards, or resume training, and export it.
 
     Args:
-        run: whose settings count.
+        run: the run.
         data: directory of shards.
-        name: of the network; its checkpoints lie in the folder NAME, its weights in NAME.pt, its
-            ONNX in NAME.onnx.
-        kind: of its heads; see NetworkConfig.
-        steps: how many.
-        value_weight: of the value's loss.
+        name: name of the network: checkpoints go to the folder NAME, weights to NAME.pt, the
+            ONNX file to NAME.onnx.
+        kind: kind of the network, see NetworkConfig.
+        steps: number of training steps.
+        value_weight: weight of the value loss.
 
     """
     settings = run.settings

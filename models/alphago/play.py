@@ -1,4 +1,4 @@
-"""Games that policies play without a search, many at once."""
+"""Games between policies without search, many at a time."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import pyengine
 __all__ = ["PolicyPlayer", "drawn", "play_out"]
 
 Floats = npt.NDArray[np.float32]
-#: States to a probability for each action.
+#: Returns action probabilities [N,A] of states.
 Policy = Callable[[Sequence[pyengine.State]], Floats]
 
 
 def drawn(policy: Floats, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Draw an action of each row [N,A] of probabilities."""
+    """Draw an action from each row of probabilities [N,A]."""
     sums = np.cumsum(policy, axis=1, dtype=np.float64)
     limits = rng.random(len(policy)) * sums[:, -1]
     return np.argmax(sums > limits[:, None], axis=1)
 
 
 def play_out(states: Sequence[pyengine.State], policy: Policy, rng: np.random.Generator) -> None:
-    """Play states to their ends."""
+    """Play games to the end, in place."""
     live = [state for state in states if not state.is_terminal()]
     while live:
         for state, action in zip(live, drawn(policy(live), rng), strict=True):
@@ -39,26 +39,27 @@ class _Choice:
 
 
 class PolicyPlayer:
-    """Draws its moves from an evaluator's policy, without a search, as AlphaGo's policy networks
-    were measured [Silver et al. 2016, "Policy network: reinforcement learning"].
+    """A player that draws moves from an evaluator's policy, without search.
+
+    AlphaGo's policy networks were measured this way [Silver et al. 2016, "Policy network:
+    reinforcement learning"]. The same sequence of moves always gets the same reply.
 
     Args:
-        game: that it plays.
-        evaluator: a network.
-        name: that tells it from others in a match's record.
-        seed: of the draws. A position with the same moves before it always gets the same move.
+        game: the game.
+        evaluator: the network.
+        name: identity in match records.
+        seed: seed of the draws.
 
     """
 
     def __init__(
         self, game: pyengine.Game, evaluator: pyengine.Evaluator, name: str, seed: int
     ) -> None:
-        """Keep them."""
         self._evaluator, self._seed = evaluator, seed
         self.game, self.identity = game, f"{name}, drawn, seed {seed}"
 
     def search_many(self, states: Sequence[pyengine.State]) -> list[_Choice]:
-        """Return the choice in each state."""
+        """Return a choice per state."""
         policy, _ = self._evaluator.evaluate(list(states))
         return [
             _Choice(int(drawn(row[None], self._rng(state))[0]))

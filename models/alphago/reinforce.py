@@ -1,9 +1,9 @@
 """Policy gradient by self-play against earlier versions: REINFORCE [Williams 1992].
 
-As AlphaGo's [Silver et al. 2016, "Policy network: reinforcement learning"]: an opponent is drawn
-from a pool of earlier versions, games are played by drawing moves from both policies, and every
-move of the current version is made more likely by what the game gave: +1, 0 or -1. The baseline is
-the mean result of the iteration.
+As in AlphaGo [Silver et al. 2016, "Policy network: reinforcement learning"], the opponent is drawn
+from a pool of earlier versions, both sides draw moves from their policies, and each move of the
+current version is reinforced by the result of its game, +1, 0 or -1. The baseline is the mean
+result of the iteration.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from pyengine.train import Network, export
 
 __all__ = ["reinforce"]
 
-_ROWS = 1024  # of one pass through the network
+_ROWS = 1024  # rows per forward pass
 _STATE = "reinforce.pt"
-_KEEP_EVERY = 10  # iterations between two states on disk
+_SAVE_EVERY = 10  # iterations
 
 
 @dataclass(frozen=True)
 class _Move:
-    """A move of the version that learns."""
+    """A move of the learning version."""
 
     planes: np.ndarray
     legal: np.ndarray
@@ -41,12 +41,12 @@ class _Move:
 
 
 def reinforce(run: Run, begin: Path, name: str) -> None:
-    """Improve a policy network; goes on where it was stopped.
+    """Improve a policy network, or resume.
 
     Args:
-        run: whose settings count.
-        begin: weights of the policy network.
-        name: of the product: NAME.pt and NAME.onnx.
+        run: the run.
+        begin: file of the initial weights.
+        name: name of the results, NAME.pt and NAME.onnx.
 
     """
     settings, game = run.settings, run.game
@@ -66,14 +66,14 @@ def reinforce(run: Run, begin: Path, name: str) -> None:
             if (number + 1) % settings.reinforce_pool == 0:
                 state["pool"].append(_copy(network))
             state["scores"].append(float((results.mean() + 1) / 2))
-            if (number + 1) % _KEEP_EVERY == 0:
-                _keep(run, network, state)
+            if (number + 1) % _SAVE_EVERY == 0:
+                _save(run, network, state)
             recent = np.mean(state["scores"][-20:])
             run.say(
                 f"{name}: iteration {number + 1:,} of {settings.reinforce_iterations:,}, "
                 f"score {recent:.1%} against {len(state['pool'])} earlier versions"
             )
-        _keep(run, network, state)
+        _save(run, network, state)
     if interrupted.is_set():
         raise KeyboardInterrupt
     torch.save(network.state_dict(), run.path(f"{name}.pt"))
@@ -81,7 +81,7 @@ def reinforce(run: Run, begin: Path, name: str) -> None:
 
 
 def _network(run: Run, weights: dict[str, Tensor]) -> Network:
-    """A network in evaluation mode: the statistics of its normalisation stay."""
+    """Return a network in evaluation mode, which freezes the normalisation statistics."""
     settings, game = run.settings, run.game
     config = settings.network("alphago_zero")
     planes = len(settings.spec.planes)
@@ -95,7 +95,7 @@ def _copy(network: Network) -> dict[str, Tensor]:
 
 
 def _restored(run: Run, network: Network) -> dict[str, Any]:
-    """What is on disk, or the beginning; the network gets its weights."""
+    """Load the saved state, or return the initial one, and set the network's weights."""
     path = run.path(_STATE)
     if not path.exists():
         return {"iteration": 0, "pool": [_copy(network)], "scores": []}
@@ -104,7 +104,7 @@ def _restored(run: Run, network: Network) -> dict[str, Any]:
     return dict(state)
 
 
-def _keep(run: Run, network: Network, state: dict[str, Any]) -> None:
+def _save(run: Run, network: Network, state: dict[str, Any]) -> None:
     path = run.path(_STATE)
     temporary = path.with_suffix(".tmp")
     torch.save({**state, "network": _copy(network)}, temporary)
@@ -119,7 +119,7 @@ def _play(
     settings: Any,
     rng: np.random.Generator,
 ) -> tuple[list[_Move], np.ndarray]:
-    """Play games, half of them with either colour; return the moves and what the games gave."""
+    """Play games, half with each colour; return the moves and the results."""
     states = [game.new_initial_state() for _ in range(settings.reinforce_games)]
     colours = np.arange(len(states)) % 2
     moves: list[_Move] = []
@@ -145,7 +145,7 @@ def _play(
 def _read(
     states: Sequence[pyengine.State], spec: pyengine.ModelSpec
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Planes [N,C,H,W], and which actions are legal, bool [N,A]."""
+    """Return planes [N,C,H,W] and the legal actions, bool [N,A]."""
     planes = np.stack([state.observation_tensor(spec) for state in states])
     legal = np.zeros((len(states), states[0].game.num_distinct_actions()), bool)
     for row, state in zip(legal, states, strict=True):
@@ -154,7 +154,7 @@ def _read(
 
 
 def _log_policy(network: Network, planes: np.ndarray, legal: np.ndarray) -> Tensor:
-    """Logarithms of the probabilities of the legal actions, [N,A]."""
+    """Return the log probabilities of the legal actions, [N,A]."""
     logits, _ = network(torch.from_numpy(planes))
     masked = logits.masked_fill(~torch.from_numpy(legal), -torch.inf)
     return torch.log_softmax(masked, dim=1)

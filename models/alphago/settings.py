@@ -1,4 +1,4 @@
-"""How large each stage of the run is."""
+"""The settings of a run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pyengine.train import NetworkConfig
 
 __all__ = ["GAME", "MATCHES", "PLANES", "QUICK", "Settings"]
 
-#: Komi as the teacher learnt it.
+#: The komi that the teacher was trained with.
 GAME = "go(board_size=9,komi=7.0)"
 
-#: As AlphaGo's features, few of them: stones, the last moves, liberties, legal points, ko, colour.
+#: A subset of AlphaGo's features: stones, last moves, liberties, legal points, ko, colour.
 PLANES = (
     *("own[0]", "opp[0]", "last[0]", "last[1]"),
     *("liberties[1]", "liberties[2]", "liberties[3+]"),
@@ -21,46 +21,46 @@ PLANES = (
 )
 
 
-#: Settings of the table alone, on which no product depends.
+#: Settings that affect only the table.
 MATCHES = frozenset({"match_games", "simulations", "gnugo_level"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Sizes of all stages; the defaults are those of the whole run."""
+    """Sizes of all stages; the defaults are those of the full run."""
 
     seed: int = 0
-    #: Games of the teacher, and simulations of its searches.
+    #: Games of the teacher and simulations per move.
     teacher_games: int = 6000
     teacher_simulations: int = 64
-    #: The networks: residual blocks, filters.
+    #: Residual blocks and filters of both networks.
     blocks: int = 5
     filters: int = 64
-    #: The policy network that learns from these games.
+    #: Training of the policy network.
     policy_steps: int = 20_000
     batch_size: int = 256
     learning_rate: float = 1e-3
-    #: Policy gradient: iterations, games of each, rate, iterations until a version joins the pool.
+    #: Policy gradient: iterations, games per iteration, rate, iterations between pool versions.
     reinforce_iterations: int = 1000
     reinforce_games: int = 128
     reinforce_rate: float = 2e-4
     reinforce_pool: int = 50
-    #: The value network: games, each gives one position; the latest ply of that position.
+    #: Value network: games of one position each, the latest ply of the position, training steps.
     value_games: int = 60_000
     value_plies: int = 60
     value_steps: int = 20_000
-    #: Matches of the table: games, simulations of searches, level of GNU Go.
+    #: Matches of the table: games, simulations per move, level of GNU Go.
     match_games: int = 200
     simulations: int = 400
     gnugo_level: int = 10
 
     @property
     def spec(self) -> pyengine.ModelSpec:
-        """How the networks read a position."""
+        """The spec of both networks."""
         return pyengine.ModelSpec(planes=PLANES)
 
     def network(self, kind: str) -> NetworkConfig:
-        """Return the shape of a network."""
+        """Return the settings of a network."""
         return NetworkConfig(
             kind=kind,
             blocks=self.blocks,
@@ -71,7 +71,7 @@ class Settings:
         )
 
     def scaled(self, factor: float) -> Settings:
-        """Return the same with so many times the games and steps; matches keep their games."""
+        """Return the settings with games and steps scaled, except those of matches."""
         sizes = (
             "teacher_games",
             "policy_steps",
@@ -83,11 +83,11 @@ class Settings:
         return replace(self, **scaled)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for the run's folder."""
+        """Return plain values."""
         return asdict(self)
 
 
-#: For tests: every stage, in seconds.
+#: A run of seconds, for tests.
 QUICK = Settings(
     teacher_games=16,
     teacher_simulations=4,

@@ -1,4 +1,4 @@
-"""The strength of each step of the run: against the step before, against GNU Go, and lambda."""
+"""The strength of each step of the run against the previous one and GNU Go."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyengine.base.files import sha256_of
 
 __all__ = ["Step", "measure", "steps", "table"]
 
-_PLIES = 4  # random ones at the beginning of a game
+_PLIES = 4  # random moves per opening
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Step:
     """A player of the table."""
 
     name: str
-    player: Any  #: of a match
+    player: Any  #: a match player
 
 
 class _Parts:
-    """What the stages have made, as evaluators."""
+    """The products of the stages as evaluators."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -52,13 +52,13 @@ class _Parts:
         return pyengine.OnnxEvaluator(self._run.path(f"{name}.onnx"), providers=["cpu"], threads=1)
 
     def joined(self, mix: float) -> pyengine.MixedEvaluator:
-        """Priors of the supervised policy, ``(1 - mix) * value network + mix * playouts``."""
+        """Return supervised priors and ``(1 - mix) * value network + mix * playouts``."""
         network = pyengine.MixedEvaluator(self.supervised, self.value, mix=1)
         rollout = pyengine.RolloutEvaluator(policy=self._run.path("rollout_policy.npz"))
         return pyengine.MixedEvaluator(network, rollout, mix=mix)
 
     def uniform_playouts(self) -> pyengine.MixedEvaluator:
-        """The same with uniform playouts alone."""
+        """Return supervised priors and uniform playouts."""
         return pyengine.MixedEvaluator(self.supervised, pyengine.RolloutEvaluator(), mix=1)
 
     def alone(self, name: str) -> PolicyPlayer:
@@ -86,7 +86,7 @@ def steps(run: Run, context: Context) -> list[Step]:
 
 
 def measure(run: Run) -> Iterator[tuple[str, str, Finding]]:
-    """Play all matches; yield the step, its opponent, and what was found."""
+    """Play all matches; yield the step, its opponent and the finding."""
     context = Context(
         work=run.path("matches"),
         shared=ROOT.parent / "shared",
@@ -107,17 +107,17 @@ def measure(run: Run) -> Iterator[tuple[str, str, Finding]]:
 def _against_each_other(
     run: Run, context: Context, players: list[Step]
 ) -> Iterator[tuple[str, str, Finding]]:
-    """Each against the one before; and lambda 1/2 against 1, which is two before it."""
+    """Play each step against the previous one, and lambda 1/2 against 1, two steps before."""
     pairs = [*zip(players[1:], players, strict=False), (players[-1], players[-3])]
     for step, before in pairs:
-        found = context.play(
+        finding = context.play(
             f"{step.name} against {before.name}",
             step.player,
             before.player,
             run.settings.match_games,
             plies=_PLIES,
         )
-        yield step.name, before.name, found
+        yield step.name, before.name, finding
 
 
 def _against_gnugo(
@@ -126,21 +126,21 @@ def _against_gnugo(
     level = run.settings.gnugo_level
     with closing(GnuGo(run.game, level, run.settings.seed)) as other:
         for step in players:
-            found = context.play(
+            finding = context.play(
                 f"{step.name} against GNU Go",
                 step.player,
                 other,
                 run.settings.match_games,
                 plies=_PLIES,
             )
-            yield step.name, other.identity, found
+            yield step.name, other.identity, finding
 
 
 def table(rows: list[tuple[str, str, Finding]]) -> str:
     """Return the table in Markdown."""
     lines = ["| step | against | score, 95 % | games |", "|---|---|---|---|"]
-    for step, other, found in rows:
-        low, high = found.interval or (found.figure, found.figure)
-        score = f"{found.figure:.1%} [{low:.1%}, {high:.1%}]"
-        lines.append(f"| {step} | {other} | {score} | {found.told} |")
+    for step, other, finding in rows:
+        low, high = finding.interval or (finding.figure, finding.figure)
+        score = f"{finding.figure:.1%} [{low:.1%}, {high:.1%}]"
+        lines.append(f"| {step} | {other} | {score} | {finding.result} |")
     return "\n".join(lines) + "\n"

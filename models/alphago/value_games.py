@@ -1,8 +1,8 @@
-"""Games of the value network: one position of each, so that no two positions share a result.
+"""Games of the value network: one position per game, so that no two positions share a result.
 
-As AlphaGo's [Silver et al. 2016, "Value network: regression"]: the supervised policy plays up to a
-ply that is drawn, one move is uniformly random, the reinforced policy plays on to the end. The
-position after the random move and what the game gave are learnt.
+As in AlphaGo [Silver et al. 2016, "Value network: regression"], the supervised policy plays up to a
+random ply, one move is uniformly random, and the reinforced policy plays to the end. The network
+learns the position after the random move and the result of the game.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from pyengine.data.writer import ShardWriter
 
 __all__ = ["play_value_games"]
 
-_AT_ONCE = 256
+_CONCURRENT = 256
 
 
 def play_value_games(run: Run, name: str, supervised: Policy, reinforced: Policy) -> None:
-    """Play until there are as many games as the settings say; goes on where it was stopped."""
-    wanted, game, spec = run.settings.value_games, run.game, run.settings.spec
+    """Play or resume the games of the settings."""
+    total, game, spec = run.settings.value_games, run.game, run.settings.spec
     with ShardWriter(run.path(name), game, spec) as writer, deferred_interrupt() as interrupted:
-        while writer.games < wanted and not interrupted.is_set():
+        while writer.games < total and not interrupted.is_set():
             rng = np.random.default_rng((run.settings.seed, 20, writer.next_number))
-            count = min(_AT_ONCE, wanted - writer.games)
+            count = min(_CONCURRENT, total - writer.games)
             positions = _positions(run, supervised, count, rng)
             ends = [state.clone() for state in positions]
             play_out(ends, reinforced, rng)
             for position, end in zip(positions, ends, strict=True):
                 writer.add(_recorded(position, end, spec, writer.next_number))
-            run.say(f"{name}: {writer.games:,} of {wanted:,} games")
+            run.say(f"{name}: {writer.games:,} of {total:,} games")
     if interrupted.is_set():
         raise KeyboardInterrupt
 
@@ -42,7 +42,7 @@ def play_value_games(run: Run, name: str, supervised: Policy, reinforced: Policy
 def _positions(
     run: Run, policy: Policy, count: int, rng: np.random.Generator
 ) -> list[pyengine.State]:
-    """Open games after moves of a policy and one random move."""
+    """Return unfinished games after moves of a policy and one random move."""
     states = [run.game.new_initial_state() for _ in range(count)]
     turns = rng.integers(run.settings.value_plies, size=count)  # the ply of the random move
     for ply in range(int(turns.max()) + 1):
@@ -64,7 +64,7 @@ def _positions(
 def _recorded(
     position: pyengine.State, end: pyengine.State, spec: pyengine.ModelSpec, number: int
 ) -> FinishedGame:
-    """The position as a game with one recorded position."""
+    """Return a game with one recorded position."""
     bits, fill, dense = _core.encode_planes([position], spec)
     ply, moves = len(position.history()), end.history()
     visits = np.zeros((1, position.game.num_distinct_actions()), np.uint16)

@@ -1,1 +1,1 @@
-"""What the bundled networks are measured by: a module for each, and what they share."""
+"""Measurements of the bundled networks, one module per network."""

@@ -9,9 +9,9 @@ __all__ = ["above_0", "whole"]
 
 
 def whole(text: str) -> int:
-    """Return a whole number of at least 1."""
+    """Return an integer of at least 1."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text!r}")
     return int(text)
 
 
@@ -22,5 +22,5 @@ def above_0(text: str) -> float:
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number > 0):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
     return number

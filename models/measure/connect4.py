@@ -1,4 +1,4 @@
-"""Connect Four: wrong moves in Pons' test sets and new positions, and a network of others."""
+"""Connect Four: errors in Pons' test sets and new positions, and a third-party network."""
 
 from __future__ import annotations
 
@@ -20,30 +20,31 @@ __all__ = ["measurements"]
 
 _GAME = "connect_four"
 _SIMULATIONS = 400
-_SOLVED_EMPTIES = 24  #: endgame_solver_empties where ends are solved, as in the run file
-_MOST_WRONG = 0.005  #: asked of a search
-#: Most wrong moves of the policy alone, a goal.
+_SOLVED_EMPTIES = 24  #: endgame_solver_empties of the run file
+_MOST_WRONG = 0.005  #: target of a search
+#: Optional targets of the policy alone: the largest share of wrong moves.
 _SETS = {"L3_R1": 0.10, "L2_R1": 0.15, "L2_R2": 0.15, "L1_R1": 0.20, "L1_R2": 0.20, "L1_R3": 0.20}
-_NEW = 500  # positions that nobody tuned for
+_NEW = 500  # new positions
 _MATCH_GAMES = 600
 _MATCH_SIMULATIONS = 100
-_CHUNK = 64  # positions between two reports
+_CHUNK = 64  # positions per progress report
 
-#: Finds positions; the solver is there for those that are not solved yet.
+#: Returns positions, using the solver for unsolved ones.
 Cases = Callable[[Solver], Sequence[Case]]
 #: Chooses a move in each position.
 Chooser = Callable[[str, Sequence[Case]], list[int]]
 
 
 def measurements(model: Path, context: Context) -> Iterator[Measurement]:
-    """Yield what there is to measure."""
+    """Yield the measurements."""
     evaluator = network(model)
     search = partial(_searched, evaluator, context, 0)
     solving = partial(_searched, evaluator, context, _SOLVED_EMPTIES)
-    policy = partial(_likeliest, evaluator)
+    policy = partial(_most_likely, evaluator)
     folder = context.shared / "oracles" / "05-connect-four"
     sets: dict[str, tuple[Cases, float | None]] = {
-        name: (partial(_of_file, folder / f"pons_{name}.csv"), goal) for name, goal in _SETS.items()
+        name: (partial(_from_file, folder / f"pons_{name}.csv"), goal)
+        for name, goal in _SETS.items()
     }
     sets["new positions"] = (partial(_new_positions, context), None)
     for name, (cases, goal) in sets.items():
@@ -80,7 +81,7 @@ def _wrong(
     goal: bool,
     name: str,
 ) -> Finding:
-    """Count moves that give a win or a draw away."""
+    """Count moves that give away a win or a draw."""
     with Solver(context.work.parent) as solver:
         cases = context.some(cases_of(solver))
         chosen = choose(name, cases)
@@ -91,7 +92,7 @@ def _wrong(
     return share(name, wrong, most=most, goal=goal)
 
 
-def _of_file(path: Path, _: Solver) -> Sequence[Case]:
+def _from_file(path: Path, _: Solver) -> Sequence[Case]:
     return read_set(path)
 
 
@@ -121,7 +122,7 @@ def _searched(
     return chosen
 
 
-def _likeliest(evaluator: pyengine.OnnxEvaluator, name: str, cases: Sequence[Case]) -> list[int]:
+def _most_likely(evaluator: pyengine.OnnxEvaluator, name: str, cases: Sequence[Case]) -> list[int]:
     game = pyengine.load_game(_GAME)
     policy, _ = evaluator.evaluate([case.state(game) for case in cases])
     return [int(action) for action in np.argmax(policy, axis=1)]

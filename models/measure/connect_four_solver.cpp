@@ -1,11 +1,10 @@
-// Says what a Connect Four position (6 rows, 7 columns) is worth, for measuring players; the engine
-// does not use it. Lines on standard input, "4453 1": columns 1 to 7 as played, and what is asked
-// of the player to move, 1 = a win, 0 = a draw at least. Answers 1 or 0.
+// Solves Connect Four positions (6 rows, 7 columns) to measure players; the engine does not use it.
+// Reads lines such as "4453 1": the columns played, 1 to 7, and the question about the player to
+// move, 1 = can win, 0 = can at least draw. Prints 1 or 0.
 //
-// Alpha-beta with two values is a search for a proof: the mover wins if the opponent does not
-// draw after some move, and draws if the opponent does not win. Boards as bits, eight a column with
-// an empty one on top, and the order of moves by threats are well known from Pascal Pons' tutorial
-// and John Tromp's Fhourstones; the code is our own.
+// The search is alpha-beta with two values: the mover wins if after some move the opponent cannot
+// draw, and draws if the opponent cannot win. The bitboards, with an empty cell on top of each
+// column, and the move ordering by threats follow Pascal Pons' tutorial and John Tromp's Fhourstones.
 
 #include <array>
 #include <bit>
@@ -22,7 +21,7 @@ using Bits = std::uint64_t;
 
 constexpr int kRows = 6;
 constexpr int kColumns = 7;
-constexpr int kStride = kRows + 1;  // bits a column
+constexpr int kStride = kRows + 1;  // bits per column
 constexpr int kCells = kRows * kColumns;
 
 constexpr Bits column_bits(int column) { return ((Bits{1} << kRows) - 1) << (kStride * column); }
@@ -36,7 +35,7 @@ constexpr Bits bottom_bits() {
 constexpr Bits kBottom = bottom_bits();
 constexpr Bits kBoard = kBottom * ((Bits{1} << kRows) - 1);
 
-/// Cells, empty or not, that would complete four of these stones.
+/// Cells, empty or not, that would complete four in a row of these stones.
 Bits completing(Bits stones) {
   Bits found = (stones << 1) & (stones << 2) & (stones << 3);  // upwards
   for (const int step : {kStride, kStride - 1, kStride + 1}) {
@@ -60,7 +59,7 @@ struct Position {
 
   Position after(Bits move) const { return {own ^ all, all | move, plies + 1}; }
 
-  /// Different for different positions; a mirrored one is taken for the same.
+  /// A unique key, except that mirrored positions share one.
   Bits key() const {
     const Bits here = own + all;
     Bits there = 0;
@@ -71,7 +70,7 @@ struct Position {
     return here < there ? here : there;
   }
 
-  /// Moves after which the opponent has no win in one.
+  /// Moves that leave the opponent no win in one.
   Bits safe() const {
     const Bits open = playable();
     const Bits threats = completing(own ^ all) & ~all;
@@ -81,12 +80,12 @@ struct Position {
   }
 };
 
-/// Answers that were found: a key of 49 bits and, for each question, whether and what.
+/// A cache of answers: a key of 49 bits and, per question, whether it is known and its answer.
 class Table {
  public:
   Table() : entries_(kSize, 0) {}
 
-  /// 1 or 0, -1 where it is not known.
+  /// 1 or 0, -1 if unknown.
   int find(Bits key, bool win) const {
     const Bits entry = entries_[key % kSize];
     if (entry >> kFlags != key || ((entry >> (2 * win)) & 1) == 0) return -1;
@@ -105,7 +104,7 @@ class Table {
   std::vector<Bits> entries_;
 };
 
-/// Moves by the winning cells that they leave the mover, most first, middle columns first.
+/// Moves ordered by the number of winning cells they create, then by distance to the middle.
 class Ordered {
  public:
   Ordered(const Position& position, Bits moves) {
@@ -152,7 +151,7 @@ bool reaches(const Position& position, bool win, Table& table) {
   return found;
 }
 
-/// Plays columns "1" to "7". False where a move is none, or ends the game.
+/// Plays columns "1" to "7". Returns false if a move is illegal or ends the game.
 bool play(const std::string& columns, Position& position) {
   for (const char name : columns) {
     if (name < '1' || name > '7') return false;
@@ -173,7 +172,7 @@ int main() {
     Position position;
     if (columns == "-") columns.clear();
     if (!play(columns, position)) {
-      std::cout << "expected the moves of an open game, found " << columns << std::endl;
+      std::cout << "expected the moves of an open game, got " << columns << std::endl;
       return 1;
     }
     std::cout << (reaches(position, win != 0, table) ? 1 : 0) << std::endl;

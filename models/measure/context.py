@@ -1,4 +1,4 @@
-"""How measurements are run: what they keep, how thorough they are, how they show progress."""
+"""The context of measurements: saved results, thoroughness, progress."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pyengine.match import MatchResult, Openings, match
 
 __all__ = ["Context", "Measurement", "Progress", "network"]
 
-_BATCH = 64  # rows: as many trees are searched at once
-_QUICK = 10  # times fewer cases and games
+_BATCH = 64  # trees searched together
+_QUICK = 10  # factor of fewer cases and games
 _LINE_SECONDS = 60.0
 
 HERE = Path(__file__).resolve().parent
@@ -26,52 +26,50 @@ ROOT = HERE.parents[1]
 
 
 class Progress:
-    """Shows progress: on a terminal one line that is written anew, elsewhere a line a minute."""
+    """Shows progress: on a terminal a line that is overwritten, otherwise a line per minute."""
 
     def __init__(self) -> None:
-        """Begin."""
-        self._said = time.monotonic()
+        self._last = time.monotonic()
 
     def __call__(self, text: str) -> None:
-        """Show a text; "" takes the line away."""
+        """Show a text; "" clears the line."""
         if sys.stderr.isatty():
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-        elif text and time.monotonic() - self._said >= _LINE_SECONDS:
-            self._said = time.monotonic()
+        elif text and time.monotonic() - self._last >= _LINE_SECONDS:
+            self._last = time.monotonic()
             print(text, file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One thing to measure."""
+    """A measurement; ``run`` takes the name of the finding."""
 
-    name: str  #: of the finding
-    run: Callable[[str], Finding]  #: is given the name
+    name: str
+    run: Callable[[str], Finding]
 
     def __call__(self) -> Finding:
-        """Measure."""
         return self.run(self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What all measurements share."""
+    """The settings of all measurements."""
 
-    work: Path  #: records of matches and answers of solvers, so that a measurement goes on
-    shared: Path  #: networks and cases of others
-    quick: bool = False  #: a tenth of the cases and games
-    threads: int = 1  #: of the searches
+    work: Path  #: folder of match records and solver results, from which measurements resume
+    shared: Path  #: folder of third-party networks and test cases
+    quick: bool = False  #: use a tenth of the cases and games
+    threads: int = 1  #: search threads
     seed: int = 0
     say: Callable[[str], None] = field(default_factory=Progress)
 
     def some(self, cases: Sequence[Any]) -> Sequence[Any]:
-        """Return all cases, or with ``quick`` a tenth of them."""
+        """Return all cases, or a tenth if ``quick``."""
         return cases[::_QUICK] if self.quick else cases
 
     def engine(
         self, game: pyengine.Game, evaluator: Any, simulations: int, **settings: Any
     ) -> pyengine.Engine:
-        """Return a player that searches many trees at once, each like a serial search."""
+        """Return a player that searches many trees together, each as in a serial search."""
         return pyengine.Engine(
             game,
             evaluator,
@@ -85,11 +83,11 @@ class Context:
         )
 
     def opponent(self, name: str) -> pyengine.OnnxEvaluator:
-        """Return a network of others. Raises ConfigError where it is absent."""
+        """Open a third-party network. Raises ConfigError if it is absent."""
         path = self.shared / "nets" / f"{name}.onnx"
         if not path.exists():
             raise pyengine.ConfigError(
-                f"expected the network {name}.onnx of others, found no {path}: "
+                f"the network {path} does not exist: "
                 "set PYENGINE_SHARED to the folder that holds nets/"
             )
         return pyengine.OnnxEvaluator(path, spec=THIRD_PARTY[name][1], providers=["cpu"], threads=1)
@@ -106,22 +104,22 @@ class Context:
         least: float | None = None,
         more_than: float | None = None,
     ) -> Finding:
-        """Play a match between two evaluators, each with its number of simulations.
+        """Play a match between two evaluators.
 
         Args:
-            game: by name.
-            ours: the evaluator that is measured, and its simulations.
-            theirs: an evaluator, "rollout" or the name of a network of others, and its simulations.
+            game: text form of the game.
+            ours: the measured evaluator and its simulations.
+            theirs: an evaluator, "rollout" or a third-party network, and its simulations.
             name, games, plies, least, more_than: see :meth:`play`.
 
         """
-        played = pyengine.load_game(game)
+        loaded = pyengine.load_game(game)
         other, simulations = theirs
         if isinstance(other, str) and other != "rollout":
             other = self.opponent(other)
         with (
-            closing(self.engine(played, *ours)) as a,
-            closing(self.engine(played, other, simulations)) as b,
+            closing(self.engine(loaded, *ours)) as a,
+            closing(self.engine(loaded, other, simulations)) as b,
         ):
             return self.play(name, a, b, games, plies=plies, least=least, more_than=more_than)
 
@@ -136,15 +134,15 @@ class Context:
         least: float | None = None,
         more_than: float | None = None,
     ) -> Finding:
-        """Play a match from random openings, each by both sides; it goes on where it was stopped.
+        """Play or resume a match from random openings, each played with both colours.
 
         Args:
-            name: of the finding; the file of the games is called after it.
+            name: name of the finding and of the file of games.
             a, b: the players.
-            games: how many, with ``quick`` a tenth.
-            plies: random moves of an opening.
-            least: score that is asked.
-            more_than: score that is asked to be exceeded.
+            games: number of games, a tenth if ``quick``.
+            plies: random moves per opening.
+            least: target: at least this score.
+            more_than: target: more than this score.
 
         """
         result = self.played(name, a, b, games, plies=plies)
@@ -153,7 +151,7 @@ class Context:
     def played(
         self, name: str, a: pyengine.Engine, b: Any, games: int, *, plies: int = 4
     ) -> MatchResult:
-        """Play a match as :meth:`play` does; return its games."""
+        """Play a match as :meth:`play` does; return its result."""
         total = max(2, games // _QUICK) if self.quick else games
 
         def show(result: MatchResult) -> None:
@@ -174,6 +172,6 @@ class Context:
 
 
 def network(model: Path) -> pyengine.OnnxEvaluator:
-    """Open the network that is measured, on the CPU; those of others are known by their names."""
+    """Open the measured network on the CPU; third-party networks are recognised by name."""
     _, spec = THIRD_PARTY.get(model.stem, ("", None))
     return pyengine.OnnxEvaluator(model, spec=spec, providers=["cpu"], threads=1)

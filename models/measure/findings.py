@@ -1,4 +1,4 @@
-"""What a measurement found, beside what was asked."""
+"""The results of measurements, compared with their targets."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ class Finding:
 
     name: str
     figure: float  #: in [0, 1]
-    interval: tuple[float, float] | None  #: of 95 %; None where all cases there are were counted
+    interval: tuple[float, float] | None  #: 95 %; None if the count covers all possible cases
     count: int  #: cases or games
-    least: float | None = None  #: asked, in [0, 1]
-    more_than: float | None = None  #: asked, in [0, 1]: to be exceeded
-    most: float | None = None  #: asked, in [0, 1]
-    goal: bool = False  #: asked beyond the target
-    told: str = ""  #: the counts behind the figure
+    least: float | None = None  #: target, in [0, 1]
+    more_than: float | None = None  #: target, in [0, 1], exclusive
+    most: float | None = None  #: target, in [0, 1]
+    goal: bool = False  #: whether the target is optional
+    result: str = ""  #: the counts behind the figure
 
     @property
-    def asked(self) -> str:
-        """What was asked, "" where it is for information."""
+    def target(self) -> str:
+        """The target in words, "" if there is none."""
         limits = ((">=", self.least), (">", self.more_than), ("<=", self.most))
         text = ", ".join(f"{sign} {limit:.1%}" for sign, limit in limits if limit is not None)
-        return f"{text} (goal)" if text and self.goal else text
+        return f"{text} (optional)" if text and self.goal else text
 
     @property
     def reached(self) -> bool | None:
-        """Whether the figure is what was asked; None where nothing was."""
+        """Whether the target is reached; None if there is none."""
         if self.least is None and self.more_than is None and self.most is None:
             return None
         return (
@@ -45,7 +45,7 @@ class Finding:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON and TOML, without what is empty."""
+        """Return plain values for JSON and TOML, without empty fields."""
         values = {**asdict(self), "figure": round(self.figure, 4), "reached": self.reached}
         if self.interval is not None:
             values["interval"] = [round(end, 4) for end in self.interval]
@@ -54,15 +54,15 @@ class Finding:
         return {key: value for key, value in values.items() if value is not None and value != ""}
 
     def __str__(self) -> str:
-        """Return a line for readers."""
+        """Return one line of text."""
         text = f"{self.name}: {self.figure:.1%}"
         if self.interval is not None:
             text += f" [{self.interval[0]:.1%}, {self.interval[1]:.1%}]"
         text += f" of {self.count}"
-        if self.told:
-            text += f" ({self.told})"
-        if self.asked:
-            text += f", asked {self.asked}: {'reached' if self.reached else 'missed'}"
+        if self.result:
+            text += f" ({self.result})"
+        if self.target:
+            text += f", target {self.target}: {'reached' if self.reached else 'missed'}"
         return text
 
 
@@ -75,12 +75,12 @@ def share(
     most: float | None = None,
     goal: bool = False,
 ) -> Finding:
-    """Return the share of cases in which something is so.
+    """Return the share of hits.
 
     Args:
-        name: what is so.
-        hits: whether, case by case; at least one.
-        complete: these are all cases there are, so that the share has no interval.
+        name: name of the finding.
+        hits: one bool per case, at least one.
+        complete: whether these are all possible cases, so that the share has no interval.
         least, most, goal: see :class:`Finding`.
 
     """
@@ -93,7 +93,7 @@ def share(
         least=least,
         most=most,
         goal=goal,
-        told=f"{sum(map(bool, hits))} of {len(points)}",
+        result=f"{sum(map(bool, hits))} of {len(points)}",
     )
 
 
@@ -112,5 +112,5 @@ def of_match(
         count=result.games,
         least=least,
         more_than=more_than,
-        told=f"+{result.wins} ={result.draws} -{result.losses}",
+        result=f"+{result.wins} ={result.draws} -{result.losses}",
     )

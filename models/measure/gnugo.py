@@ -1,4 +1,4 @@
-"""GNU Go as a player of matches, over the Go Text Protocol."""
+"""GNU Go as a match player, over the Go Text Protocol."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from measure.findings import Finding
 
 __all__ = ["GnuGo", "against_gnugo"]
 
-#: Rules as ours: area scoring, no suicide, positional superko. Ours counts every stone on the board
-#: at the end as alive, so dead ones are captured first, and nobody resigns.
+#: The rules of the engine: area scoring, no suicide, positional superko. All stones on the final
+#: board count as alive, so dead stones must be captured first.
 _RULES = (
     "--chinese-rules",
     "--forbid-suicide",
@@ -42,10 +42,10 @@ def against_gnugo(
     """Play a match against GNU Go.
 
     Args:
-        context: how.
+        context: settings of the match.
         game: Go on a square board.
-        ours: the evaluator that is measured, and its simulations.
-        level: of GNU Go.
+        ours: the measured evaluator and its simulations.
+        level: level of GNU Go.
         name, games, plies, least: see :meth:`Context.play`.
 
     """
@@ -57,20 +57,19 @@ def against_gnugo(
 
 
 class GnuGo:
-    """A running GNU Go; called with a state, it returns its action.
+    """A GNU Go process as a player: a function from state to action.
 
     Args:
         game: Go on a square board.
-        level: its strength, 10 by default there.
-        seed: of its choices.
+        level: strength; GNU Go's default is 10.
+        seed: seed of random choices.
 
     Raises:
-        ConfigError: it is not installed (``apt-get install gnugo``; $GNUGO names the program).
+        ConfigError: GNU Go is not installed (``apt-get install gnugo``, or set $GNUGO).
 
     """
 
     def __init__(self, game: pyengine.Game, level: int, seed: int) -> None:
-        """Start it."""
         self._level = level
         command = [_program(), "--mode", "gtp", "--level", str(level), "--seed", str(seed + 1)]
         self._process = subprocess.Popen(
@@ -81,7 +80,7 @@ class GnuGo:
         self._komi = f"komi {game.params['komi']}"
 
     def __call__(self, state: pyengine.State) -> int:
-        """Return its move in a state. Raises EngineError where it gives none."""
+        """Return the move in a state. Raises EngineError if GNU Go fails."""
         self._ask("clear_board")
         self._ask(self._komi)
         replay = state.game.new_initial_state()
@@ -92,7 +91,7 @@ class GnuGo:
         return int(state.string_to_action("pass" if vertex == "PASS" else vertex))
 
     def _ask(self, command: str) -> str:
-        """Return the answer to a command."""
+        """Return the response to a command."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -102,29 +101,28 @@ class GnuGo:
             raise pyengine.EngineError(f"GNU Go ended before {command!r}") from None
         answer = self._process.stdout.readline()
         while self._process.stdout.readline().strip():
-            pass  # an empty line ends an answer
+            pass  # an empty line ends a response
         if not answer.startswith("="):
             raise pyengine.EngineError(
-                f"GNU Go: {command}: expected an answer, found {answer.strip()!r}"
+                f"GNU Go: {command}: expected a response, got {answer.strip()!r}"
             )
         return answer[1:].strip()
 
     def close(self) -> None:
-        """End it."""
+        """Kill the process."""
         self._process.kill()
         self._process.communicate()
 
     def __enter__(self) -> Self:
-        """Return the player, which ends when the block is left."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it."""
+        """Kill the process."""
         self.close()
 
     @property
     def identity(self) -> str:
-        """What the record of a match says of it."""
+        """The identity in match records."""
         return f"GNU Go {self._version}, level {self._level}"
 
 
@@ -133,11 +131,10 @@ def _colour(state: pyengine.State) -> str:
 
 
 def _program() -> str:
-    """Return where it is."""
-    found = os.environ.get("GNUGO") or shutil.which("gnugo")
-    found = found or next((place for place in _PLACES if Path(place).exists()), None)
-    if found is None:
+    program = os.environ.get("GNUGO") or shutil.which("gnugo")
+    program = program or next((path for path in _PLACES if Path(path).exists()), None)
+    if program is None:
         raise pyengine.ConfigError(
-            "expected GNU Go, found no program gnugo: apt-get install gnugo, or set GNUGO to it"
+            "GNU Go is not installed: apt-get install gnugo, or set GNUGO to the program"
         )
-    return found
+    return program

@@ -16,12 +16,12 @@ __all__ = ["measurements"]
 _SIMULATIONS = 200
 _PLAYOUTS = 2000
 _LEVEL = 10
-_GNUGO_GAMES = 100  # it takes a tenth of a second a move
-_PLIES = 2  # of openings: more random moves decide a game on so small a board
+_GNUGO_GAMES = 100  # GNU Go takes 0.1 s per move
+_PLIES = 2  # random moves per opening; more would decide a game on this small board
 
 
 def measurements(model: Path, context: Context) -> Iterator[Measurement]:
-    """Yield what there is to measure, in the game that the run file plays."""
+    """Yield the measurements in the game of the run file."""
     game = RunFile.from_toml(ROOT / "models" / "runs" / "go7.toml").game.name[0]
     evaluator = network(model)
     yield Measurement(

@@ -1,4 +1,4 @@
-"""Go on 9x9: GNU Go, and a network of others."""
+"""Go on 9x9: GNU Go and a third-party network."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["measurements"]
 _GAME = "go(board_size=9,komi=7)"
 _SIMULATIONS = 400
 _LEVEL = 10
-_PLIES = 4  # of openings
+_PLIES = 4  # random moves per opening
 
 
 def measurements(model: Path, context: Context) -> Iterator[Measurement]:
-    """Yield what there is to measure."""
+    """Yield the measurements."""
     evaluator = network(model)
     yield Measurement(
         f"against GNU Go at level {_LEVEL}, {_SIMULATIONS} simulations of ours",

@@ -1,4 +1,4 @@
-"""Gomoku: a network of others on 8x8, the first one on 15x15, and playouts on both."""
+"""Gomoku: a third-party network on 8x8, the first bundled network on 15x15, playouts on both."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["measurements"]
 
 _SIMULATIONS = 200
 _PLAYOUTS = 5000
-_GAMES = 400  # against a network
-#: The first network for boards of several sizes, normalised otherwise in training than in its file.
+_GAMES = 400  # against networks
+#: Commit and SHA-256 of the first network for several board sizes.
 _FIRST = ("040f65c", "f4786ec4955455163ce1fef65397476d4a9a90b9fc5b1e042e7b357691d76ce9")
 
 
 def measurements(model: Path, context: Context) -> Iterator[Measurement]:
-    """Yield what there is to measure."""
+    """Yield the measurements."""
     small, large = "gomoku(board_size=8)", "gomoku(board_size=15)"
     evaluator = network(model)
     yield Measurement(

@@ -1,4 +1,4 @@
-"""Networks that were bundled before, from the history of the checkout."""
+"""Previously bundled networks, from the git history."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["bundled_at"]
 
 
 def bundled_at(commit: str, name: str, sha256: str, context: Context) -> Path:
-    """Return the file of a network as a commit has it, kept beside the records of matches.
+    """Return the file of a network at a commit, cached beside the match records.
 
-    Raises ConfigError where the history does not have it, or has another one.
+    Raises ConfigError if the history lacks it or has another file.
     """
     path = context.work.parent / f"{name}-{commit}.onnx"
     if path.exists():
@@ -29,15 +29,15 @@ def bundled_at(commit: str, name: str, sha256: str, context: Context) -> Path:
             capture_output=True,
         ).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        said = (getattr(error, "stderr", b"") or b"").decode(errors="replace").strip() or error
+        reason = (getattr(error, "stderr", b"") or b"").decode(errors="replace").strip() or error
         raise pyengine.ConfigError(
-            f"expected {name}.onnx of commit {commit}, found none ({said}): "
-            "it needs git and a checkout with its whole history (git fetch --unshallow)"
+            f"{name}.onnx of commit {commit} cannot be read ({reason}): "
+            "it needs git and a checkout with full history (git fetch --unshallow)"
         ) from error
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != sha256:
         raise pyengine.ConfigError(
-            f"expected {name}.onnx of commit {commit} to have the SHA-256 {sha256}, found {found}"
+            f"expected {name}.onnx of commit {commit} to have the SHA-256 {sha256}, got {digest}"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:

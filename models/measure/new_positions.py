@@ -1,4 +1,4 @@
-"""Positions of Connect Four that are made anew, so that nobody has chosen a setting by them."""
+"""New random positions of Connect Four, for which no setting can have been tuned."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["new_cases"]
 
 _COLUMNS = 7
 _PLIES = range(14, 28)
-_REMAINING = 14  # plies to the end, at least
+_REMAINING = 14  # fewest plies to the end
 
 
 def new_cases(seed: int, solver: Solver) -> Iterator[Case]:
-    """Yield positions like those of Pons' L2_R2 in which some move gives their value away.
+    """Yield positions like Pons' L2_R2 in which some move gives the value away.
 
-    They are those of random games after 14 to 27 plies whose end is 14 plies or more away when both
-    sides play their best.
+    They come from random games after 14 to 27 plies, at least 14 plies from the end under perfect
+    play.
     """
     random = np.random.default_rng(seed)
     game = pyengine.load_game("connect_four")
@@ -36,8 +36,8 @@ def new_cases(seed: int, solver: Solver) -> Iterator[Case]:
             if len(exact.solve(state, score=True).pv) < _REMAINING:
                 continue
             columns = _solved(state, solver)
-            value = max(each for each in columns if each is not None)
-            if any(each not in (None, value) for each in columns):
+            value = max(column for column in columns if column is not None)
+            if any(column not in (None, value) for column in columns):
                 yield Case(_moves(state), value, columns)
 
 
@@ -46,7 +46,7 @@ def _moves(state: pyengine.State) -> str:
 
 
 def _solved(state: pyengine.State, solver: Solver) -> tuple[int | None, ...]:
-    """Return the value of each move to the player to move."""
+    """Return the value of each move for the player to move."""
     values: list[int | None] = [None] * _COLUMNS
     for action in state.legal_actions():
         after = played(state, action)

@@ -1,4 +1,4 @@
-"""Othello: a network of others, and UCT."""
+"""Othello: a third-party network and UCT."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _OTHERS = "othello8x8_ludax"
 _EQUAL = (100, 400)  # simulations of both sides
 _SIMULATIONS = 400
 _PLAYOUTS = 10_000
-_PLIES = 6  # of openings
+_PLIES = 6  # random moves per opening
 
 
 def measurements(model: Path, context: Context) -> Iterator[Measurement]:
-    """Yield what there is to measure."""
+    """Yield the measurements."""
     evaluator = network(model)
     for simulations in _EQUAL:
         yield Measurement(

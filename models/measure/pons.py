@@ -1,7 +1,7 @@
-"""Connect Four positions of known value, and which moves keep that value.
+"""Connect Four positions of known value, and the moves that keep the value.
 
-Pascal Pons' test sets: positions by their moves and score. Where the score of every column is
-given, it is used; elsewhere connect_four_solver.cpp is asked, which needs a C++ compiler.
+The positions are Pascal Pons' test sets. If a set lacks the scores of the columns,
+connect_four_solver.cpp computes them, which needs a C++ compiler.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Case:
 
     moves: str  #: columns, "1" to "7"
     value: int  #: 1 = the player to move wins, 0 = draw, -1 = loses
-    columns: tuple[int | None, ...]  #: value of each move, None where it is none; () = not known
+    columns: tuple[int | None, ...]  #: value of each move, None if illegal; () = unknown
 
     def state(self, game: pyengine.Game) -> pyengine.State:
         """Return the position."""
@@ -35,10 +35,10 @@ class Case:
 
 
 def read_set(path: Path) -> list[Case]:
-    """Read a set: CSV with moves, score and column_scores. Raises ConfigError without it."""
+    """Read a CSV file with moves, score and column_scores. Raises ConfigError if absent."""
     if not path.exists():
         raise pyengine.ConfigError(
-            f"expected the test set {path.name}, found no {path}: "
+            f"the test set {path} does not exist: "
             "set PYENGINE_SHARED to the folder that holds oracles/"
         )
     with path.open(newline="") as file:
@@ -59,11 +59,11 @@ def _sign(score: str) -> int | None:
 
 
 def keeps(case: Case, action: int, solver: Solver) -> bool:
-    """Say whether a legal move keeps the value of a position."""
+    """Return whether a legal move keeps the value of a position."""
     if case.columns:
         return case.columns[action] == case.value
     if case.value < 0:
-        return True  # it is lost whatever is played
+        return True  # every move loses
     state = case.state(pyengine.load_game("connect_four"))
     player = state.current_player()
     state.apply_action(action)
@@ -73,15 +73,14 @@ def keeps(case: Case, action: int, solver: Solver) -> bool:
 
 
 class Solver:
-    """The program that solves positions, compiled when it is needed first.
+    """The solver program, compiled on first use.
 
     Args:
-        work: where the program is put, and the answers, which are kept from run to run.
+        work: folder of the program and its cached answers.
 
     """
 
     def __init__(self, work: Path) -> None:
-        """Read the answers that are there; nothing is started."""
         self._work = work
         self._answers: dict[str, bool] = {}
         self._process: subprocess.Popen[str] | None = None
@@ -93,13 +92,10 @@ class Solver:
         self._new: IO[str] | None = None
 
     def reaches(self, moves: str, *, win: bool) -> bool:
-        """Say whether the player to move wins, or with ``win=False`` draws at least.
+        """Return whether the player to move wins, or with ``win=False`` at least draws.
 
-        Args:
-            moves: of an open game, columns "1" to "7".
-            win: what is asked.
-
-        Raises EngineError where there is no compiler, or the moves are none.
+        ``moves`` are the columns "1" to "7" of an unfinished game. Raises EngineError if there is
+        no compiler or a move is illegal.
         """
         question = f"{moves or '-'} {int(win)}"
         if question not in self._answers:
@@ -123,7 +119,7 @@ class Solver:
         self._process.stdin.flush()
         answer = self._process.stdout.readline().strip()
         if answer not in ("0", "1"):
-            raise pyengine.EngineError(f"{_SOURCE.name}: {answer or 'it ended without an answer'}")
+            raise pyengine.EngineError(f"{_SOURCE.name}: {answer or 'ended without an answer'}")
         self._new.write(f"{question} {answer}\n")
         self._new.flush()
         return answer == "1"
@@ -138,15 +134,15 @@ class Solver:
             try:
                 subprocess.run([*command, str(part)], check=True, capture_output=True, text=True)
             except (OSError, subprocess.CalledProcessError) as error:
-                said = getattr(error, "stderr", "") or error
+                reason = getattr(error, "stderr", "") or error
                 raise pyengine.EngineError(
-                    f"{_SOURCE.name} needs a C++20 compiler (CXX names it): {said}"
+                    f"{_SOURCE.name} needs a C++20 compiler (set CXX): {reason}"
                 ) from error
             part.replace(program)
         return program
 
     def close(self) -> None:
-        """End the program."""
+        """Kill the program and close the cache."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
@@ -156,9 +152,8 @@ class Solver:
             self._new = None
 
     def __enter__(self) -> Self:
-        """Return the solver, whose program ends when the block is left."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the program."""
+        """Kill the program and close the cache."""
         self.close()

@@ -1,4 +1,4 @@
-"""Other people's positions with right answers: Go on 9x9, and Gomoku's forced wins."""
+"""Third-party positions with solutions: Go on 9x9 and forced wins in Gomoku."""
 
 from __future__ import annotations
 
@@ -14,21 +14,18 @@ import pyengine
 __all__ = ["Case", "go_moves", "go_values", "gomoku_wins"]
 
 _COLUMNS = "ABCDEFGHJKLMNOPQRST"
-_TRIES = 1000  # orders of stones
+_TRIES = 1000  # random orders of stones
 
 
 @dataclass(frozen=True)
 class Case:
-    """A position and what a search should find.
+    """A position and its solution.
 
     Attributes:
-        name: of its source.
-        game: by name.
-        state: the player to move is to find the answer.
-        right: actions, one of which is to be chosen; empty = any but ``wrong``.
-        wrong: actions that are not to be chosen.
-        among: the actions that count as candidates; empty = all.
-        above, below: limits of the value at the root, in [-1, 1].
+        right: correct actions; empty = all but ``wrong``.
+        wrong: incorrect actions.
+        among: the candidate actions; empty = all.
+        above, below: limits of the root value, in [-1, 1].
     """
 
     name: str
@@ -41,7 +38,7 @@ class Case:
     below: float | None = None
 
     def passed(self, result: pyengine.SearchResult) -> bool:
-        """Return whether a search found the answer."""
+        """Return whether a search found the solution."""
         if self.above is not None or self.below is not None:
             value = result.value
             return (self.above is None or value > self.above) and (
@@ -58,23 +55,22 @@ def _cases(shared: Path, *parts: str) -> list[dict[str, Any]]:
     path = shared.joinpath("oracles", *parts)
     if not path.is_file():
         raise pyengine.ConfigError(
-            f"expected cases of others, found no {path}: set PYENGINE_SHARED to the folder that "
-            "holds oracles/"
+            f"{path} does not exist: set PYENGINE_SHARED to the folder that holds oracles/"
         )
     return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
 
 
 def _go_game(case: dict[str, Any]) -> str:
     komi = float(case["komi"] or 0)
-    # Setting up the stones takes moves: the limit leaves as many as a game has.
+    # Setting up the stones takes moves, so the limit is higher than usual.
     return f"go(board_size=9,komi={komi},superko=simple,max_game_length=400)"
 
 
 def _go_state(case: dict[str, Any]) -> Any:
-    """Set up the stones by alternate moves; in no order do stones that live on capture others.
+    """Set up the stones by alternating moves; no order of these stones captures any.
 
-    The player to move sets the last one and the other passes: a network that looks at the boards
-    before sees no move that was not made.
+    The player to move places the last stone and the other passes, so that a network that reads
+    earlier boards sees no false last move.
     """
     state = pyengine.load_game(_go_game(case)).new_initial_state()
     rest = [[i for i, point in enumerate(case["board"]) if point == colour] for colour in "XO"]
@@ -100,7 +96,7 @@ def _points(texts: list[str] | None) -> frozenset[int]:
 
 
 def go_moves(shared: Path) -> Iterator[Case]:
-    """Yield GNU Go's and Fuego's positions on 9x9 with right moves, but for those with a ko ban."""
+    """Yield 9x9 positions of GNU Go and Fuego with right moves, except those with a ko ban."""
     for case in _cases(shared, "03-go-tactics", "genmove_upto13x13.jsonl"):
         if case["size"] != 9 or case["ko_forbidden"]:
             continue
@@ -115,7 +111,7 @@ def go_moves(shared: Path) -> Iterator[Case]:
 
 
 def go_values(shared: Path) -> Iterator[Case]:
-    """Yield Fuego's positions on 9x9 with seki, nakade and life, by the value of the position."""
+    """Yield 9x9 positions of Fuego about seki, nakade and life with limits of their value."""
     for case in _cases(shared, "03-go-tactics", "fuego_value_tests.jsonl"):
         if case["size"] != 9:
             continue
@@ -131,7 +127,7 @@ def go_values(shared: Path) -> Iterator[Case]:
 
 
 def gomoku_wins(shared: Path) -> Iterator[Case]:
-    """Yield positions of Renju with a win by force; a first move of any known line is right."""
+    """Yield Renju positions with a forced win; the first move of any known line is right."""
     for case in _cases(shared, "07-gomoku", "vcf_vct_puzzles.jsonl"):
         rule = case["rule"]
         game = f"gomoku(board_size=15,rule={rule})"
@@ -161,4 +157,4 @@ def _gomoku_state(game: str, board: list[str]) -> Any:
             state.apply_action(action)
         else:
             return state
-    raise pyengine.ConfigError("expected stones that can be played in turns, found no order")
+    raise pyengine.ConfigError("the stones cannot be placed in a legal order")

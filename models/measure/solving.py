@@ -1,4 +1,4 @@
-"""Games so small that everything in them can be played."""
+"""Exhaustive play of small games."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ __all__ = ["Solved", "lines_against", "values_of"]
 
 @dataclass(frozen=True)
 class Solved:
-    """A position that is not over."""
+    """A solved position that is not terminal."""
 
     state: pyengine.State
-    value: int  #: 1, 0, -1: won, drawn, lost for the player to move
+    value: int  #: 1 won, 0 drawn, -1 lost for the player to move
     best: frozenset[int]  #: moves that keep the value
 
 
 def values_of(game: pyengine.Game) -> list[Solved]:
-    """Return all positions that can be reached and are not over, each once."""
-    found: dict[str, Solved] = {}
-    _value(game.new_initial_state(), found)
-    return list(found.values())
+    """Return all reachable positions that are not terminal."""
+    solved: dict[str, Solved] = {}
+    _value(game.new_initial_state(), solved)
+    return list(solved.values())
 
 
-def _value(state: pyengine.State, found: dict[str, Solved]) -> int:
-    """Return what a position, which may be over, is worth for its player to move."""
+def _value(state: pyengine.State, solved: dict[str, Solved]) -> int:
     key = f"{state.current_player()}{state}"
-    if key in found:
-        return found[key].value
+    if key in solved:
+        return solved[key].value
     worth: dict[int, int] = {}
     for action in state.legal_actions():
         after = played(state, action)
@@ -38,25 +37,25 @@ def _value(state: pyengine.State, found: dict[str, Solved]) -> int:
             points = after.returns()[state.current_player()]
             worth[action] = (points > 0) - (points < 0)
         else:
-            worth[action] = -_value(after, found)
+            worth[action] = -_value(after, solved)
     value = max(worth.values())
     best = frozenset(action for action, points in worth.items() if points == value)
-    found[key] = Solved(state, value, best)
+    solved[key] = Solved(state, value, best)
     return value
 
 
 def lines_against(
     game: pyengine.Game, choose: Callable[[list[pyengine.State]], list[int]], side: int
 ) -> list[float]:
-    """Play a side against everything that the other one can play.
+    """Play one side against all replies of the other.
 
     Args:
-        game: that is played.
-        choose: an action for each of several states.
-        side: 0 or 1, the side that ``choose`` plays.
+        game: the game.
+        choose: returns an action per state.
+        side: the side that ``choose`` plays, 0 or 1.
 
     Returns:
-        The points of that side, one for each way to play.
+        The points of that side, one per line.
 
     """
     states, points = [game.new_initial_state()], []

@@ -1,4 +1,4 @@
-"""How wide an interval of few samples is."""
+"""Quantiles of the Student t distribution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FEW = (
 
 
 def student(freedom: int) -> float:
-    """Return Student's t of a two-sided 95 % interval: its half, in standard errors of the mean.
+    """Return half the width of a two-sided 95 % interval, in standard errors of the mean.
 
     Args:
         freedom: degrees of freedom, at least 1; above 20 Fisher's series around the normal

@@ -1,4 +1,4 @@
-"""Tic-tac-toe: all that an opponent can play, and all positions there are."""
+"""Tic-tac-toe: all replies of an opponent, and all positions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SIMULATIONS = 50
 
 
 def measurements(model: Path, context: Context) -> Iterator[Measurement]:
-    """Yield what there is to measure."""
+    """Yield the measurements."""
     evaluator = network(model)
     yield Measurement(
         f"games lost to all replies, {_SIMULATIONS} simulations",
@@ -31,7 +31,7 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
 
 
 def _lost(evaluator: pyengine.OnnxEvaluator, context: Context, name: str) -> Finding:
-    """Play both sides against every reply there is."""
+    """Play both sides against all replies."""
     game = pyengine.load_game(_GAME)
     with closing(context.engine(game, evaluator, _SIMULATIONS)) as engine:
 
@@ -43,10 +43,10 @@ def _lost(evaluator: pyengine.OnnxEvaluator, context: Context, name: str) -> Fin
 
 
 def _right(evaluator: pyengine.OnnxEvaluator, name: str) -> Finding:
-    """Count the reachable positions whose likeliest move keeps their value."""
+    """Count the reachable positions whose most likely move keeps the value."""
     solved = values_of(pyengine.load_game(_GAME))
     states = [position.state for position in solved]
     policy, _ = evaluator.evaluate(states)
-    likeliest = np.argmax(policy, axis=1)
-    right = [int(move) in position.best for position, move in zip(solved, likeliest, strict=True)]
+    moves = np.argmax(policy, axis=1)
+    right = [int(move) in position.best for position, move in zip(solved, moves, strict=True)]
     return share(name, right, complete=True, least=0.99)

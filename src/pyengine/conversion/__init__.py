@@ -1,16 +1,21 @@
-"""Making network files: from Leela Zero's text weights, from float32 to int8 and float16,
-and copies whose value counts points.
+"""Conversion of networks: Leela Zero weights to ONNX, float32 to int8 and float16, score utility.
 
-Writing ONNX files needs the extra ``convert``; reading and writing weights files does not.
+Writing ONNX files needs the extra ``convert``; reading and writing Leela Zero weights does not.
 """
 
 from pyengine.conversion.checked import ConversionReport
 from pyengine.conversion.comparison import Comparison, LimitCheck, Limits
 from pyengine.conversion.float16 import to_float16
 from pyengine.conversion.int8 import quantise
-from pyengine.conversion.leela import LeelaWeights, Norm, read_leela, write_leela
-from pyengine.conversion.leela_onnx import leela_spec, leela_to_onnx
-from pyengine.conversion.random_weights import random_leela
+from pyengine.conversion.leela import (
+    LeelaWeights,
+    Norm,
+    leela_spec,
+    leela_to_onnx,
+    random_leela,
+    read_leela,
+    write_leela,
+)
 from pyengine.conversion.score_utility import with_score_utility
 
 __all__ = [

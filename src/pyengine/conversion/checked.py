@@ -1,4 +1,4 @@
-"""Converting a network under checks: what conversions to int8 and to float16 share."""
+"""Conversion of a network under checks, shared by int8 and float16."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from pyengine.conversion.comparison import (
     Outcome,
     compare,
     play_match,
-    turned,
+    symmetry_change,
 )
 from pyengine.conversion.onnx_graph import (
     BATCH,
@@ -43,10 +43,9 @@ from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State, as_game, load_game
 from pyengine.match import MatchResult
 
-_TURNED_POSITIONS = 200  # times the symmetries
+_SYMMETRY_POSITIONS = 200
 
-#: Called with a stage ("games", "calibration", "comparison", "match") and how much of it is done,
-#: 0 to 1.
+#: Called with a stage ("games", "calibration", "comparison", "match") and its progress, 0 to 1.
 OnProgress = Callable[[str, float], object]
 
 
@@ -55,16 +54,15 @@ class ConversionReport:
     """The result of a conversion.
 
     Attributes:
-        path: the file; None if the checks kept it from being written.
-        checks: each figure and its limit.
-        calibrated: positions on which the activations were measured, under random symmetries of
-            the board.
-        comparison: both networks on positions of other games, under no symmetry; None if the
+        path: the written file, or None.
+        checks: the checks in order.
+        calibrated: number of positions on which activations were measured.
+        comparison: both networks on positions of other games, without symmetries; None if the
             numbers do not fit into float16.
-        match: the games, from the converted network's side; None if none were played.
-        converted: layers converted: to int8 convolutions, to float16 also matrix products.
-        kept: such layers left in float32.
-        speedup: positions a second, int8 ÷ float32, in bare ONNX Runtime: batches of 8, one
+        match: the match from the converted network's side; None if no game was played.
+        converted: layers converted: convolutions for int8, also matrix products for float16.
+        kept: layers of these kinds left in float32.
+        speedup: positions per second, int8 / float32, in bare ONNX Runtime: batches of 8, one
             thread, median; None for float16.
     """
 
@@ -79,7 +77,7 @@ class ConversionReport:
 
     @property
     def outcome(self) -> Outcome:
-        """Passed: every figure is shown to be within its limit; failed: one is not."""
+        """The worst outcome of the checks: failed, undecided, passed."""
         outcomes = {check.outcome for check in self.checks}
         if "failed" in outcomes:
             return "failed"
@@ -103,9 +101,8 @@ class ConversionReport:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """How a conversion is checked; attributes as in :func:`pyengine.conversion.quantise`."""
+class CheckOptions(TypedDict, total=False):
+    """The keyword arguments of the conversions, see :func:`pyengine.conversion.quantise`."""
 
     spec: ModelSpec | None
     positions: int
@@ -117,8 +114,23 @@ class Options:
     write_undecided: bool
     on_progress: OnProgress | None
 
+
+@dataclass(frozen=True, kw_only=True)
+class Checks:
+    """:class:`CheckOptions` with their defaults."""
+
+    spec: ModelSpec | None = None
+    positions: int = 1000
+    games: int = 800
+    simulations: int = 32
+    match_seconds: float = 600.0
+    seed: int = 0
+    limits: Limits | None = None
+    write_undecided: bool = False
+    on_progress: OnProgress | None = None
+
     def __post_init__(self) -> None:
-        """Raise ConfigError for a value out of range."""
+        """Raise ConfigError for a wrong value."""
         for name, least in (("seed", 0), ("positions", BATCH), ("games", 0), ("simulations", 1)):
             integer(name, getattr(self, name), least)
         seconds = self.match_seconds
@@ -130,12 +142,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Samples:
-    """Positions of the network's own games.
-
-    Attributes:
-        planes: to calibrate on, float32[N,C,H,W].
-        comparison: others, to compare on.
-    """
+    """Planes float32[N,C,H,W] to calibrate on, and states of other games to compare on."""
 
     planes: npt.NDArray[np.float32]
     comparison: list[State]
@@ -143,73 +150,66 @@ class Samples:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a converted network is compared with.
+    """The float32 network that a converted one is compared with.
 
     Attributes:
         name: kind of conversion, also the converted player's name in the match.
-        source: the network's file, float32.
-        game: which it plays.
-        original: the same, opened.
-        options: of the checks.
     """
 
     name: str
     source: Path
     game: Game
     original: OnnxEvaluator
-    options: Options
+    options: Checks
 
     @property
     def limits(self) -> Limits:
-        """What the network may lose."""
         return self.options.limits or Limits()
 
     @property
-    def reading(self) -> ModelSpec:
-        """How both networks read positions."""
+    def spec(self) -> ModelSpec:
         return self.original.spec or ModelSpec()
 
     def progress(self, stage: str, done: float) -> None:
-        """Report progress."""
         if self.options.on_progress is not None:
             self.options.on_progress(stage, done)
 
     def samples(self) -> Samples:
-        """Let the network play; keep as many positions of each kind as asked for, or all."""
+        """Let the network play; return as many positions of each kind as requested, or fewer."""
         longest = longest_game(self.game)
-        calibration, others = play_positions(
+        calibration, comparison = play_positions(
             self.game,
             self.original,
-            self.reading,
+            self.spec,
             self.options.positions,
             self.options.seed,
             lambda ply: self.progress("games", min(1.0, ply / longest)),
         )
-        if min(len(calibration), len(others)) < BATCH:
+        if min(len(calibration), len(comparison)) < BATCH:
             raise ConfigError(
-                f"{self.game}: expected at least {BATCH} distinct positions to calibrate on and as "
-                f"many to compare on, got {len(calibration)} and {len(others)}"
+                f"{self.game}: expected at least {BATCH} distinct positions to calibrate on and to "
+                f"compare on, got {len(calibration)} and {len(comparison)}"
             )
         symmetries = self.game.num_symmetries
-        planes = observe(calibration, self.reading, symmetries, self.options.seed)
-        return Samples(planes, others)
+        planes = observe(calibration, self.spec, symmetries, self.options.seed)
+        return Samples(planes, comparison)
 
     def compare(self, file: Path, samples: Samples) -> tuple[Comparison, list[LimitCheck]]:
         """Compare a converted network with the original."""
         states = samples.comparison
-        comparison = compare(self.original, open_network(file, self.reading), states)
-        own = turned(self.original, states[:_TURNED_POSITIONS])
-        return comparison, comparison.checks(self.limits, own)
+        comparison = compare(self.original, open_network(file, self.spec), states)
+        change = symmetry_change(self.original, states[:_SYMMETRY_POSITIONS])
+        return comparison, comparison.checks(self.limits, change)
 
     def match(
         self, file: Path, checks: Sequence[LimitCheck]
     ) -> tuple[MatchResult | None, list[LimitCheck]]:
-        """Let a converted network play, unless a figure failed or no match was asked for."""
+        """Let a converted network play, unless a check failed or no games were requested."""
         games = self.options.games
         if games == 0 or not all(check.passed for check in checks):
             return None, []
         paths = (self.source, file)
-        original, converted = (OnnxEvaluator(p, self.reading, providers=[CPU]) for p in paths)
+        original, converted = (OnnxEvaluator(p, self.spec, providers=[CPU]) for p in paths)
         result, check = play_match(
             self.game,
             original,
@@ -220,12 +220,12 @@ class Baseline:
             simulations=self.options.simulations,
             seconds=self.options.match_seconds,
             seed=self.options.seed,
-            on_progress=lambda so_far: self.progress("match", so_far.games / games),
+            on_progress=lambda result: self.progress("match", result.games / games),
         )
         return result, [check]
 
 
-#: Converts into a file and measures it; the report has no path yet.
+#: Converts into a file and measures the result; the report has no path yet.
 Converter = Callable[[Baseline, Path, Samples], ConversionReport]
 
 
@@ -235,49 +235,45 @@ def convert(
     model: str | os.PathLike[str],
     out: str | os.PathLike[str],
     game: Game | str,
-    options: Options,
+    options: CheckOptions,
 ) -> ConversionReport:
     """Convert a network and write it if it passes the checks.
 
-    ``name`` is the kind of conversion; the file keeps what was measured under ``pyengine.NAME``.
-    Errors as of :func:`pyengine.conversion.quantise`.
+    The file holds the measurements as metadata ``pyengine.NAME``. Raises errors as
+    :func:`pyengine.conversion.quantise` does.
     """
-    played = load_game(game) if isinstance(game, str) else as_game(game)
+    checks = Checks(**options)
+    loaded = load_game(game) if isinstance(game, str) else as_game(game)
     source, target = source_and_target(model, out)
     need("onnx", "convert")
     need("onnxruntime.quantization", "convert")
-    original = open_network(source, options.spec)
+    original = open_network(source, checks.spec)
     check_float32(without_weights(original.path), original.path)
-    _core.BoundEvaluator(original, played)  # raises if it does not fit the game
-    original.evaluate_final_board([played.new_initial_state()], game=played)  # refused before games
-    baseline = Baseline(name, original.path, played, original, options)
+    _core.BoundEvaluator(original, loaded)  # raises if the network does not fit the game
+    original.evaluate_final_board([loaded.new_initial_state()], game=loaded)  # or its outputs
+    baseline = Baseline(name, original.path, loaded, original, checks)
     samples = baseline.samples()
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         file = Path(folder, f"{name}.onnx")
         report = converter(baseline, file, samples)
-        if not report.passed and not (options.write_undecided and report.outcome == "undecided"):
+        if not report.passed and not (checks.write_undecided and report.outcome == "undecided"):
             return report
-        _write(file, target, name, report, len(samples.comparison))
+        network = need("onnx", "convert").load(file)
+        figures = {check.name: round(check.measured, 6) for check in report.checks}
+        summary = {"outcome": report.outcome, "positions": len(samples.comparison), **figures}
+        network.metadata_props.add(key=f"pyengine.{name}", value=json.dumps(summary))
+        save_model(network, target)
     return replace(report, path=target)
-
-
-def _write(file: Path, out: Path, name: str, report: ConversionReport, positions: int) -> None:
-    """Write a converted network with what the checks measured."""
-    model = need("onnx", "convert").load(file)
-    measured = {check.name: round(check.measured, 6) for check in report.checks}
-    value = json.dumps({"outcome": report.outcome, "positions": positions, **measured})
-    model.metadata_props.add(key=f"pyengine.{name}", value=value)
-    save_model(model, out)
 
 
 def source_and_target(
     model: str | os.PathLike[str], out: str | os.PathLike[str]
 ) -> tuple[Path, Path]:
-    """Return the file of a network, and that of its copy.
+    """Return the paths of a network and its copy.
 
     Raises:
         ConfigError: the copy cannot be written, or would replace a file of the network.
-        ModelError: the network's file cannot be read.
+        ModelError: the network cannot be read.
 
     """
     target = path_of("out", out)
@@ -288,5 +284,5 @@ def source_and_target(
 
 
 def open_network(model: str | os.PathLike[str], spec: ModelSpec | None) -> OnnxEvaluator:
-    """Open a network to be asked directly: all cores work on one call."""
+    """Open a network to evaluate directly: one call uses all cores."""
     return OnnxEvaluator(model, spec, providers=[CPU], threads=machine.cores())

@@ -1,4 +1,4 @@
-"""What a converted network must keep of the original: its evaluations, its choices, its games."""
+"""Comparison of a converted network with the original: evaluations, choices and games."""
 
 from __future__ import annotations
 
@@ -22,38 +22,39 @@ from pyengine.search.engine import Engine
 
 OnResult = Callable[[MatchResult], object]
 
-#: Undecided: too few games to tell.
+#: "undecided": too few games.
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
 
-_RISK = 0.05  # of passing a network that is weaker by the margin, and of failing an equal one
-_OPENINGS_SHARE = 0.2  # of the match's time, at most, goes to its openings
+_RISK = 0.05  # of passing a network weaker by the margin, and of failing an equal one
+_OPENINGS_SHARE = 0.2  # the largest share of the match's time spent on its openings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits(Settings):
-    """What a converted network may lose.
+    """Limits of the difference between a converted network and the original.
 
-    Policies are compared by total variation: half the sum of the differences of all probabilities,
-    the share of the moves drawn that would be others.
+    Policies are compared by total variation: half the sum of the absolute differences of all
+    probabilities.
 
-    A network that is itself unsure may lose more: a figure of policy or value also passes when it
-    is no worse than ``turned`` times what turning the board changes in the original (its answer as
-    the board lies against the mean over all symmetries).
+    A network that is itself uncertain may differ more: a policy or value figure also passes if it
+    is at most ``turned`` times the change under symmetries of the original, which is the difference
+    between its evaluation and its mean over all symmetries of the board.
 
     Attributes:
         policy_mean (float, default 0.04): total variation of the policies, mean over the positions.
-        policy_99 (float, default 0.25): total variation that one position of a hundred may exceed.
+        policy_99 (float, default 0.25): 99th percentile of the total variation.
         value_mean (float, default 0.03): absolute difference of the values, mean over the
             positions.
-        agreement (float, default 0.90): least share of positions with the same likeliest move.
-        regret (float, default 0.01): mean probability, in the original, lost by the other choice.
+        agreement (float, default 0.90): smallest share of positions with the same most likely move.
+        regret (float, default 0.01): probability lost by the other choice, according to the
+            original, mean over the positions.
         ownership_mean (float, default 0.03): absolute difference of the ownerships, mean over
             points and positions, if both networks predict them.
         score_mean (float, default 0.5): absolute difference of the scores, in points, mean over the
             positions, if both networks predict them.
-        turned (float, default 0.25): share of what turning the board changes that is allowed in any
-            case; 0 = the limits above alone.
-        margin (float > 0, default 50.0): Elo at equal simulations. The match passes when it shows,
+        turned (float, default 0.25): share of the change under symmetries that is always allowed;
+            0 = only the limits above.
+        margin (float > 0, default 50.0): Elo at equal simulations. The match passes if it shows,
             at a one-sided level of 95 %, that the network is weaker by less than this.
     """
 
@@ -68,27 +69,19 @@ class Limits(Settings):
     margin: float = 50.0
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
+        """Raise ConfigError for a wrong value."""
         for name in self.names():
             number(name, getattr(self, name), "a number")
         number("margin", self.margin, "an Elo difference above 0", lambda margin: margin > 0)
 
     def test(self) -> Sprt:
-        """Return the sequential test that the match ends with: weaker by the margin, or equal?"""
+        """Return the sequential test of the match: weaker by the margin, or equal."""
         return Sprt(elo0=-self.margin, elo1=0.0, alpha=_RISK, beta=_RISK)
 
 
 @dataclass(frozen=True)
 class LimitCheck:
-    """One figure and its limit.
-
-    Attributes:
-        name: of the figure.
-        measured: what was measured.
-        limit: what it is compared with.
-        outcome: ``"passed"``, ``"failed"`` or ``"undecided"``.
-        detail: what was compared, for people.
-    """
+    """A measured figure and its limit; ``detail`` explains the figure to people."""
 
     name: str
     measured: float
@@ -98,14 +91,13 @@ class LimitCheck:
 
     @property
     def passed(self) -> bool:
-        """Whether the figure is shown to be within its limit."""
+        """Whether the outcome is "passed"."""
         return self.outcome == "passed"
 
     @classmethod
     def of(
         cls, name: str, measured: float, limit: float, within: bool, detail: str = ""
     ) -> LimitCheck:
-        """Return a check that passed or failed."""
         return cls(name, measured, limit, "passed" if within else "failed", detail)
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,21 +107,19 @@ class LimitCheck:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two networks, or two readings of one, on the same positions.
+    """Differences of two evaluations of the same positions.
 
     Attributes:
-        positions: how many.
-        policy_mean: total variation of the policies, mean over the positions.
-        policy_99: the same, exceeded in one position of a hundred.
-        policy_max: the same, the largest.
-        value_mean: absolute difference of the values, mean over the positions.
-        value_max: the same, the largest.
-        agreement: share of positions with the same likeliest move.
-        regret: mean probability, in the first, lost by the other choice.
+        positions: number of positions.
+        policy_mean, policy_99, policy_max: total variation of the policies: mean, 99th percentile,
+            maximum.
+        value_mean, value_max: absolute difference of the values.
+        agreement: share of positions with the same most likely move.
+        regret: probability lost by the second's choice, according to the first, mean.
         ownership_mean: absolute difference of the ownerships, mean over points and positions; None
-            unless both predict them.
-        score_mean: absolute difference of the scores, in points, mean over the positions; None
-            unless both predict them.
+            unless both networks predict them.
+        score_mean: absolute difference of the scores in points, mean; None unless both networks
+            predict them.
     """
 
     positions: int
@@ -144,26 +134,26 @@ class Comparison:
     score_mean: float | None = None
 
     def checks(self, limits: Limits, turned: Comparison | None = None) -> list[LimitCheck]:
-        """Return each figure with its limit; ``turned``: what turning the board changes."""
+        """Return the checks of all figures; ``turned`` is the change under symmetries."""
 
-        def most(name: str, field: str, detail: str) -> LimitCheck:
-            own = 0.0 if turned is None else limits.turned * float(getattr(turned, field))
-            measured, limit = float(getattr(self, field)), max(getattr(limits, field), own)
+        def check(name: str, field: str, detail: str) -> LimitCheck:
+            allowed = 0.0 if turned is None else limits.turned * float(getattr(turned, field))
+            measured, limit = float(getattr(self, field)), max(getattr(limits, field), allowed)
             return LimitCheck.of(name, measured, limit, measured <= limit, detail)
 
         changed = 0.0 if turned is None else limits.turned * (1 - turned.agreement)
         agreement = min(limits.agreement, 1 - changed)
-        same = f"the same, of {self.positions:,} positions"
         alike = self.agreement >= agreement
+        detail = f"the same, of {self.positions:,} positions"
         checks = [
-            most("policy, mean", "policy_mean", "total variation"),
-            most("policy, 99 %", "policy_99", f"max {self.policy_max:.3f}"),
-            most("value, mean", "value_mean", f"max {self.value_max:.3f}"),
-            LimitCheck.of("first choice", self.agreement, agreement, alike, same),
-            most("choice, loss", "regret", "probability in the original"),
+            check("policy, mean", "policy_mean", "total variation"),
+            check("policy, 99 %", "policy_99", f"max {self.policy_max:.3f}"),
+            check("value, mean", "value_mean", f"max {self.value_max:.3f}"),
+            LimitCheck.of("first choice", self.agreement, agreement, alike, detail),
+            check("choice, loss", "regret", "probability in the original"),
         ]
         for name, measured, limit, detail in (
-            ("ownership, mean", self.ownership_mean, limits.ownership_mean, "in [-1, 1] a point"),
+            ("ownership, mean", self.ownership_mean, limits.ownership_mean, "in [-1, 1] per point"),
             ("score, mean", self.score_mean, limits.score_mean, "points"),
         ):
             if measured is not None:
@@ -171,17 +161,17 @@ class Comparison:
         return checks
 
 
-_Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
+_Evaluation = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
 def compare(original: Evaluator, converted: Evaluator, states: Sequence[State]) -> Comparison:
-    """Compare two networks on states, at least one."""
+    """Compare two networks on at least one state."""
     game = states[0].game
     result = _compare(original.evaluate(states, game=game), converted.evaluate(states, game=game))
     if not (original.has_final_board and converted.has_final_board):
         return result
-    boards = (each.evaluate_final_board(states, game=game) for each in (original, converted))
-    ownership, score = (_mean_difference(*both) for both in zip(*boards, strict=True))
+    boards = (one.evaluate_final_board(states, game=game) for one in (original, converted))
+    ownership, score = (_mean_difference(*pair) for pair in zip(*boards, strict=True))
     return replace(result, ownership_mean=ownership, score_mean=score)
 
 
@@ -193,8 +183,8 @@ def _mean_difference(
     return float(np.abs(first.astype(np.float64) - second).mean())
 
 
-def turned(network: Evaluator, states: Sequence[State]) -> Comparison | None:
-    """Compare a network with its mean over the board's symmetries; None if there are none."""
+def symmetry_change(network: Evaluator, states: Sequence[State]) -> Comparison | None:
+    """Compare a network with its mean over the board's symmetries; None without symmetries."""
     game = states[0].game
     if game.num_symmetries == 1:
         return None
@@ -204,7 +194,7 @@ def turned(network: Evaluator, states: Sequence[State]) -> Comparison | None:
     )
 
 
-def _compare(first: _Answers, second: _Answers) -> Comparison:
+def _compare(first: _Evaluation, second: _Evaluation) -> Comparison:
     """Compare policies [N,A] and values [N]."""
     (p, v), (q, w) = first, second
     variation = np.abs(p.astype(np.float64) - q).sum(axis=1) / 2
@@ -236,15 +226,15 @@ def play_match(
     seed: int,
     on_progress: OnResult | None = None,
 ) -> tuple[MatchResult, LimitCheck]:
-    """Let both play at equal simulations from varied openings, each twice with colours swapped.
+    """Let two networks play at equal simulations, each opening twice with colours swapped.
 
-    A sequential test of pairs of games ends the match: it passes or fails the network. The match is
-    undecided if that takes more than ``games`` or ``seconds``, or if the game has no further
-    openings: the players are nearly deterministic, so an opening played again proves nothing.
+    A sequential test of pairs of games ends the match: the network passes or fails. The match is
+    undecided if the test needs more than ``games`` or ``seconds``, or if the game has no more
+    openings. The players are nearly deterministic, so repeated openings prove nothing.
     """
     end = perf_counter() + seconds
 
-    def go_on(result: MatchResult) -> bool:
+    def progress(result: MatchResult) -> bool:
         if on_progress is not None:
             on_progress(result)
         return perf_counter() < end
@@ -259,7 +249,7 @@ def play_match(
             openings=openings,
             sprt=limits.test(),
             names=(name, "original"),
-            on_progress=go_on,
+            on_progress=progress,
         )
     return result, _match_check(result, limits, simulations)
 
@@ -278,40 +268,41 @@ def _match_check(result: MatchResult, limits: Limits, simulations: int) -> Limit
             f"simulations: score {result.score:.1%} [{low:.1%}, {high:.1%}]"
         )
     margin = f"{limits.margin:g} Elo"
-    says = {
+    verdicts = {
         "passed": f"less than {margin} weaker, one-sided 95 %",
-        "failed": f"likelier {margin} weaker than equal, one-sided 95 %",
+        "failed": f"more likely {margin} weaker than equal, one-sided 95 %",
         "undecided": f"too few games to tell {margin} weaker from equal",
     }
     llr = 0.0 if state is None else state.llr
-    return LimitCheck("match, evidence", llr, test.upper, outcome, f"{games}; {says[outcome]}")
+    return LimitCheck("match, evidence", llr, test.upper, outcome, f"{games}; {verdicts[outcome]}")
 
 
 def _openings(
     game: Game, evaluator: Evaluator, count: int, seed: int, seconds: float
 ) -> list[tuple[int, ...]]:
-    """Return at most ``count`` openings that lead to different positions, at least one.
+    """Return 1 to ``count`` openings that lead to different positions.
 
-    They are random moves after which the network sees neither side ahead; if the game has too few
-    of these, any random moves.
+    They are random moves after which the network sees neither side ahead, or any random moves if
+    the game has too few of these.
     """
-    most: list[tuple[int, ...]] = [()]
+    openings: list[tuple[int, ...]] = [()]
     end = perf_counter() + seconds
     for plies, max_value in ((4, 0.7), (4, None), (2, None)):
         rules = Openings(plies=plies, max_value=max_value, evaluator=evaluator)
-        most = max(most, _distinct(game, Book(game, rules, seed), count, end), key=len)
-        if len(most) == count or perf_counter() >= end:
+        more = _distinct(game, Book(game, rules, seed), count, end)
+        openings = max(openings, more, key=len)
+        if len(openings) == count or perf_counter() >= end:
             break
-    return most
+    return openings
 
 
 def _distinct(game: Game, book: Book, count: int, end: float) -> list[tuple[int, ...]]:
-    """Return openings of a book until one leads to a known position, or time is up."""
+    """Return openings of a book until a position repeats or the time is up."""
     openings: dict[int, tuple[int, ...]] = {}
     while len(openings) < count and (perf_counter() < end or not openings):
         try:
             opening = book.opening(len(openings))
-        except ConfigError:  # none is open, or balanced
+        except ConfigError:  # no opening is balanced, or all end the game
             break
         position = game.new_initial_state(opening).hash()
         if position in openings:

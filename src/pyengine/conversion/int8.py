@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +15,11 @@ import numpy.typing as npt
 from pyengine.base.extras import need
 from pyengine.conversion.checked import (
     Baseline,
+    CheckOptions,
     ConversionReport,
-    OnProgress,
-    Options,
     Samples,
     convert,
 )
-from pyengine.conversion.comparison import Limits
 from pyengine.conversion.onnx_graph import (
     CPU,
     batches,
@@ -48,69 +46,48 @@ def quantise(
     model: str | os.PathLike[str],
     out: str | os.PathLike[str],
     game: Game | str,
-    *,
-    spec: ModelSpec | None = None,
-    positions: int = 1000,
-    games: int = 800,
-    simulations: int = 32,
-    match_seconds: float = 600.0,
-    seed: int = 0,
-    limits: Limits | None = None,
-    write_undecided: bool = False,
-    on_progress: OnProgress | None = None,
+    **options: Unpack[CheckOptions],
 ) -> ConversionReport:
     """Convert a network to int8; write it if it evaluates, chooses and plays as the original does.
 
-    Weights are signed and scaled per channel, activations unsigned, in ONNX's QDQ form.
-    The convolution that reads the planes, the sums of residual blocks and the heads stay in
-    float32: they are a few percent of the work and most of the error.
+    Weights are signed and scaled per channel, activations unsigned, in ONNX's QDQ form. The first
+    convolution, the sums of residual blocks and the heads stay in float32: they are a few percent
+    of the work and most of the error.
 
     Args:
-        model: an ONNX file, float32, or the name of a bundled network.
-        out: the file to write; its interface and metadata are the model's.
+        model: a float32 ONNX file, or the name of a bundled network.
+        out: the file to write, with the interface and metadata of the model.
         game: one of the engine's games, or its text form.
-        spec: how the network reads positions; None = as :class:`pyengine.OnnxEvaluator` finds it.
-        positions: to calibrate on, and as many others to compare on; at least 32. Fewer if the
-            game has fewer distinct ones.
-        games: of the match, at most; 0 = none, and the figures alone decide. It ends as soon as
-            they show that the network is weaker by less than ``limits.margin`` (passed), or that
-            it is likelier weaker by the margin than equal (failed). For 50 Elo that takes about
-            270 games on average without draws, fewer with them.
-        simulations: a move in the match.
-        match_seconds: after which the match ends with the games it has.
-        seed: of all choices.
-        limits: of the checks.
-        write_undecided: also write a network whose match has not decided; it may be weaker by the
-            margin or more.
-        on_progress: called with a stage and how much of it is done.
+        spec: how the network reads positions; default: as :class:`pyengine.OnnxEvaluator` does.
+        positions: to calibrate on, and the same number to compare on, at least 32, default 1000.
+            Fewer if the game has fewer distinct positions.
+        games: most games of the match, default 800; 0 = no match. It ends as soon as the games
+            show that the network is weaker by less than ``limits.margin`` (passed), or more likely
+            weaker by the margin than equal (failed). For 50 Elo that takes about 270 games without
+            draws, fewer with draws.
+        simulations: simulations per move of the match, default 32.
+        match_seconds: time limit of the match, default 600.
+        seed: seed of all random choices, default 0.
+        limits: limits of the checks, default ``Limits()``.
+        write_undecided: also write a network whose match is undecided, default False; it may be
+            weaker by the margin or more.
+        on_progress: a function of a stage and its progress, default None.
 
     Raises:
         EngineError: the extra ``convert`` is not installed.
-        ConfigError: an argument is out of range, ``out`` cannot be written or is the model's own
-            file, or the game has too few distinct positions.
+        ConfigError: an argument is out of range, ``out`` cannot be written or is a file of the
+            model, or the game has too few distinct positions.
         ModelError: the model cannot be loaded, does not fit the game, has no convolution to
             convert, or is not float32.
-        EvaluationError: it gives numbers that are not finite, or an ownership beyond [-1, 1].
+        EvaluationError: the network returns non-finite numbers, or an ownership beyond [-1, 1].
         KeyboardInterrupt: after Ctrl-C; nothing is written.
     """
-    options = Options(
-        spec=spec,
-        positions=positions,
-        games=games,
-        simulations=simulations,
-        match_seconds=match_seconds,
-        seed=seed,
-        limits=limits,
-        write_undecided=write_undecided,
-        on_progress=on_progress,
-    )
     return convert("int8", _convert, model, out, game, options)
 
 
 def _convert(baseline: Baseline, file: Path, samples: Samples) -> ConversionReport:
-    """Convert into a file and measure it; the report has no path yet."""
     baseline.progress("calibration", 0.0)
-    converted, kept = write_int8(baseline.source, file, [samples.planes], baseline.reading)
+    converted, kept = write_int8(baseline.source, file, [samples.planes], baseline.spec)
     baseline.progress("calibration", 1.0)
     comparison, checks = baseline.compare(file, samples)
     speedup = _speedup(baseline.source, file, samples.planes)
@@ -129,7 +106,7 @@ def _convert(baseline: Baseline, file: Path, samples: Samples) -> ConversionRepo
 
 
 def _speedup(original: Path, converted: Path, planes: Floats) -> float:
-    """Return the median ratio of speeds in bare ONNX Runtime, measured in turn."""
+    """Return the median ratio of speeds in bare ONNX Runtime, measured alternately."""
     runtime = need("onnxruntime", "convert")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -160,17 +137,17 @@ def write_int8(
 ) -> tuple[int, int]:
     """Write the int8 file of a float32 network.
 
-    A simplified copy of the network is left beside the file, as ``prepared.onnx``.
+    Leaves a simplified copy of the network beside the file, as ``prepared.onnx``.
 
     Args:
         source: the network's file.
         target: the file to write.
-        planes: to calibrate on, float32[N,C,H,W] of each board.
-        spec: how the network reads positions; the file will contain it.
-        without: outputs of the network that the file will not have.
+        planes: planes to calibrate on, float32[N,C,H,W] per board.
+        spec: how the network reads positions, written to the file.
+        without: outputs of the network to leave out.
 
     Returns:
-        How many convolutions are in int8, and how many stay in float32.
+        The number of convolutions in int8, and of those left in float32.
 
     Raises:
         ModelError: the network has no convolution to convert, or is not float32.
@@ -191,9 +168,9 @@ def write_int8(
         tools.quantize_static(
             str(prepared),
             str(target),
-            _Reader(name, (batch for each in planes for batch in batches(each, shape))),
+            _Reader(name, (batch for board in planes for batch in batches(board, shape))),
             quant_format=tools.QuantFormat.QDQ,
-            # Relu belongs to its convolution: unsigned activations then lose no bit to a sign.
+            # Quantising Relu with its convolution saves the sign bit of the activations.
             op_types_to_quantize=["Conv", "Relu"],
             nodes_to_exclude=sorted(excluded),
             per_channel=True,
@@ -208,21 +185,17 @@ def write_int8(
 
 
 def float_nodes(model: Any) -> set[str]:
-    """Return the names of the nodes that int8 would harm more than it speeds them up.
-
-    These are the layers that read the planes (few channels), and the heads.
-    """
+    """Return the nodes to leave in float32: the layers that read the planes, and the heads."""
     return first_layers(model.graph) | heads(model.graph)
 
 
 @dataclass
 class _Reader:
-    """What the quantiser takes as a CalibrationDataReader: batches by the input's name."""
+    """A CalibrationDataReader of the quantiser."""
 
     name: str
     batches: Iterator[Floats]
 
     def get_next(self) -> dict[str, Floats] | None:
-        """Return the next batch, None at the end."""
         batch = next(self.batches, None)
         return None if batch is None else {self.name: batch}

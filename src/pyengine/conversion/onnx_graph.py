@@ -1,4 +1,4 @@
-"""ONNX models before and after a conversion: their graphs, metadata and input."""
+"""Reading, changing and writing ONNX graphs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pyengine.errors import ModelError
 from pyengine.eval.spec import METADATA_KEY, ModelSpec
 
 CPU = "CPUExecutionProvider"
-BATCH = 32  #: rows of a call on the sampled positions
+BATCH = 32  #: rows per call on the sampled positions
 LAYERS = ("Conv", "Gemm", "MatMul")
 FLOAT, INT8, HALF = 1, 3, 10  # TensorProto.FLOAT, INT8, FLOAT16
 _SHORT = {HALF: "float16", 16: "bfloat16"}
 
 
 class GraphBuilder:
-    """Appends nodes and weights to a graph; a tensor is known by its name.
+    """Appends nodes and weights to a graph; each method returns the tensor's name.
 
-    Names that are not given begin with ``prefix`` and are new to the graph.
+    Generated names begin with ``prefix`` and are new to the graph.
     """
 
     def __init__(self, graph: Any, prefix: str = "") -> None:
@@ -36,14 +36,12 @@ class GraphBuilder:
         self._taken = names_of(graph)
 
     def node(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Append a node; return the name of its output."""
         output = output or self._new_name()
         make = self._onnx.helper.make_node
         self._graph.node.append(make(kind, list(inputs), [output], name=output, **attributes))
         return output
 
     def weight(self, array: npt.NDArray[Any], name: str | None = None) -> str:
-        """Append a constant tensor; return its name."""
         name = name or self._new_name()
         self._graph.initializer.append(self._onnx.numpy_helper.from_array(array, name))
         return name
@@ -66,19 +64,19 @@ def names_of(graph: Any) -> set[str]:
 
 def put(entries: Any, others: Iterable[Any]) -> None:
     """Replace the entries of a repeated field."""
-    kept = list(others)
+    others = list(others)
     del entries[:]
-    entries.extend(kept)
+    entries.extend(others)
 
 
 # --- files
 
 
 def prepare(source: Path, file: Path) -> tuple[Any, str, tuple[int | str, ...]]:
-    """Write a network simplified; return it as an ONNX model, name and shape of its input.
+    """Simplify a network and write it; return the ONNX model, name and shape of its input.
 
-    ONNX Runtime folds normalisations and scales into the convolutions and infers shapes; each node
-    has a name of its own. Raises ModelError if the network is not float32.
+    ONNX Runtime folds normalisations and scales into the convolutions and infers shapes. Every node
+    gets a unique name. Raises ModelError if the network is not float32.
     """
     onnx = need("onnx", "convert")
     shapes = need("onnxruntime.quantization.shape_inference", "convert")
@@ -95,19 +93,19 @@ def prepare(source: Path, file: Path) -> tuple[Any, str, tuple[int | str, ...]]:
 
 
 def without_weights(source: Path) -> Any:
-    """Load a model without the weights that other files hold."""
+    """Load a model without its external data."""
     return need("onnx", "convert").load(source, load_external_data=False)
 
 
 def keep_metadata(source: Path, model: Any, spec: ModelSpec) -> None:
-    """Give a model the metadata of a file, and how it reads positions."""
+    """Copy the metadata of a file to a model, with a new spec."""
     metadata = {entry.key: entry.value for entry in without_weights(source).metadata_props}
     helper = need("onnx", "convert").helper
     helper.set_model_props(model, {**metadata, METADATA_KEY: spec.to_json()})
 
 
 def without_outputs(model: Any, names: Sequence[str]) -> Any:
-    """Return a model without outputs and what only they need: ONNX Runtime would compute it."""
+    """Return a model without some outputs and the nodes that only they need."""
     if not names:
         return model
     inputs = [entry.name for entry in model.graph.input]
@@ -116,14 +114,14 @@ def without_outputs(model: Any, names: Sequence[str]) -> Any:
 
 
 def save_model(model: Any, file: Path) -> None:
-    """Write a model; the file appears whole or not at all. Raises DataError."""
+    """Write a model atomically. Raises DataError."""
     with replacing(file) as temporary:
         temporary.write_bytes(model.SerializeToString())
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide ONNX Runtime's advice while it works."""
+    """Silence the advice that ONNX Runtime logs."""
     before = logging.root.manager.disable
     logging.disable(max(before, logging.WARNING))
     try:
@@ -136,7 +134,7 @@ def quiet() -> Iterator[None]:
 
 
 def check_float32(model: Any, path: Path) -> None:
-    """Raise ModelError if a network is in float16 or int8 already."""
+    """Raise ModelError if a network is already float16 or int8."""
     graph = model.graph
     types = {entry.name: entry.type.tensor_type.elem_type for entry in graph.input}
     types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
@@ -147,9 +145,9 @@ def check_float32(model: Any, path: Path) -> None:
 
 
 def check_input(model: Any, path: Path) -> tuple[str, tuple[int | str, ...]]:
-    """Return name and shape of the model's only input; a free dimension is its name or 0.
+    """Return name and shape of the model's only input; a free dimension is a name or 0.
 
-    Raises ModelError if there are several, or if it is not float32.
+    Raises ModelError if there are several inputs, or if it is not float32.
     """
     constants = {tensor.name for tensor in model.graph.initializer}
     inputs = [entry for entry in model.graph.input if entry.name not in constants]
@@ -157,7 +155,7 @@ def check_input(model: Any, path: Path) -> tuple[str, tuple[int | str, ...]]:
         raise ModelError(f"{path}: expected one input, got {[entry.name for entry in inputs]}")
     tensor = inputs[0].type.tensor_type
     if tensor.elem_type != FLOAT:
-        raise ModelError(f"{path}: expected a float32 input, got type {tensor.elem_type} of ONNX")
+        raise ModelError(f"{path}: expected a float32 input, got ONNX type {tensor.elem_type}")
     dims = tensor.shape.dim
     return inputs[0].name, tuple(dim.dim_param or dim.dim_value for dim in dims)
 
@@ -165,17 +163,17 @@ def check_input(model: Any, path: Path) -> tuple[str, tuple[int | str, ...]]:
 def batches(
     planes: npt.NDArray[np.float32], shape: Sequence[int | str]
 ) -> Iterator[npt.NDArray[np.float32]]:
-    """Yield whole batches as the input takes them: a fixed size, flat if it has two dimensions."""
+    """Yield full batches in the shape of the input, whose rows may be flat."""
     rows = BATCH if free(shape[0]) else int(shape[0])
     if len(planes) < rows:
-        planes = np.resize(planes, (rows, *planes.shape[1:]))  # repeats them
+        planes = np.resize(planes, (rows, *planes.shape[1:]))  # repeats rows
     for start in range(0, len(planes) - rows + 1, rows):
         batch = planes[start : start + rows]
         yield batch.reshape(rows, -1) if len(shape) == 2 else batch
 
 
 def free(size: object) -> bool:
-    """Return whether a dimension of a tensor may have any size."""
+    """Return whether a dimension has no fixed size."""
     return not (isinstance(size, int) and size > 0)
 
 
@@ -183,7 +181,7 @@ def free(size: object) -> bool:
 
 
 def first_layers(graph: Any) -> set[str]:
-    """Return the names of the layers that read nothing but the planes."""
+    """Return the names of the layers that read only the planes."""
     fresh = {entry.name for entry in graph.input}
     constant = {tensor.name for tensor in graph.initializer} | {""}
     first = set()
@@ -198,13 +196,13 @@ def first_layers(graph: Any) -> set[str]:
 
 
 def heads(graph: Any) -> set[str]:
-    """Return the names of the nodes that lead to fewer outputs than the tower does."""
-    leads_to: dict[str, set[str]] = {entry.name: {entry.name} for entry in graph.output}
-    ends: dict[str, set[str]] = {}
+    """Return the names of the nodes on which fewer outputs depend than on the tower."""
+    outputs_of: dict[str, set[str]] = {entry.name: {entry.name} for entry in graph.output}
+    outputs: dict[str, set[str]] = {}
     for node in reversed(graph.node):
-        reached = set().union(*(leads_to.get(name, set()) for name in node.output))
-        ends[node.name] = reached
+        reached = set().union(*(outputs_of.get(name, set()) for name in node.output))
+        outputs[node.name] = reached
         for name in node.input:
-            leads_to.setdefault(name, set()).update(reached)
-    most = max((len(reached) for reached in ends.values()), default=0)
-    return {name for name, reached in ends.items() if len(reached) < most}
+            outputs_of.setdefault(name, set()).update(reached)
+    most = max((len(reached) for reached in outputs.values()), default=0)
+    return {name for name, reached in outputs.items() if len(reached) < most}

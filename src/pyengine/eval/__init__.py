@@ -1,4 +1,4 @@
-"""What evaluates a leaf: networks, their specs and runtime, rollouts, users' functions."""
+"""Evaluators of leaves: networks, rollouts and Python functions."""
 
 from pyengine.eval.evaluators import (
     CallbackEvaluator,

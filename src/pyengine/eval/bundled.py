@@ -1,58 +1,55 @@
-"""The manifest of the networks that ship with the package: games, strengths, check sums."""
+"""The networks that ship with the package: the games they play and how strong they are."""
 
 from __future__ import annotations
 
 import functools
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 from pyengine.eval.evaluators import bundled_models
 from pyengine.games.game import Game, load_game
 
-# Parameters in which a game may differ from those that a network was trained for.
+# Parameters that may differ from those a network was trained with.
 _FREE = {"go": frozenset(("komi", "superko", "suicide", "max_game_length"))}
-# The one that may lie between those.
+# The parameter that may take any value between the smallest and the largest in training.
 _FREE_SIZE = {"gomoku": "board_size"}
 
-# A result of games in the manifest, and in words.
 _RESULT = re.compile(r"\+(\d+) =(\d+) -(\d+)")
-_WORDS = r"won \1, drew \2, lost \3"
-# The board of a measurement whose name begins with one.
+_RESULT_IN_WORDS = r"won \1, drew \2, lost \3"
 _BOARD = re.compile(r"(\d+)x(\d+)\b")
 
 
 def manifest() -> dict[str, dict[str, Any]]:
-    """Return what ``manifest.toml`` beside the models says of each, by name; empty without one."""
+    """Return the entries of ``manifest.toml`` by network; empty if there is no manifest."""
     folders = {path.parent for path in bundled_models().values()}
     return {name: entry for folder in folders for name, entry in _read(folder).items()}
 
 
 @functools.cache
 def _read(folder: Path) -> dict[str, dict[str, Any]]:
-    import tomllib
-
     file = folder / "manifest.toml"
     return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 def bundled_runs() -> dict[str, Path]:
-    """Return the run files that ship with the package, of ``pyengine train``: name and file."""
+    """Return the run files for ``pyengine train`` that ship with the package, by name."""
     folders = {path.parent / "runs" for path in bundled_models().values()}
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
 
 
 def game_of_model(name: str) -> Game | None:
-    """Return the game that a bundled network plays, one of several; None if not known."""
+    """Return the main game of a bundled network, or None if it is unknown."""
     entry = manifest().get(name)
     return None if entry is None else load_game(entry["game"])
 
 
 def model_of_game(game: Game) -> str | None:
-    """Return the name of the bundled network to search a game with; None if there is none.
+    """Return the name of the bundled network to search a game with, or None.
 
-    It was trained for the game or, if no network was, for the board: with other rules of the end
-    in Go, on smaller and larger boards in Gomoku.
+    A network trained for the game comes first, then one for a similar game: Go on the same board
+    under other rules, Gomoku on a board between the smallest and the largest in training.
     """
     names = [name for name in bundled_models() if is_for_search(name)]
     exact = (name for name in names if game in _games_of_model(name))
@@ -61,61 +58,63 @@ def model_of_game(game: Game) -> str | None:
 
 
 def trained_for(name: str, game: Game) -> str:
-    """Return what a bundled network was trained for if that is not exactly the game, else ""."""
-    played = _games_of_model(name)
-    if game in played:
+    """Return the parameters of a bundled network's games that differ from a game's, or ""."""
+    trained = _games_of_model(name)
+    if game in trained:
         return ""
     differing = {
-        key: sorted({each.params[key] for each in played})
+        key: sorted({other.params[key] for other in trained})
         for key, value in game.params.items()
-        if all(each.params.get(key) != value for each in played)
+        if all(other.params.get(key) != value for other in trained)
     }
-    each = (f"{key} {', '.join(map(str, values))}" for key, values in differing.items())
-    return " and ".join(each).replace("_", " ")
+    parts = (f"{key} {', '.join(map(str, values))}" for key, values in differing.items())
+    return " and ".join(parts).replace("_", " ")
 
 
 def strength_of_model(name: str, game: Game) -> str:
-    """Return how strong a bundled network was measured to be on the game's board, in a line.
+    """Return one line on the measured strength of a bundled network, "" if not measured.
 
-    "" if it was not measured on a board of that size.
+    Only measurements on a board of the game's size count.
     """
-    every = manifest().get(name, {}).get("targets", ())
-    targets = [target for target in every if _is_of_board(target["name"], name, game)]
+    targets = [
+        target
+        for target in manifest().get(name, {}).get("targets", ())
+        if _is_on_board(target["name"], name, game)
+    ]
     matches = [target for target in targets if "against" in target["name"]]
     for target in (*matches[-1:], *targets[:1]):
-        return f"{target['name']}: {_RESULT.sub(_WORDS, target['told'])}"
+        return f"{target['name']}: {_RESULT.sub(_RESULT_IN_WORDS, target['result'])}"
     return ""
 
 
-def _is_of_board(target: str, name: str, game: Game) -> bool:
-    """Whether a measurement is of the game's board: the one it names, else the network's."""
+def _is_on_board(target: str, name: str, game: Game) -> bool:
+    """Whether a measurement was made on the game's board: its name may begin with the size."""
     size = _BOARD.match(target)
     if size is not None:
         return game.board_shape == (int(size[1]), int(size[2]))
-    own = game_of_model(name)
-    return own is None or game.board_shape == own.board_shape
+    main_game = game_of_model(name)
+    return main_game is None or game.board_shape == main_game.board_shape
 
 
 def is_for_search(name: str) -> bool:
-    """Return whether a bundled network is meant for searches, not for valuing positions alone."""
+    """Return whether a bundled network is meant for searches, not only for its value."""
     return manifest().get(name, {}).get("purpose") != "value"
 
 
 def _games_of_model(name: str) -> list[Game]:
-    """The games that a bundled network plays: several if it fits several boards."""
     entry = manifest().get(name, {})
     return [load_game(text) for text in entry.get("games", [entry["game"]] if entry else [])]
 
 
 def _plays_nearly(name: str, game: Game) -> bool:
-    if not game.has_board:  # a user's game, whatever its name
+    if not game.has_board:  # a user's game, even if it has the same name
         return False
-    played = [each.params for each in _games_of_model(name) if each.name == game.name]
+    trained = [other.params for other in _games_of_model(name) if other.name == game.name]
     free = _FREE.get(game.name, frozenset())
 
     def is_near(key: str, value: Any) -> bool:
-        known: list[Any] = [params.get(key) for params in played]
+        known: list[Any] = [params.get(key) for params in trained]
         lies_between = key == _FREE_SIZE.get(game.name) and min(known) <= value <= max(known)
         return key in free or value in known or lies_between
 
-    return bool(played) and all(is_near(key, value) for key, value in game.params.items())
+    return bool(trained) and all(is_near(key, value) for key, value in game.params.items())

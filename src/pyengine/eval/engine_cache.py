@@ -1,57 +1,47 @@
-"""Where TensorRT's engines are kept between processes: one takes minutes to build."""
+"""The cache of TensorRT engines on disk: building an engine takes minutes."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 from pathlib import Path
 
 from pyengine.errors import ModelError
 from pyengine.eval.onnx_files import model_digest
 
-#: Networks whose engines are kept; those used longest ago go first. A training makes hundreds.
+#: Networks whose engines are cached; the least recently used go first. A training run writes
+#: hundreds of networks.
 MOST_NETWORKS = 32
 
 
 def engine_folder(model: Path, version: str) -> Path | None:
-    """Return the folder for a network's engines, which may not exist; None if there can be none.
+    """Return the folder for a network's engines; None if the network or the home is unreadable.
 
-    ONNX Runtime names an engine by the names of the file and the graph, not by the weights: so the
-    folder's name is a digest of the file and of the files of its weights.
-
-    Args:
-        model: the ONNX file.
-        version: of ONNX Runtime.
-
+    ONNX Runtime names an engine after the file and the graph, not the weights, so the folder is
+    named after a digest of the file and its external data, and the ``version`` of ONNX Runtime.
+    The folder may not exist yet.
     """
     try:
-        digest, root = model_digest(model), _root()
-    except (OSError, ModelError, RuntimeError):  # the last: the user has no home
+        return _root() / f"{model_digest(model)[:32]}-{version}"
+    except (OSError, ModelError, RuntimeError):  # RuntimeError: the user has no home
         return None
-    return root / f"{digest[:32]}-{version}"
 
 
 def keep(folder: Path) -> None:
-    """Note that a folder is used, and remove those that were used longest ago."""
+    """Mark a folder as just used, and remove the least recently used ones."""
     with contextlib.suppress(OSError):
         os.utime(folder)
-        _forget_the_oldest(folder.parent)
+        folders = [entry for entry in folder.parent.iterdir() if entry.is_dir()]
+        folders.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
+        for old in folders[MOST_NETWORKS:]:
+            shutil.rmtree(old, ignore_errors=True)  # refuses symbolic links
 
 
 def _root() -> Path:
-    """Return the folder of all networks, below the user's folder for what can be made again."""
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
     caches = Path(os.environ.get(variable, ""))
     if not caches.is_absolute():
         caches = Path("~").expanduser() / ".cache"
     return caches / "pyengine" / "tensorrt"
-
-
-def _forget_the_oldest(root: Path) -> None:
-    import shutil
-
-    folders = [entry for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)]
-    folders.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
-    for entry in folders[MOST_NETWORKS:]:
-        shutil.rmtree(entry.path, ignore_errors=True)

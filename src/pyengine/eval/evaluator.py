@@ -1,4 +1,4 @@
-"""The base of all evaluators, and what they ask of the states that they are given."""
+"""The base class of all evaluators."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import State, as_game
 
-_MOST_ROWS = 4096  # of one call of an evaluator, as SearchConfig.batch_size
+_MOST_ROWS = 4096  # as SearchConfig.batch_size
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 
 
 class Evaluator(_core.Evaluator):
-    """Base of all evaluators. An engine takes one; :meth:`evaluate` asks it directly.
+    """Base class of all evaluators.
 
     Attributes:
-        spec: the :class:`ModelSpec`, or None where no planes are read.
+        spec: how positions become planes; None for evaluators that read no planes.
     """
 
     spec: ModelSpec | None
@@ -33,24 +33,18 @@ class Evaluator(_core.Evaluator):
         check_type("native", native, _core.Evaluator, "an evaluator of the engine")
         super().__init__(native)
         self.spec = spec
+        self._made_by: tuple[type[Evaluator], tuple[Any, ...]] | None = None
         self._bound: _core.BoundEvaluator | None = None
 
-    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
-        """Return the class that makes an equal evaluator, and its arguments."""
-        raise TypeError(f"cannot pickle {type(self).__name__}: it does not know how it was made")
-
     def __reduce__(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
-        """Pickle and copy by the arguments of the constructor.
-
-        Raises TypeError for a class of the user's, which has to define ``__reduce__``.
-        """
-        made_by, arguments = self._arguments()
-        if type(self) is not made_by:
+        """Pickle and copy by the constructor's arguments; subclasses define ``__reduce__``."""
+        if self._made_by is None or type(self) is not self._made_by[0]:
+            parent = type(self).__mro__[1].__name__
             raise TypeError(
-                f"cannot pickle {type(self).__name__}: a subclass of {made_by.__name__} has to "
-                "define __reduce__"
+                f"cannot pickle {type(self).__name__}: a subclass of {parent} must define "
+                "__reduce__"
             )
-        return made_by, arguments
+        return self._made_by
 
     def evaluate(
         self,
@@ -60,24 +54,23 @@ class Evaluator(_core.Evaluator):
         game: Any = None,
         batch_size: int = 64,
     ) -> tuple[Floats, Floats]:
-        """Evaluate states.
+        """Evaluate N states of one game.
 
         Args:
-            states: N states of one game: :class:`State`, or states of a user's game.
-            symmetry: ``"none"``, or ``"average"`` over the board's symmetries, which evaluators
-                without planes ignore.
-            game: their game; needed for a user's own states that do not have ``get_game()``.
-            batch_size: most rows handed over at once, 1 to 4096; results differ by rounding.
+            states: :class:`State` objects, or states of a user's game.
+            symmetry: ``"none"``, or ``"average"`` over the board's symmetries; evaluators without
+                planes ignore it.
+            game: the game; required if a user's states have no ``get_game()``.
+            batch_size: most rows per call, 1 to 4096; results differ by rounding.
 
         Returns:
             ``policy`` float32[N,A], probabilities over the legal actions and 0 elsewhere, and
             ``value`` float32[N] in [-1, 1], for the player to move.
 
         Raises:
-            ConfigError: the states or the symmetry do not fit.
+            ConfigError: the states or the symmetry are invalid.
             ModelError: the network does not fit the game.
-            EvaluationError: the network or the callable failed, or gave a number that is not
-                finite.
+            EvaluationError: the network or function failed or returned a non-finite number.
 
         """
         check_choice("symmetry", symmetry, ("none", "average"))
@@ -96,19 +89,15 @@ class Evaluator(_core.Evaluator):
     def evaluate_final_board(
         self, states: Sequence[Any], *, game: Any = None
     ) -> tuple[Floats | None, Floats | None]:
-        """Return what the network predicts of the board at the end of the game.
+        """Predict the board at the end of the game.
 
-        It is evaluated on the CPU, apart from the batches of a search.
-
-        Args:
-            states, game: as for :meth:`evaluate`.
+        Runs on the CPU, apart from the batches of a search. Arguments and errors are those of
+        :meth:`evaluate`.
 
         Returns:
-            ``ownership`` float32[N,H,W] in [-1, 1], the top row first: 1 for a point of the player
-            to move, -1 for one of the opponent; and ``score`` float32[N]: the points by which that
-            player will be ahead. None for what the network does not predict.
-
-        Raises as :meth:`evaluate`.
+            ``ownership`` float32[N,H,W] in [-1, 1], top row first: 1 for a point of the player to
+            move, -1 for the opponent's; and ``score`` float32[N], the points by which the player
+            to move will be ahead. None if the network does not predict it.
 
         """
         return None, None

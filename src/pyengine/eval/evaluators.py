@@ -1,4 +1,4 @@
-"""Evaluators: what evaluates the leaves of a search."""
+"""The evaluators of the leaves of a search."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from pyengine.eval import engine_cache, runtime
 from pyengine.eval.evaluator import Evaluator as Evaluator
 from pyengine.eval.evaluator import Floats, check_states, game_of_state
 from pyengine.eval.final_board import FinalBoardNetwork
-from pyengine.eval.onnx_files import external_files, last_operators
+from pyengine.eval.onnx_files import read_onnx
 from pyengine.eval.providers import (
     ProviderLike,
     check_on_gpus,
     device_list,
-    engine_folder_of,
     natural,
     provider_list,
     tell_of_graphs,
@@ -36,7 +35,7 @@ from pyengine.games.game import as_game
 
 _log = logging.getLogger("pyengine")
 
-_MOST_ROLLOUTS = 1_000_000  # of a position
+_MOST_ROLLOUTS = 1_000_000  # per position
 
 #: ``fn(planes float32[N,C,H,W]) -> (policy [N,A], value [N] or [N,3])``
 PlanesFunction: TypeAlias = Callable[[Floats], tuple[npt.ArrayLike, npt.ArrayLike]]
@@ -58,18 +57,16 @@ class UniformEvaluator(Evaluator):
 
     def __init__(self) -> None:
         super().__init__(_core.uniform_evaluator())
-
-    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
-        return UniformEvaluator, ()
+        self._made_by = UniformEvaluator, ()
 
 
 class RolloutEvaluator(Evaluator):
     """Equal priors and the mean result of random playouts.
 
     Args:
-        rollouts: playouts of a position, 1 to 1,000,000. They are uniform over the legal actions;
-            in Go, over those that do not fill an eye of one's own.
-        policy: plays them instead, in Go: a :class:`RolloutPolicy`, or its file.
+        rollouts: playouts per position, 1 to 1,000,000. Moves are uniform over the legal actions;
+            in Go, over those that do not fill the player's own eyes.
+        policy: a :class:`RolloutPolicy` or its file, to choose the moves in Go.
 
     Example:
         >>> import pyengine
@@ -88,9 +85,7 @@ class RolloutEvaluator(Evaluator):
             super().__init__(_core.rollout_evaluator(self.rollouts))
         else:
             super().__init__(_core.policy_rollout_evaluator(self.rollouts, self.policy.native))
-
-    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
-        return RolloutEvaluator, (self.rollouts, self.policy)
+        self._made_by = RolloutEvaluator, (self.rollouts, self.policy)
 
     def __repr__(self) -> str:
         policy = "" if self.policy is None else f", policy={self.policy!r}"
@@ -98,14 +93,14 @@ class RolloutEvaluator(Evaluator):
 
 
 class PolicyEvaluator(Evaluator):
-    """Priors by the rollout policy of Go, value 0: to be mixed with playouts.
+    """Priors from the rollout policy of Go and value 0, to be mixed with playouts.
 
-    A prior is 0.9 of the policy's probability and 0.1 shared equally, since the policy gives 0 to
-    moves that may be good, the pass among them. With ``mix=1`` the values are those of the playouts
-    alone, in a tree that begins with the moves of the policy.
+    A prior is 0.9 of the policy's probability plus an equal share of 0.1, since the policy gives 0
+    to moves that may be good, such as a pass. In a :class:`MixedEvaluator` with ``mix=1`` the
+    values are those of the playouts alone.
 
     Args:
-        policy: a :class:`RolloutPolicy`, or its file.
+        policy: a :class:`RolloutPolicy` or its file.
 
     Example:
         >>> import numpy as np, pyengine
@@ -120,9 +115,7 @@ class PolicyEvaluator(Evaluator):
     def __init__(self, policy: RolloutPolicy | str | os.PathLike[str]) -> None:
         self.policy = _rollout_policy(policy)
         super().__init__(_core.policy_priors_evaluator(self.policy.native))
-
-    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
-        return PolicyEvaluator, (self.policy,)
+        self._made_by = PolicyEvaluator, (self.policy,)
 
     def __repr__(self) -> str:
         return f"PolicyEvaluator({self.policy!r})"
@@ -139,9 +132,9 @@ class MixedEvaluator(Evaluator):
     """AlphaGo's leaf value ``(1-mix)*network + mix*rollout``, with the network's priors.
 
     Args:
-        network, rollout: anything that :func:`as_evaluator` takes.
-        mix: weight of ``rollout``, 0 to 1. With 0 the search is that of ``network`` alone, and no
-            playout is made; with 1 the values are those of ``rollout``, exactly.
+        network, rollout: anything that :func:`as_evaluator` accepts.
+        mix: weight of ``rollout``, 0 to 1. At 0 the search equals that of ``network`` and makes no
+            playouts; at 1 the values are exactly those of ``rollout``.
 
     Example:
         >>> import pyengine
@@ -154,24 +147,20 @@ class MixedEvaluator(Evaluator):
 
     def __init__(self, network: EvaluatorLike, rollout: EvaluatorLike, mix: float = 0.5) -> None:
         parts = as_evaluator(network), as_evaluator(rollout)
-        expected = "a number between 0 and 1"
-        weight = number("mix", mix, expected, lambda given: 0 <= given <= 1)
-        super().__init__(_core.mixed_evaluator(*parts, weight), parts[0].spec)
+        self.mix = number("mix", mix, "a number between 0 and 1", lambda weight: 0 <= weight <= 1)
+        super().__init__(_core.mixed_evaluator(*parts, self.mix), parts[0].spec)
         self.network, self.rollout = parts
-        self.mix = weight
-
-    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
-        return MixedEvaluator, (self.network, self.rollout, self.mix)
+        self._made_by = MixedEvaluator, (self.network, self.rollout, self.mix)
 
     @property
     def has_final_board(self) -> bool:
-        """Whether the network predicts it."""
+        """Whether the network predicts the final board."""
         return self.network.has_final_board
 
     def evaluate_final_board(
         self, states: Sequence[Any], *, game: Any = None
     ) -> tuple[Floats | None, Floats | None]:
-        """Return the prediction of the network; playouts have none."""
+        """Return the prediction of the network."""
         return self.network.evaluate_final_board(states, game=game)
 
     def __repr__(self) -> str:
@@ -182,43 +171,43 @@ class OnnxEvaluator(Evaluator):
     """A network in an ONNX file, run by ONNX Runtime from C++ without the GIL.
 
     Args:
-        path: the file, or the name of a bundled model. Its input is ``[N,C,H,W]`` (``[N,H,W,C]``,
-            or flat ``[N,C*H*W]``), float32, float16 or, for planes of -1, 0 and 1, int8; its batch
-            is free or fixed (then padded). ONNX Runtime computes all outputs of a file, unread
-            ones too.
-        spec: how it reads a position; None = the metadata key ``pyengine.spec``, else
-            ``MODEL.spec.json`` beside the file, else what shapes, the graph and a trial run tell,
-            with a UserWarning that shows what is assumed.
-        providers: names such as ``"CUDAExecutionProvider"`` (or ``"cuda"``, ``"tensorrt"``,
-            ``"cpu"``), the most wanted first, or pairs of a name and its options as ONNX Runtime
-            takes them: ``("CUDAExecutionProvider", {"use_tf32": 0})``. CUDA's own defaults but for
-            ``cudnn_conv_algo_search = HEURISTIC`` and ``prefer_nhwc = 1``, which are faster.
-            With ``enable_cuda_graph = 1`` each size of batches is captured as a CUDA graph.
-            TensorRT gets one engine for batches of all sizes (``trt_profile_*_shapes``), kept with
-            its timings in ``~/.cache/pyengine/tensorrt`` (``XDG_CACHE_HOME``) for the 32 networks
-            used last; ``trt_engine_cache_enable = 0`` keeps none. What is named here wins.
-            None = CUDA when it works, else the CPU; the choice is logged (logger ``pyengine``). A
-            provider that is named is used or an error.
-        device_id: which GPU, if a provider's options do not name one.
-        max_batch: most rows of one call of the network; None = the whole batch of the search.
-        threads: threads within one call on the CPU; None = 1, since every thread of a search
-            makes calls of its own.
-        devices: GPUs that share the batches, which go to whichever has the fewest in service:
-            ``[0, 1]``. None = the one of ``device_id``. Devices that are no working GPUs are an
+        path: the file, or the name of a bundled model. The input is ``[N,C,H,W]`` (``[N,H,W,C]``,
+            or flat ``[N,C*H*W]``), float32, float16 or, for planes of -1, 0 and 1, int8. The batch
+            size is free, or fixed and then padded. ONNX Runtime computes all outputs of a file,
+            even unused ones.
+        spec: how the network reads a position. None = the metadata key ``pyengine.spec``, else
+            ``MODEL.spec.json`` beside the file, else inferred from the shapes, the graph and a
+            trial run, with a UserWarning that shows the assumed spec.
+        providers: names in order of preference, such as ``"CUDAExecutionProvider"`` (or
+            ``"cuda"``, ``"tensorrt"``, ``"cpu"``), or pairs of a name and its options for ONNX
+            Runtime: ``("CUDAExecutionProvider", {"use_tf32": 0})``. None = CUDA if it works, else
+            the CPU; the logger ``pyengine`` records the choice. A named provider is used or an
             error.
+            CUDA: the defaults are ONNX Runtime's except the faster ``cudnn_conv_algo_search =
+            HEURISTIC`` and ``prefer_nhwc = 1``; ``enable_cuda_graph = 1`` captures a CUDA graph
+            per batch size. TensorRT: one engine serves batches of all sizes
+            (``trt_profile_*_shapes``); engines and timings of the 32 most recently used networks
+            are cached in ``~/.cache/pyengine/tensorrt`` (``XDG_CACHE_HOME``);
+            ``trt_engine_cache_enable = 0`` disables the cache. Explicit options win.
+        device_id: index of the GPU, if a provider's options do not name one.
+        max_batch: most rows per call of the network; None = the whole batch of the search.
+        threads: threads within one call on the CPU; None = 1, since every search thread makes its
+            own calls.
+        devices: indices of GPUs that share the batches, ``[0, 1]``; a batch goes to the GPU with
+            the fewest in flight. None = only ``device_id``. A device that is not a working GPU is
+            an error.
 
     Raises:
-        ModelError: the file is missing, damaged, no ONNX, cannot be read without a spec or names
-            data outside its own folder, or a named provider cannot be had, is not known or refuses
-            an option; says what was expected and what was found. Whether it fits a game, and
-            whether its outputs are what the spec says, is checked when the game is known.
+        ModelError: the file is missing, damaged, not ONNX, ambiguous without a spec, or names data
+            outside its folder; or a named provider is unknown, unavailable or refuses an option.
+            Whether the network fits a game is checked once the game is known.
         ConfigError: an argument is out of range.
 
-    Evaluators of one file with the same arguments share ONNX Runtime's sessions, until the last of
-    them is gone; a file that has changed is opened again.
+    Evaluators of the same file with the same arguments share ONNX Runtime sessions until the last
+    one is gone; a changed file is opened again.
 
-    After ``os.fork`` the child cannot use networks opened before (EvaluationError): it opens its
-    own, or is started with ``spawn``. Evaluators of other kinds work in the child.
+    After ``os.fork`` a child cannot use networks opened before (EvaluationError); it must open them
+    again, or be started with ``spawn``. Other evaluators work in the child.
 
     Example:
         >>> import pyengine
@@ -241,49 +230,46 @@ class OnnxEvaluator(Evaluator):
         devices: Sequence[int] | None = None,
     ) -> None:
         file = model_file(path_of("path", path))
-        wanted = provider_list(providers)
-        chosen = device_list(device_id, devices)
+        requested = provider_list(providers)
+        gpus = device_list(device_id, devices)
         max_batch = 0 if max_batch is None else natural("max_batch", max_batch, 1)
         threads = 0 if threads is None else natural("threads", threads, 1)
-        weights = external_files(file)  # refuses data outside the model's folder
-        operators = last_operators(file)
-        if any("cpu" not in name.lower() for name, _ in wanted) or not wanted:
+        contents = read_onnx(file)  # refuses data outside the model's folder
+        if any("cpu" not in name.lower() for name, _ in requested) or not requested:
             runtime.preload_cuda()
         library = runtime.find_library()
-        engines = engine_folder_of(file, library, wanted)
+        engines = None
+        if any("tensorrt" in name.lower() for name, _ in requested):
+            engines = engine_cache.engine_folder(file, _core.ort_report(library)[0])
         models = [
             _core.open_onnx(
                 file,
                 library=library,
-                providers=wanted,
+                providers=requested,
                 device_id=device,
                 max_batch=max_batch,
                 threads=threads,
                 engine_cache=engines,
-                last_operators=operators,
-                weights=weights,
+                last_operators=contents.last_operators,
+                weights=contents.weights,
             )
-            for device in chosen
+            for device in gpus
         ]
         model = models[0]
         if engines is not None:
             engine_cache.keep(engines)
         if devices is not None:
-            check_on_gpus(chosen, models)
-        found = spec_of_model(model, file, spec)
-        super().__init__(_core.onnx_evaluator(models, found), found)
-        self._opened_by = (
-            file.absolute(),
-            found,
-            providers,
-            device_id,
-            max_batch or None,
-            threads or None,
-            devices,
-        )
+            check_on_gpus(gpus, models)
+        resolved = spec_of_model(model, file, spec)
+        super().__init__(_core.onnx_evaluator(models, resolved), resolved)
+        limits = max_batch or None, threads or None
+        arguments = (file.absolute(), resolved, providers, device_id, *limits, devices)
+        self._made_by = OnnxEvaluator, arguments
         self.path = file
         self._models = models
-        self._final_board = FinalBoardNetwork(file, found, library, threads, model)
+        self._final_board = FinalBoardNetwork(
+            file, resolved, library, threads, contents.weights, model
+        )
         self.provider: str = model.provider
         self.provider_reason: str = model.provider_reason
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)
@@ -291,47 +277,44 @@ class OnnxEvaluator(Evaluator):
             tell_of_graphs(model.provider_text)
 
     def is_unchanged(self) -> bool:
-        """Whether the file, and its weights elsewhere, are what they were when it was opened."""
+        """Return whether the file and its external data are unchanged since it was opened."""
         return all(model.unchanged() for model in self._models)
-
-    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
-        return OnnxEvaluator, self._opened_by
 
     @property
     def has_final_board(self) -> bool:
-        """Whether the spec names an output for it."""
+        """Whether the spec names an ownership or a score output."""
         return bool(self._final_board.outputs)
 
     def evaluate_final_board(
         self, states: Sequence[Any], *, game: Any = None
     ) -> tuple[Floats | None, Floats | None]:
-        """Return the prediction; see :class:`Evaluator`.
+        """Predict the final board, see :meth:`Evaluator.evaluate_final_board`.
 
-        The first call opens the file once more, on the CPU.
+        The first call opens the file again on the CPU.
         """
         check_states(states)
         if not self.has_final_board or (game is None and not states):
             return None, None
-        played = as_game(game) if game is not None else game_of_state(states[0])
-        return self._final_board.evaluate(states, played)
+        game = as_game(game) if game is not None else game_of_state(states[0])
+        return self._final_board.evaluate(states, game)
 
     def __repr__(self) -> str:
         return f"OnnxEvaluator({str(self.path)!r}, provider={self.provider!r})"
 
 
 class CallbackEvaluator(Evaluator):
-    """A Python function on planes, called once a batch and never concurrently.
+    """A Python function on planes, called once per batch and never concurrently.
 
-    Evaluators and engines that have the same function take turns.
+    Evaluators and engines with the same function take turns.
 
     Args:
-        fn: ``fn(planes float32[N,C,H,W]) -> (policy [N,A], value [N])`` with outputs as ``spec``
-            says: by default logits and a value in [-1, 1] for the mover; a 3-way value is
-            ``[N,3]``. ``[N,H,W,C]`` when the spec's layout says so. It may keep ``planes``.
+        fn: ``fn(planes float32[N,C,H,W]) -> (policy [N,A], value [N])``, ``[N,H,W,C]`` if the
+            spec's layout is NHWC. The spec defines the outputs: by default logits, and a value in
+            [-1, 1] for the player to move; a 3-way value is ``[N,3]``. ``fn`` may keep ``planes``.
         spec: None = ``ModelSpec()``.
 
-    What ``fn`` raises stops the search as an EvaluationError with that exception as its
-    ``__cause__``; KeyboardInterrupt passes unchanged.
+    An exception in ``fn`` stops the search with an EvaluationError whose ``__cause__`` is that
+    exception; KeyboardInterrupt passes unchanged.
 
     Example:
         >>> import numpy as np
@@ -348,32 +331,31 @@ class CallbackEvaluator(Evaluator):
         check_type("spec", spec, ModelSpec, "a ModelSpec or None")
         super().__init__(_core.callback_evaluator(fn, spec), spec)
         self.fn = fn
-
-    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
-        return CallbackEvaluator, (self.fn, self.spec)
+        self._made_by = CallbackEvaluator, (self.fn, self.spec)
 
 
 def _refuse_torch_module(fn: Any) -> None:
-    """Refuse a module: it takes tensors alone and would fail within the search."""
+    """Refuse a module: it takes tensors only and would fail within the search."""
     torch = sys.modules.get("torch")
     module = getattr(getattr(torch, "nn", None), "Module", None)
     if module is not None and isinstance(fn, module):
         raise ConfigError(
-            f"expected a function of NumPy's arrays, got the torch.nn.Module {type(fn).__name__}:"
-            " write it to a file by pyengine.train.export_module, or call it in a function, "
+            f"expected a function of NumPy arrays, got the torch.nn.Module {type(fn).__name__}: "
+            "write it to a file with pyengine.train.export_module, or call it in a function, "
             "torch.no_grad()(lambda planes: net(torch.from_numpy(planes)))"
         )
 
 
 class StateEvaluator(Evaluator):
-    """A Python function on states, called once a batch, never concurrently and never cached.
+    """A Python function on states, called once per batch, never concurrently and never cached.
 
     Args:
-        fn: ``fn(states) -> (policy [N,A], value [N])``. States have ``history()``; of a user's
-            game they are the user's own objects (clones). ``policy`` holds priors, which are
-            masked by the legal actions and normalised; ``value`` in [-1, 1] is for the mover.
+        fn: ``fn(states) -> (policy [N,A], value [N])``. States have ``history()``; those of a
+            user's game are clones of the user's own objects. ``policy`` holds priors, which are
+            masked by the legal actions and normalised; ``value`` is in [-1, 1] for the player to
+            move.
 
-    Errors as :class:`CallbackEvaluator`.
+    Raises errors as :class:`CallbackEvaluator` does.
 
     Example:
         >>> import numpy as np
@@ -386,37 +368,33 @@ class StateEvaluator(Evaluator):
     def __init__(self, fn: StatesFunction) -> None:
         super().__init__(_core.state_evaluator(fn))
         self.fn = fn
-
-    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
-        return StateEvaluator, (self.fn,)
+        self._made_by = StateEvaluator, (self.fn,)
 
 
 def model_file(path: Path) -> Path:
-    """Return the file of a network: the path's own, else that of the bundled one of its name."""
-    if path.exists():
-        return path
-    return bundled_models().get(str(path), path)
+    """Return a path if it exists, else the file of the bundled network of that name, if any."""
+    return path if path.exists() else bundled_models().get(str(path), path)
 
 
 def bundled_models() -> dict[str, Path]:
-    """Return the networks that ship with the package: name and file."""
+    """Return the files of the networks that ship with the package, by name."""
     package = Path(__file__).resolve().parents[1]
-    for folder in (package / "models", package.parents[1] / "models"):  # installed; in a checkout
+    for folder in (package / "models", package.parents[1] / "models"):  # installed, checkout
         if folder.is_dir():
             return {path.stem: path for path in sorted(folder.glob("*.onnx"))}
     return {}
 
 
 def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
-    """Return what users give as an evaluator.
+    """Return an evaluator.
 
     Args:
-        evaluator: an :class:`Evaluator`; ``"uniform"``, ``"rollout"``; the name of a bundled
-            model; the path of an ONNX file; that of a rollout policy (``.npz``); or a callable,
-            which becomes a :class:`CallbackEvaluator` with the default spec.
+        evaluator: an :class:`Evaluator`, ``"uniform"``, ``"rollout"``, the name of a bundled model,
+            the path of an ONNX file or of a rollout policy (``.npz``), or a callable, which becomes
+            a :class:`CallbackEvaluator` with the default spec.
 
     Raises:
-        ConfigError: it is none of these.
+        ConfigError: the argument is none of these.
         ModelError: the file cannot be used.
 
     """
@@ -425,7 +403,7 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
     if isinstance(evaluator, str):
         return _by_name(evaluator)
     if isinstance(evaluator, os.PathLike):
-        return _of_file(str(path_of("evaluator", evaluator)))
+        return _from_file(str(path_of("evaluator", evaluator)))
     if callable(evaluator):
         return CallbackEvaluator(evaluator)
     raise ConfigError(
@@ -434,7 +412,7 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
     )
 
 
-def _of_file(path: str) -> Evaluator:
+def _from_file(path: str) -> Evaluator:
     return RolloutEvaluator(policy=path) if path.endswith(".npz") else OnnxEvaluator(path)
 
 
@@ -446,9 +424,9 @@ def _by_name(name: str) -> Evaluator:
         return RolloutEvaluator()
     if name in bundled:
         return OnnxEvaluator(bundled[name])
-    # pathlib raises if no file can have such a name.
+    # pathlib raises for names that no file can have.
     if name.endswith((".onnx", ".npz")) or os.sep in name or os.path.exists(name):  # noqa: PTH110
-        return _of_file(name)
+        return _from_file(name)
     known = ["uniform", "rollout", *bundled]
     raise ConfigError(
         f"evaluator {short_repr(name)} is neither a file nor one of: {', '.join(known)}"

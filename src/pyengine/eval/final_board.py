@@ -1,4 +1,4 @@
-"""What a network predicts of the board at the end of the game: ownership and score."""
+"""Predictions of the board at the end of the game: ownership and score."""
 
 from __future__ import annotations
 
@@ -13,28 +13,33 @@ import numpy.typing as npt
 from pyengine import _core
 from pyengine.base.files import unread
 from pyengine.errors import EvaluationError
-from pyengine.eval.onnx_files import external_files
 from pyengine.eval.spec import ModelSpec
 
-_MOST_ROWS = 64  # of one call
-_ROUNDING = 1e-3  # by which an ownership may be beyond 1
+_MOST_ROWS = 64  # per call
+_ROUNDING = 1e-3  # an ownership may exceed 1 by this much
 
 Floats = npt.NDArray[np.float32]
 
 
 class FinalBoardNetwork:
-    """The outputs of a network that predict the last board. Any threads may use it.
+    """The ownership and score outputs of a network. Thread-safe.
 
-    The first call opens its file once more, on the CPU: a search's session may be on a busy device.
+    The first call opens the file again on the CPU: the session of a search may be on a busy device.
     """
 
     def __init__(
-        self, path: Path, spec: ModelSpec, library: Path, threads: int, searched: _core.OnnxModel
+        self,
+        path: Path,
+        spec: ModelSpec,
+        library: Path,
+        threads: int,
+        weights: Sequence[Path],
+        searched: _core.OnnxModel,
     ) -> None:
         """Raise ModelError if the spec names an output that the model lacks; open nothing yet."""
         self.outputs = spec.final_board_outputs
         self._path, self._spec, self._library, self._threads = path, spec, library, threads
-        self._searched = searched
+        self._weights, self._searched = weights, searched
         self._lock = threading.Lock()
         self._model: _core.OnnxModel | None = None
         if self.outputs:
@@ -44,31 +49,35 @@ class FinalBoardNetwork:
     def evaluate(
         self, states: Sequence[Any], game: _core.Game
     ) -> tuple[Floats | None, Floats | None]:
-        """Return ownership [N,H,W] and score [N]; None for what the network does not predict."""
-        spec, found = self._spec, []
+        """Return ownership [N,H,W] and score [N]; None for an output that the network lacks."""
+        spec = self._spec
         if not states:
             return (
                 np.zeros((0, *game.board_shape), np.float32) if spec.ownership_output else None,
                 np.zeros(0, np.float32) if spec.score_output else None,
             )
+        batches = []
         for start in range(0, len(states), _MOST_ROWS):
             planes = _core.planes_of(states[start : start + _MOST_ROWS], spec, game)
-            found.append(self._opened().run(planes, spec.input or "", list(self.outputs)))
-        arrays = [np.concatenate(parts) for parts in zip(*found, strict=True)]
-        by_name = dict(zip(self.outputs, arrays, strict=True))
-        _require_finite(by_name)
-        owned = by_name.get(spec.ownership_output or "")
-        score = by_name.get(spec.score_output or "")
-        if owned is not None:
-            owned = self._checked(owned, len(states), game.board_shape)
-            _require_ownership(spec.ownership_output, owned)
-            owned = owned[:, ::-1].copy() if spec.rows == "bottom_up" else owned
-        return owned, None if score is None else self._checked(score, len(states), ())
+            batches.append(self._opened().run(planes, spec.input or "", list(self.outputs)))
+        arrays = dict(
+            zip(self.outputs, map(np.concatenate, zip(*batches, strict=True)), strict=True)
+        )
+        for name, array in arrays.items():
+            if not np.isfinite(array).all():
+                raise EvaluationError(f"output {name!r} must be finite")
+        ownership = arrays.get(spec.ownership_output or "")
+        score = arrays.get(spec.score_output or "")
+        if ownership is not None:
+            ownership = self._in_shape(ownership, len(states), game.board_shape)
+            _check_ownership(spec.ownership_output, ownership)
+            ownership = ownership[:, ::-1].copy() if spec.rows == "bottom_up" else ownership
+        return ownership, None if score is None else self._in_shape(score, len(states), ())
 
     def _opened(self) -> _core.OnnxModel:
         with self._lock:
             if self._model is None:
-                self._require_unchanged()
+                self._check_unchanged()
                 model = _core.open_onnx(
                     self._path,
                     library=self._library,
@@ -76,40 +85,40 @@ class FinalBoardNetwork:
                     device_id=0,
                     max_batch=0,
                     threads=self._threads,
-                    weights=external_files(self._path),
+                    weights=self._weights,
                 )
-                self._require_unchanged()  # what was opened is what is searched
+                self._check_unchanged()  # the file may have changed while it was opened
                 self._model = model
             return self._model
 
-    def _require_unchanged(self) -> None:
+    def _check_unchanged(self) -> None:
         if self._searched.unchanged():
             return
         try:
             self._path.stat()
         except OSError as error:
             raise EvaluationError(
-                f"{unread(self._path, error)}; the first prediction of the last board reads the "
+                f"{unread(self._path, error)}; the first prediction of the final board reads the "
                 "network's file again"
             ) from error
         raise EvaluationError(
             f"the model {self._path} has changed since it was opened; open it again"
         )
 
-    def _checked(self, array: Floats, rows: int, shape: tuple[int, ...]) -> Floats:
-        numbers = in_shape(array, (rows, *shape))
-        if numbers is None:
+    def _in_shape(self, array: Floats, rows: int, shape: tuple[int, ...]) -> Floats:
+        reshaped = in_shape(array, (rows, *shape))
+        if reshaped is None:
             raise EvaluationError(
-                f"the model {self._path}: expected {[rows, *shape]} numbers of the last board, "
+                f"the model {self._path}: expected a final board of shape {[rows, *shape]}, "
                 f"got {list(array.shape)}"
             )
-        return numbers
+        return reshaped
 
 
 def in_shape(array: Floats, shape: tuple[int, ...]) -> Floats | None:
-    """Return an output [N,...] in its shape, None if it has another.
+    """Return an output [N,...] in a shape, or None if its rows have another shape.
 
-    A row may be flat, the board's rows one after the other; axes of size 1 do not count.
+    A row may be flat, the board's rows one after another; axes of size 1 do not count.
     """
     row = tuple(size for size in array.shape[1:] if size > 1)
     expected = tuple(size for size in shape[1:] if size > 1)
@@ -118,52 +127,46 @@ def in_shape(array: Floats, shape: tuple[int, ...]) -> Floats | None:
     return array.reshape(shape)
 
 
-def _require_finite(arrays: dict[str, Floats]) -> None:
-    for name, array in arrays.items():
-        if not np.isfinite(array).all():
-            raise EvaluationError(f"expected finite numbers of {name!r}, got others")
-
-
-def _require_ownership(name: str | None, owned: Floats) -> None:
-    """Refuse numbers that are no ownership, such as those before tanh."""
-    beyond = owned[np.abs(owned) > 1 + _ROUNDING]
+def _check_ownership(name: str | None, ownership: Floats) -> None:
+    """Refuse numbers beyond [-1, 1], such as those before the tanh."""
+    beyond = ownership[np.abs(ownership) > 1 + _ROUNDING]
     if beyond.size:
-        raise EvaluationError(f"expected numbers in [-1, 1] of {name!r}, got {beyond[0]:g}")
+        raise EvaluationError(f"output {name!r} must be in [-1, 1], got {beyond[0]:g}")
 
 
 class FinalBoard:
-    """An evaluator's prediction for a searched state, made when it is first read; it pickles."""
+    """A prediction for a searched state, made when first read. Pickles without the network."""
 
     def __init__(self, evaluator: Any, state: Any, game: _core.Game) -> None:
-        self._asked: tuple[Any, Any, _core.Game] | None = (evaluator, state, game)
-        self._said: tuple[Floats | None, float | None] = (None, None)
-        self._failed: str | None = None  # why there was no prediction to pickle
+        self._pending: tuple[Any, Any, _core.Game] | None = (evaluator, state, game)
+        self._prediction: tuple[Floats | None, float | None] = (None, None)
+        self._error: str | None = None  # why the prediction failed before it was pickled
         self._lock = threading.Lock()
 
-    def said(self) -> tuple[Floats | None, float | None]:
+    def prediction(self) -> tuple[Floats | None, float | None]:
         """Return ownership [H,W] and score, for the player to move. Raises EvaluationError."""
         with self._lock:
-            if self._failed is not None:
-                raise EvaluationError(self._failed)
-            if self._asked is not None:
-                evaluator, state, game = self._asked
-                owned, score = evaluator.evaluate_final_board([state], game=game)
-                self._said = (
-                    None if owned is None else owned[0],
+            if self._error is not None:
+                raise EvaluationError(self._error)
+            if self._pending is not None:
+                evaluator, state, game = self._pending
+                ownership, score = evaluator.evaluate_final_board([state], game=game)
+                self._prediction = (
+                    None if ownership is None else ownership[0],
                     None if score is None else float(score[0]),
                 )
-                self._asked = None  # the network may go
-            return self._said
+                self._pending = None  # releases the network
+            return self._prediction
 
     def __reduce__(self) -> Any:
-        """Pickle the prediction, not the network; or why there is none."""
+        """Pickle the prediction, or the reason why it failed."""
         try:
-            return _answered, (*self.said(), None)
+            return _predicted, (*self.prediction(), None)
         except EvaluationError as error:
-            return _answered, (None, None, str(error))
+            return _predicted, (None, None, str(error))
 
 
-def _answered(owned: Floats | None, score: float | None, failed: str | None = None) -> FinalBoard:
-    found = FinalBoard(None, None, None)  # type: ignore[arg-type]
-    found._asked, found._said, found._failed = None, (owned, score), failed
-    return found
+def _predicted(ownership: Floats | None, score: float | None, error: str | None) -> FinalBoard:
+    board = FinalBoard(None, None, None)  # type: ignore[arg-type]
+    board._pending, board._prediction, board._error = None, (ownership, score), error
+    return board

@@ -1,8 +1,8 @@
-"""The files that an ONNX model reads its weights from, a digest of all, and its last operators.
+"""The external data of an ONNX model, and the last operators of its outputs.
 
-An ONNX file can name other files that hold its tensors ("external data"). ONNX Runtime before
-1.24.1 opens whatever is named, ``/etc/passwd`` for example, so the engine reads the names first and
-refuses those that lead out of the model's folder.
+An ONNX file can name other files that hold its tensors. ONNX Runtime before 1.24.1 opens any file,
+such as ``/etc/passwd``, so the engine reads the names first and refuses files outside the model's
+folder.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ from pyengine.base.arguments import printable
 from pyengine.base.files import sha256_of, unread
 from pyengine.errors import ModelError
 
-#: The fields on the way to a tensor or an output: number and kind of message, "" = bytes. The rest
-#: of a file is unknown to these messages and skipped. All fields are lists: a file that gives a
-#: single field twice shows both. Source: ``onnx.proto`` of ONNX 1.17.
+#: The fields that lead to tensors and outputs: number and type of message, "" = bytes. Protobuf
+#: skips all other fields. Every field is repeated, so that a duplicate of a singular field is not
+#: overlooked. Source: ``onnx.proto`` of ONNX 1.17.
 _MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
     "Model": {"graph": (7, "Graph"), "training": (20, "Training"), "functions": (25, "Function")},
     "Training": {"initialization": (1, "Graph"), "algorithm": (2, "Graph")},
@@ -51,28 +52,61 @@ _MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
     "Entry": {"key": (1, ""), "value": (2, "")},
 }
 
-#: Operators that leave the numbers of a tensor as they are.
+#: Operators that do not change the numbers of a tensor.
 _UNCHANGING = frozenset(
     b"Cast DequantizeLinear Flatten Identity QuantizeLinear Reshape Squeeze Unsqueeze".split()
 )
 
 
-def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Return the files, beside the model's own, that an ONNX model reads tensors from, each once.
+@dataclass(frozen=True)
+class OnnxFile:
+    """The parts of a model file that the engine needs before it opens the model.
 
-    Whether they exist is not checked.
+    Attributes:
+        weights: the other files that hold tensors, without repetition; they may not exist.
+        last_operators: the operator that computes each output, looking through operators such as
+            Reshape: ``{"value": "Tanh"}``. Outputs that no node computes are left out.
+    """
+
+    weights: tuple[Path, ...]
+    last_operators: dict[str, str]
+
+
+def read_onnx(path: Path) -> OnnxFile:
+    """Read the graph of a model.
 
     Raises:
-        ModelError: the file cannot be read or is not ONNX; or a tensor's file is outside the
-            model's folder, also through a link. If the model itself is a link, links of its data
-            may lead to that file's folder.
+        ModelError: the file cannot be read or is not ONNX; or it names a tensor's file outside the
+            model's folder, directly or through a link. If the model itself is a link, links of its
+            data may lead to the folder of the model's target.
 
     """
-    path = Path(model)
+    model = _parse(path)
+    return OnnxFile(_weights(path, model), _last_operators(model))
+
+
+def external_files(path: Path) -> tuple[Path, ...]:
+    """Return :attr:`OnnxFile.weights` of a model. Raises ModelError as :func:`read_onnx` does."""
+    return _weights(path, _parse(path))
+
+
+def model_digest(path: Path) -> str:
+    """Return the SHA-256 of a model file and its external data.
+
+    Raises ModelError as :func:`read_onnx` does, OSError if a file cannot be read.
+    """
+    digest = hashlib.sha256(bytes.fromhex(sha256_of(path)))
+    for file in external_files(path):
+        digest.update(os.fsencode(file.relative_to(path.parent)) + b"\0")
+        digest.update(bytes.fromhex(sha256_of(file)))
+    return digest.hexdigest()
+
+
+def _weights(path: Path, model: Any) -> tuple[Path, ...]:
     return tuple(
         dict.fromkeys(
             _inside(path, tensor, os.fsdecode(location))
-            for tensor in _tensors(_read(path))
+            for tensor in _tensors(model)
             for entry in tensor.external_data
             if b"location" in entry.key
             for location in entry.value
@@ -80,45 +114,25 @@ def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
     )
 
 
-def last_operators(model: str | os.PathLike[str]) -> dict[str, str]:
-    """Return the operator that computes each output, by the output's name: ``{"value": "Tanh"}``.
-
-    Those that leave numbers as they are, such as Reshape, are looked through. Outputs that no node
-    computes are left out. Raises ModelError if the file cannot be read or is not ONNX.
-    """
-    graphs = _read(Path(model)).graph
-    made = {
+def _last_operators(model: Any) -> dict[str, str]:
+    sources = {
         output: (b"".join(node.operator), next(filter(None, node.input), b""))
-        for graph in graphs
+        for graph in model.graph
         for node in graph.node
         for output in node.output
     }
-    found = {
-        name: _last_operator(made, name)
-        for graph in graphs
+    operators = {
+        name: _last_operator(sources, name)
+        for graph in model.graph
         for output in graph.output
         for name in output.name
     }
-    return {_text(name): _text(operator) for name, operator in found.items() if operator}
-
-
-def model_digest(model: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a model: of its file, and of the files that it reads weights from.
-
-    Raises ModelError as :func:`external_files` does, OSError if one of the files cannot be read.
-    """
-    path = Path(model)
-    others = external_files(path)
-    whole = hashlib.sha256(bytes.fromhex(sha256_of(path)))
-    for other in others:
-        whole.update(os.fsencode(other.relative_to(path.parent)) + b"\0")
-        whole.update(bytes.fromhex(sha256_of(other)))
-    return whole.hexdigest()
+    return {_text(name): _text(operator) for name, operator in operators.items() if operator}
 
 
 @cache
 def _model_class() -> Any:
-    """Return the class of the message "Model"; ONNX Runtime brings protobuf."""
+    """Return the class of the message "Model"; ONNX Runtime depends on protobuf."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     kinds = descriptor_pb2.FieldDescriptorProto
@@ -138,20 +152,20 @@ def _model_class() -> Any:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("pyengine.Model"))
 
 
-def _read(path: Path) -> Any:
+def _parse(path: Path) -> Any:
     from google.protobuf.message import DecodeError
 
-    if not path.is_file():  # opening a pipe would wait
-        found = "no regular file" if path.exists() else "nothing"
-        raise ModelError(f"expected an ONNX file at {_shown(path)}, got {found}")
+    shown = printable(str(path))
+    if not path.is_file():  # opening a pipe would block
+        raise ModelError(f"{shown} is not a file" if path.exists() else f"{shown} does not exist")
     try:
         model = _model_class().FromString(path.read_bytes())
     except OSError as error:
         raise ModelError(printable(unread(path, error))) from error
     except DecodeError as error:
-        raise ModelError(f"{_shown(path)} is not an ONNX file, or is damaged: {error}") from error
+        raise ModelError(f"{shown} is not an ONNX file or is damaged: {error}") from error
     if not model.graph:
-        raise ModelError(f"{_shown(path)} is not an ONNX file: it has no graph")
+        raise ModelError(f"{shown} is not an ONNX file: it has no graph")
     return model
 
 
@@ -164,10 +178,9 @@ def _tensors(message: Any) -> Iterator[Any]:
                 yield from _tensors(value)
 
 
-def _last_operator(made: dict[bytes, tuple[bytes, bytes]], tensor: bytes) -> bytes:
-    """Return the operator that computes a tensor's numbers; b"" if none does."""
-    for _ in range(len(made)):  # a damaged graph may have a cycle
-        operator, source = made.get(tensor, (b"", b""))
+def _last_operator(sources: dict[bytes, tuple[bytes, bytes]], tensor: bytes) -> bytes:
+    for _ in range(len(sources)):  # a damaged graph may have a cycle
+        operator, source = sources.get(tensor, (b"", b""))
         if operator not in _UNCHANGING:
             return operator
         tensor = source
@@ -175,23 +188,20 @@ def _last_operator(made: dict[bytes, tuple[bytes, bytes]], tensor: bytes) -> byt
 
 
 def _inside(model: Path, tensor: Any, name: str) -> Path:
-    """Return the path of a tensor's file. Raises ModelError if it leaves the model's folder."""
+    """Return the path of a tensor's file. Raises ModelError if it is outside the model's folder."""
     try:
         real = (model.parent / name).resolve()
         folders = model.parent.resolve(), model.resolve().parent
         inside = real not in folders and any(real.is_relative_to(folder) for folder in folders)
-    except (OSError, RuntimeError, ValueError):  # links in a circle, a NUL
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL
         inside = False
-    if not inside or name.startswith("*"):  # to ONNX Runtime, an address in its own memory
+    # ONNX Runtime reads "*..." as an address in its own memory.
+    if not inside or name.startswith("*") or Path(name).is_absolute():
         raise ModelError(
-            f"{_shown(model)}: tensor {_text(b''.join(tensor.name))!r}: expected a file in the "
-            f"model's folder, got {name!r}"
+            f"{printable(str(model))}: tensor {_text(b''.join(tensor.name))!r}: expected a file in "
+            f"the model's folder, got {name!r}"
         )
     return model.parent / name
-
-
-def _shown(path: Path) -> str:
-    return printable(str(path))
 
 
 def _text(name: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The fast rollout policy of Go: its weights, their file, what it would play."""
+"""The fast rollout policy of Go."""
 
 from __future__ import annotations
 
@@ -37,37 +37,38 @@ Floats = npt.NDArray[np.float32]
 class RolloutPolicy:
     """A linear softmax over patterns and tactics of Go, for playouts on boards of any size.
 
-    The probability of a move is ``exp(w) / sum exp(w)`` over the moves, where ``w`` is the sum of
-    the weights of its features; AlphaGo's rollout policy was such a one [Silver et al. 2016]. It
-    never fills an eye of its own, plays no suicide, and passes where there is no other move.
-    Of superko it knows simple ko alone.
+    The probability of a move is ``exp(w) / sum exp(w)`` over all moves, where ``w`` is the sum of
+    the weights of its features, as in AlphaGo's rollout policy [Silver et al. 2016]. The policy
+    never fills its own eyes, never plays suicide, and passes only if it has no other move. It
+    respects simple ko but not superko.
 
     A pattern is the number ``sum of s[i] * 4**i`` over the eight points around a move, row by row
-    from the top left; ``s`` is 0 for an empty point, 1 for a stone of the player to move, 2 for one
-    of the opponent, 3 off the board. :func:`pyengine.train.rollout_policy` learns the weights from
-    games; it gives the eight turned and mirrored forms of a pattern one weight.
+    from the top left; ``s`` is 0 for an empty point, 1 for a stone of the player to move, 2 for a
+    stone of the opponent, 3 off the board. :func:`pyengine.train.rollout_policy` learns the weights
+    from games and gives the eight symmetric forms of a pattern one weight.
 
     Features:
-        capture_stone: takes one stone.
-        capture_chain: takes several.
-        atari: leaves a chain of the opponent one liberty of two.
-        escape: the last liberty of an own chain, which then has two or takes something.
-        self_atari_stone: a stone without own ones beside it, with one liberty; takes nothing.
-        self_atari_chain: the same with own stones beside it.
-        distance_2: beside the last move; ``d = dx + dy + max(dx, dy)`` is 2.
+        capture_stone: captures one stone.
+        capture_chain: captures several stones.
+        atari: leaves an opponent's chain of two liberties with one.
+        escape: plays the last liberty of the player's own chain, which then has two liberties, or
+            captures.
+        self_atari_stone: a lone stone left with one liberty; captures nothing.
+        self_atari_chain: the same, connected to stones of the player.
+        distance_2: next to the last move: ``d = dx + dy + max(dx, dy)`` is 2.
         distance_3: diagonal to the last move.
-        distance_4: two points from the last move, on its line.
-        extend: the last liberty of an own chain beside the last move.
-        rescue: takes a chain that touches such a chain.
-        retake: takes the chain of the last move.
+        distance_4: two points from the last move in a straight line.
+        extend: plays the last liberty of the player's own chain next to the last move.
+        rescue: captures a chain that touches such a chain.
+        retake: captures the chain of the last move.
 
     Args:
-        pattern: 65,536 weights, by the pattern's number.
-        response: 65,536 weights more, which count at distances 2 and 3.
-        features: a weight for each name above; 0 for one that is left out.
+        pattern: 65,536 weights, indexed by pattern.
+        response: 65,536 more weights, added at distances 2 and 3.
+        features: weights by feature name; missing names count 0.
 
     Raises:
-        ModelError: a table has another size, a name is unknown, a weight is not finite.
+        ModelError: a table has the wrong size, a name is unknown, or a weight is not finite.
 
     Example:
         >>> import numpy as np, pyengine
@@ -94,9 +95,9 @@ class RolloutPolicy:
         self.pattern = _table("pattern", pattern, PATTERNS)
         self.response = _table("response", response, PATTERNS)
         weights = [features.get(name, 0.0) for name in self.FEATURES]
-        own = _table("features", weights, len(self.FEATURES))
-        self.features = dict(zip(self.FEATURES, own.tolist(), strict=True))
-        self._native = _core.RolloutPolicy(self.pattern, self.response, own)
+        table = _table("features", weights, len(self.FEATURES))
+        self.features = dict(zip(self.FEATURES, table.tolist(), strict=True))
+        self._native = _core.RolloutPolicy(self.pattern, self.response, table)
 
     def __reduce__(self) -> tuple[type[RolloutPolicy], tuple[Any, ...]]:
         """Pickle and copy by the weights."""
@@ -104,14 +105,14 @@ class RolloutPolicy:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RolloutPolicy:
-        """Read a file of :meth:`save`.
+        """Read a file written by :meth:`save`.
 
-        Raises ModelError for one that is missing, damaged or of another version.
+        Raises ModelError if it is missing, damaged or of another version.
         """
         file = path_of("path", path)
         try:
-            return cls._of(_arrays(file))
-        except Exception as error:  # zipfile and NumPy raise nearly anything for a damaged file
+            return cls._from_arrays(_arrays(file))
+        except Exception as error:  # a damaged file raises nearly anything in zipfile and NumPy
             reason = unread(file, error) if isinstance(error, OSError) else f"{error!s:.400}"
             raise ModelError(
                 f"{file}: expected a rollout policy, got {reason}; "
@@ -119,7 +120,7 @@ class RolloutPolicy:
             ) from error
 
     @classmethod
-    def _of(cls, members: Mapping[str, npt.NDArray[Any]]) -> RolloutPolicy:
+    def _from_arrays(cls, members: Mapping[str, npt.NDArray[Any]]) -> RolloutPolicy:
         kind, version = str(members["format"]), members["version"].tolist()
         if (kind, version) != (_FORMAT, _VERSION):
             raise ModelError(f"format {kind!r}, version {version!r}")
@@ -127,12 +128,12 @@ class RolloutPolicy:
         return cls(members["pattern"], members["response"], features)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an ``.npz`` file, which appears as a whole or not at all.
+        """Write an ``.npz`` file atomically.
 
-        It holds ``format``, ``version``, ``names`` (of the features) and the three tables in
-        float32: ``pattern`` and ``response`` [65536], ``features`` [len(names)].
+        It holds ``format``, ``version``, ``names`` (of the features) and three float32 tables:
+        ``pattern`` and ``response`` [65536], ``features`` [len(names)].
 
-        Raises ConfigError if there can be no such file, DataError if it cannot be written.
+        Raises ConfigError if the path is invalid, DataError if writing fails.
         """
         file = path_of("path", path)
         check_output(file)
@@ -152,16 +153,10 @@ class RolloutPolicy:
             raise DataError(unwritten(file, error)) from error
 
     def probabilities(self, states: Sequence[Any]) -> Floats:
-        """Return the probability of each action.
-
-        Args:
-            states: N states of one game of Go.
-
-        Returns:
-            float32[N,A]: probabilities; zeros for a game that is over.
+        """Return the probability of each action, float32[N,A]; zeros if the game is over.
 
         Raises:
-            ConfigError: no sequence of states of one game.
+            ConfigError: not a sequence of states of one game.
             ModelError: the game is not Go.
 
         """
@@ -181,7 +176,7 @@ class RolloutPolicy:
 
     @property
     def native(self) -> _core.RolloutPolicy:
-        """The weights as the core holds them."""
+        """The weights in the core."""
         return self._native
 
     def _feature_weights(self) -> Floats:
@@ -192,7 +187,7 @@ class RolloutPolicy:
 
 
 def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
-    """A read-only copy."""
+    """Return a read-only float32 copy."""
     try:
         with np.errstate(over="ignore"):
             table = np.array(weights, np.float32)
@@ -205,18 +200,11 @@ def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
     wrong = np.flatnonzero(~np.isfinite(table))
     if len(wrong):
         at = int(wrong[0])
-        raise ModelError(f"rollout policy: {name} must be finite, got {table[at]} at {at}")
+        raise ModelError(f"rollout policy: {name} must be finite, got {table[at]} at index {at}")
     table.flags.writeable = False
     return table
 
 
 def _arrays(file: Path) -> dict[str, npt.NDArray[Any]]:
-    import zipfile
-
-    content = io.BytesIO(read_limited(file))
-    with zipfile.ZipFile(content) as archive:
-        size = sum(info.file_size for info in archive.infolist())
-        if size > 1 << 24:  # the two tables of patterns have 2^19 bytes
-            raise ModelError(f"it unpacks to {size} bytes")
-    with np.load(content, allow_pickle=False) as archive:
+    with np.load(io.BytesIO(read_limited(file)), allow_pickle=False) as archive:
         return dict(archive)

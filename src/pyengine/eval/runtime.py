@@ -1,11 +1,10 @@
-"""Finding ONNX Runtime and the libraries of the GPU; what would be used and why.
+"""The shared libraries of ONNX Runtime and CUDA.
 
-The engine loads the shared library inside the installed ``onnxruntime`` or ``onnxruntime-gpu``
-package itself and calls it from C++. Its telemetry is switched off before: the engine sets
-``ORT_DISABLE_TELEMETRY=1`` unless the variable is set already.
+The engine loads the library of the installed ``onnxruntime`` or ``onnxruntime-gpu`` package and
+calls it from C++. It first sets ``ORT_DISABLE_TELEMETRY=1``, unless the variable is set already.
 
-One process should not use CUDA through this engine *and* through ``import onnxruntime``: both
-copies would share one provider library. On the CPU they live side by side.
+Do not use CUDA through both this engine and ``import onnxruntime`` in one process: the two copies
+would share one provider library. On the CPU they can coexist.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from pathlib import Path
 from pyengine import _core
 from pyengine.errors import ModelError
 
-#: The first ONNX Runtime that keeps a network's external data inside the network's folder.
+#: The first ONNX Runtime that refuses external data outside the network's folder.
 OLDEST = "1.24.1"
 
-#: Names another ONNX Runtime than the installed package's: the path of the shared library.
+#: Path of a shared library to use instead of the installed package's.
 LIBRARY_VARIABLE = "PYENGINE_ORT_LIBRARY"
 
 CPU = "CPUExecutionProvider"
@@ -38,7 +37,7 @@ _PATTERNS = {
     "win32": "onnxruntime.dll",
 }
 _DRIVERS = {"linux": "libcuda.so.1", "win32": "nvcuda.dll"}
-#: Folders below ``nvidia/`` of the wheels for CUDA 13 (one folder) and 12 (one a library).
+#: Folders below ``nvidia/``: one for CUDA 13, one per library for CUDA 12.
 _CUDA_FOLDERS = (
     "cu13", "cuda_runtime", "cuda_nvrtc", "nvjitlink", "cublas", "cufft", "curand", "cudnn",
 )  # fmt: skip
@@ -48,44 +47,44 @@ _CUDA_FOLDERS = (
 def find_library() -> Path:
     """Return the path of ONNX Runtime's shared library.
 
-    Packages of ONNX Runtime share one folder, which may hold several libraries. A process loads
-    one: that of ``onnxruntime-gpu``, which has the CPU's provider as well, else the newest.
+    Packages of ONNX Runtime share one folder, which may hold several libraries. The library of
+    ``onnxruntime-gpu`` comes first, since it also has the CPU provider, then the newest.
 
-    Raises:
-        ModelError: no ONNX Runtime is installed.
-
+    Raises ModelError if ONNX Runtime is not installed.
     """
-    named = os.environ.get(LIBRARY_VARIABLE)
-    if named:
-        return Path(named)
-    spec = importlib.util.find_spec("onnxruntime")  # does not import it
-    folders = list(spec.submodule_search_locations or []) if spec is not None else []
+    override = os.environ.get(LIBRARY_VARIABLE)
+    if override:
+        return Path(override)
     pattern = _PATTERNS.get(sys.platform, "libonnxruntime.so*")
-    found = [path for folder in folders for path in (Path(folder) / "capi").glob(pattern)]
-    if len(found) > 1:
-        gpu = _recorded_names("onnxruntime-gpu")
-        return max(found, key=lambda path: (path.name in gpu, _numbers(path.name)))
-    if found:
-        return found[0]
+    libraries = [
+        path for folder in _folders("onnxruntime") for path in (folder / "capi").glob(pattern)
+    ]
+    if libraries:
+        gpu = _recorded_names("onnxruntime-gpu") if len(libraries) > 1 else ()
+        return max(libraries, key=lambda path: (path.name in gpu, _numbers(path.name)))
     raise ModelError(
-        "ONNX Runtime is needed to run a network: expected the package onnxruntime-gpu or "
-        f"onnxruntime ({OLDEST} or later) with {pattern}, got {folders or 'no such package'}. "
-        f"{_advice(_packages()) or 'Install one with pip'}"
+        f"running a network needs onnxruntime or onnxruntime-gpu, {OLDEST} or later, which is not "
+        f"installed or has no {pattern}. {_advice(_packages()) or 'Install one with pip'}"
     )
 
 
+def _folders(package: str) -> list[Path]:
+    """Return the folders of a package without importing it."""
+    spec = importlib.util.find_spec(package)
+    return [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
+
+
 def is_too_old(version: str) -> bool:
-    """Return whether a network's external data may name any file, as before :data:`OLDEST`."""
+    """Return whether a version of ONNX Runtime is older than :data:`OLDEST`."""
     return _numbers(version) < _numbers(OLDEST)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """Return the numbers of a version, or of a file's name that has one."""
     return tuple(int(digits) for digits in re.findall(r"\d+", text))
 
 
 def _recorded_names(package: str) -> frozenset[str]:
-    """Return the names of the files that a package installed; none where it is not there."""
+    """Return the names of the files that a package installed."""
     from importlib import metadata  # slow to import
 
     try:
@@ -96,37 +95,37 @@ def _recorded_names(package: str) -> frozenset[str]:
 
 
 def _packages() -> list[str]:
-    """Return the packages that have files in the folder ``onnxruntime``."""
+    """Return the packages with files in the folder ``onnxruntime``."""
     from importlib import metadata
 
     return sorted(set(metadata.packages_distributions().get("onnxruntime", [])))
 
 
 def _advice(packages: list[str]) -> str:
-    """Return the commands that leave one whole ONNX Runtime; "" without a package."""
+    """Return the commands that leave one complete ONNX Runtime, "" without packages."""
     if not packages:
         return ""
-    one = "onnxruntime-gpu" if driver_problem() is None else "onnxruntime"
-    return f"Fix it with `pip uninstall -y {' '.join(packages)}` and then `pip install {one}`"
+    package = "onnxruntime-gpu" if driver_problem() is None else "onnxruntime"
+    return f"Fix it with `pip uninstall -y {' '.join(packages)}` and then `pip install {package}`"
 
 
 def driver_problem() -> str | None:
-    """Return why the driver of an NVIDIA GPU cannot be loaded; None when it can."""
+    """Return why the NVIDIA driver cannot be loaded, or None."""
     driver = _DRIVERS.get(sys.platform)
-    return f"there is none for {sys.platform}" if driver is None else _try_load(driver)
+    return f"NVIDIA has no driver for {sys.platform}" if driver is None else _try_load(driver)
 
 
 @functools.cache
 def preload_cuda() -> tuple[str, ...]:
-    """Load the CUDA libraries of the ``nvidia-*`` wheels, so that ONNX Runtime finds them.
+    """Load the CUDA libraries of the ``nvidia-*`` wheels for ONNX Runtime; return their paths.
 
-    Does nothing where there is no driver of a GPU. Returns the paths of what was loaded.
+    Does nothing without a GPU driver.
     """
     if driver_problem() is not None:
         return ()
     libraries = _cuda_libraries()
     loaded: list[str] = []
-    while True:  # each may need another one: go round until nothing more loads
+    while True:  # libraries depend on each other: repeat until no more can be loaded
         done = [path for path in libraries if _try_load(path) is None]
         if not done:
             return tuple(loaded)
@@ -135,24 +134,20 @@ def preload_cuda() -> tuple[str, ...]:
 
 
 def _cuda_libraries() -> list[str]:
-    spec = importlib.util.find_spec("nvidia")
-    folders = list(spec.submodule_search_locations or []) if spec is not None else []
     windows = sys.platform == "win32"
     inside, pattern = ("bin", "*.dll") if windows else ("lib", "*.so*")
-    found: list[str] = []
-    for folder in folders:
+    paths: list[Path] = []
+    for folder in _folders("nvidia"):
         for name in _CUDA_FOLDERS:
-            place = Path(folder) / name / inside
-            found += [
-                str(path) for path in sorted(place.rglob(pattern)) if "stubs" not in path.parts
-            ]
-            if windows and place.is_dir():
-                os.add_dll_directory(str(place))  # type: ignore[attr-defined,unused-ignore]
-    return found
+            libraries = folder / name / inside
+            paths += (p for p in sorted(libraries.rglob(pattern)) if "stubs" not in p.parts)
+            if windows and libraries.is_dir():
+                os.add_dll_directory(str(libraries))  # type: ignore[attr-defined,unused-ignore]
+    return [str(path) for path in paths]
 
 
 def _try_load(library: str) -> str | None:
-    """Load a shared library for good; return why it cannot be, or None."""
+    """Load a shared library for the rest of the process; return the error, or None."""
     try:
         ctypes.CDLL(library)
     except OSError as error:
@@ -162,17 +157,15 @@ def _try_load(library: str) -> str | None:
 
 @dataclass(frozen=True)
 class RuntimeReport:
-    """What would be used to run a network here, and why.
+    """How networks would run on this machine.
 
     Attributes:
-        provider: the provider that ``providers=None`` would give; empty when there is none.
-        reason: why that one.
+        provider: the choice of ``providers=None``; empty without ONNX Runtime.
+        reason: the reason for that choice.
         library: path of ONNX Runtime's shared library.
-        version: of ONNX Runtime.
-        build: of ONNX Runtime.
-        available: providers that the library was built with, most wanted first.
-        problems: why each of the GPU's providers cannot be had; without those that can.
-        warnings: what a user should fix.
+        available: the providers of the library, the most preferred first.
+        problems: why a GPU provider is unavailable, by name.
+        warnings: problems of the installation for the user to fix.
     """
 
     provider: str
@@ -186,7 +179,7 @@ class RuntimeReport:
 
 
 def runtime_report(device_id: int = 0) -> RuntimeReport:
-    """Return what would be used to run a network, and why; never raises."""
+    """Return how networks would run on this machine. Never raises."""
     warnings = _package_warnings()
     try:
         library = find_library()
@@ -219,5 +212,5 @@ def _package_warnings() -> tuple[str, ...]:
         return ()
     from importlib import metadata
 
-    each = [f"{name} {metadata.version(name)}" for name in packages]
-    return (f"{' and '.join(each)} overwrite each other's files. {_advice(packages)}",)
+    versions = [f"{name} {metadata.version(name)}" for name in packages]
+    return (f"{' and '.join(versions)} overwrite each other's files. {_advice(packages)}",)

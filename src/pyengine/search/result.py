@@ -102,12 +102,12 @@ class SearchResult:
         the root, evaluated on first access, without search. None if the network has no such output.
         Raises EvaluationError if the network cannot be evaluated, for example without its file.
         """
-        return None if self.final_board is None else self.final_board.said()[0]
+        return None if self.final_board is None else self.final_board.prediction()[0]
 
     @property
     def score(self) -> float | None:
         """The predicted lead in points of the player to move at the end; see :attr:`ownership`."""
-        return None if self.final_board is None else self.final_board.said()[1]
+        return None if self.final_board is None else self.final_board.prediction()[1]
 
     def policy_at(self, temperature: float) -> npt.NDArray[np.float32]:
         """Return ``visits ** (1 / temperature)`` normalised, float32 [A].

@@ -1,4 +1,4 @@
-"""A network for Go 5x5 and what conversions made of it, once for all tests of conversions."""
+"""A network for Go 5x5 and its conversions, shared by all tests of conversions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every conversion of a network keeps, checks, refuses and leaves behind."""
+"""Behaviour that all conversions share: metadata, checks, refusals, files."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def metadata(path: Path | None) -> dict[str, str]:
     return {entry.key: entry.value for entry in onnx.load(path).metadata_props}
 
 
-# --- what a copy keeps
+# --- the copy
 
 
 @pytest.mark.parametrize("kind", ["int8", "float16"])
-def test_a_copy_is_used_as_the_original_is(
+def test_a_copy_has_the_interface_and_metadata_of_the_original(
     network: Path, kind: str, request: pytest.FixtureRequest
 ) -> None:
     report = request.getfixturevalue(kind)
@@ -44,10 +44,10 @@ def test_a_copy_is_used_as_the_original_is(
     assert json.loads(json.dumps(report.to_dict()))["path"] == str(report.path)
     spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
     assert pyengine.OnnxEvaluator(report.path, providers=["cpu"]).spec == spec
-    kept = metadata(report.path)
-    assert kept["author"] == "somebody"
-    assert pyengine.ModelSpec.from_json(kept["pyengine.spec"]) == spec
-    assert json.loads(kept[f"pyengine.{kind}"])["positions"] == 32
+    entries = metadata(report.path)
+    assert entries["author"] == "somebody"
+    assert pyengine.ModelSpec.from_json(entries["pyengine.spec"]) == spec
+    assert json.loads(entries[f"pyengine.{kind}"])["positions"] == 32
     before, after = onnx.load(network).graph, onnx.load(report.path).graph
     assert list(before.output) == list(after.output)
     assert [entry.name for entry in after.input] == ["planes"]
@@ -56,7 +56,7 @@ def test_a_copy_is_used_as_the_original_is(
 
 
 @both
-def test_a_fixed_batch_and_a_spec_that_is_given_are_kept(
+def test_a_copy_keeps_a_fixed_batch_and_an_explicit_spec(
     network: Path, tmp_path: Path, convert: Convert
 ) -> None:
     def change(model: Any) -> None:
@@ -66,15 +66,15 @@ def test_a_fixed_batch_and_a_spec_that_is_given_are_kept(
     source = changed(network, tmp_path / "in.onnx", change)
     spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
     assert spec is not None
-    given = replace(spec, value_for="first_player")
+    spec = replace(spec, value_for="first_player")
     out = tmp_path / "out.onnx"
-    convert(source, out, GAME, spec=given, limits=ANYTHING, **QUICK)
-    assert pyengine.OnnxEvaluator(out, providers=["cpu"]).spec == given
+    convert(source, out, GAME, spec=spec, limits=ANYTHING, **QUICK)
+    assert pyengine.OnnxEvaluator(out, providers=["cpu"]).spec == spec
     (planes,) = onnx.load(out).graph.input
     assert planes.type.tensor_type.shape.dim[0].dim_value == 4
 
 
-# --- what the checks let through
+# --- the checks
 
 
 @both
@@ -86,7 +86,7 @@ def test_a_network_that_fails_is_not_written(
     options = {"positions": 32, "games": 2, "write_undecided": True}
     report = convert(network, out, GAME, limits=NOTHING, **options)
     assert (report.outcome, report.path) == ("failed", None)
-    assert report.match is None  # what evaluates differently need not play
+    assert report.match is None
     assert "policy, mean" in {c.name for c in report.checks if c.outcome == "failed"}
     assert out.read_text() == "an older file"
 
@@ -115,12 +115,12 @@ def test_a_match_that_finishes_no_game_is_undecided(network: Path, tmp_path: Pat
     assert "no game finished" in report.checks[-1].detail
 
 
-# --- what is refused
+# --- refusals
 
 
 @pytest.mark.parametrize("name", ["int8", "float16"])
 @both
-def test_a_network_that_is_converted_already_is_refused(
+def test_a_converted_network_is_refused(
     tmp_path: Path, convert: Convert, name: str, request: pytest.FixtureRequest
 ) -> None:
     source = request.getfixturevalue(name).path
@@ -129,21 +129,21 @@ def test_a_network_that_is_converted_already_is_refused(
 
 
 @both
-def test_a_network_of_another_game_is_refused(
+def test_a_network_for_another_game_is_refused(
     network: Path, tmp_path: Path, convert: Convert
 ) -> None:
     with pytest.raises(ModelError, match="9"):
         convert(network, tmp_path / "out.onnx", "go(board_size=9)", **QUICK)
 
 
-def test_a_game_of_too_few_positions_is_refused(tmp_path: Path) -> None:
+def test_a_game_with_too_few_positions_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "net.onnx"
     conversion.leela_to_onnx(conversion.random_leela(1, 4, board_size=2), path)
     with pytest.raises(ConfigError, match="at least 32 distinct positions to calibrate on"):
         quantise(path, tmp_path / "out.onnx", "go(board_size=2)", positions=100, games=0)
 
 
-def test_other_types_than_float32_and_further_inputs_are_refused(network: Path) -> None:
+def test_an_input_that_is_not_float32_and_a_second_input_are_refused(network: Path) -> None:
     model = onnx.load(network)
     model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
     with pytest.raises(ModelError, match="expected a float32 input"):
@@ -180,8 +180,8 @@ def test_ctrl_c_leaves_nothing_behind(network: Path, tmp_path: Path, stage: str)
     assert list(tmp_path.iterdir()) == []
 
 
-def given(name: str) -> Callable[[Any], object]:
-    """Return a conversion with a value for one argument."""
+def argument(name: str) -> Callable[[Any], object]:
+    """Return a conversion as a function of one argument."""
     return lambda value: quantise(
         **{"model": "tic_tac_toe", "out": "out.onnx", "game": "tic_tac_toe", name: value}
     )
@@ -193,16 +193,16 @@ PATHS = wrong("None", "fraction", "list", "NUL")
 
 @cases(
     [
-        ("out", given("out"), all_but("text", "object", "function"), "out"),
-        ("game", given("game"), all_but("text", "NUL"), "num_distinct_actions"),
-        ("spec", given("spec"), all_but("None"), "spec"),
-        ("positions", given("positions"), all_but("huge"), "positions"),
-        ("games", given("games"), all_but("huge"), "games"),
-        ("simulations", given("simulations"), all_but("huge"), "simulations"),
-        ("match_seconds", given("match_seconds"), all_but("fraction", "huge"), "match_seconds"),
-        ("seed", given("seed"), all_but("huge"), "seed"),
-        ("limits", given("limits"), all_but("None"), "limits"),
-        ("on_progress", given("on_progress"), all_but("None", "function"), "on_progress"),
+        ("out", argument("out"), all_but("text", "object", "function"), "out"),
+        ("game", argument("game"), all_but("text", "NUL"), "num_distinct_actions"),
+        ("spec", argument("spec"), all_but("None"), "spec"),
+        ("positions", argument("positions"), all_but("huge"), "positions"),
+        ("games", argument("games"), all_but("huge"), "games"),
+        ("simulations", argument("simulations"), all_but("huge"), "simulations"),
+        ("match_seconds", argument("match_seconds"), all_but("fraction", "huge"), "match_seconds"),
+        ("seed", argument("seed"), all_but("huge"), "seed"),
+        ("limits", argument("limits"), all_but("None"), "limits"),
+        ("on_progress", argument("on_progress"), all_but("None", "function"), "on_progress"),
         *(
             (
                 name,
@@ -231,16 +231,19 @@ def test_a_wrong_argument_is_refused_and_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_least_values_are_named() -> None:
+def test_values_out_of_range_are_refused() -> None:
     for name, value in (("positions", 31), ("games", -1), ("simulations", 0), ("match_seconds", 0)):
         with pytest.raises(ConfigError, match=name):
-            given(name)(value)
+            argument(name)(value)
+    for name, value in (("blocks", -1), ("channels", 0), ("seed", -1), ("board_size", 20)):
+        with pytest.raises(ConfigError, match=f"{name}: expected"):
+            conversion.random_leela(**{"blocks": 1, "channels": 8, name: value})
     for margin in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(ConfigError, match="margin: expected"):
             conversion.Limits(margin=margin)
 
 
-# --- a copy never replaces what it is made of
+# --- a copy never replaces its source
 
 CHANGES: dict[str, Callable[[Any, Any], object]] = {
     "int8": lambda model, out: quantise(model, out, **TINY),

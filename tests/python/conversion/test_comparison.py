@@ -1,4 +1,4 @@
-"""Comparing a converted network with the original: figures, matches, positions."""
+"""Comparison of a converted network with the original: figures, matches, positions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ import pytest
 import pyengine
 from converted import GAME
 from pyengine.conversion import Limits, leela_to_onnx, random_leela
-from pyengine.conversion.comparison import Comparison, _match_check, _openings, compare, turned
+from pyengine.conversion.comparison import (
+    Comparison,
+    _match_check,
+    _openings,
+    compare,
+    symmetry_change,
+)
 from pyengine.conversion.positions import _turned, longest_game, observe, play_positions
 from pyengine.eval.bundled import game_of_model
 from pyengine.eval.evaluators import Evaluator
@@ -29,7 +35,7 @@ def positions(evaluator: Evaluator, count: int, seed: int = 0) -> list[State]:
 # --- figures
 
 
-def test_a_network_differs_from_itself_in_nothing_and_from_another_in_every_figure(
+def test_a_network_equals_itself_and_differs_from_another_in_every_figure(
     network: Path, tmp_path: Path
 ) -> None:
     leela_to_onnx(random_leela(3, 16, seed=5, board_size=5), tmp_path / "other.onnx")
@@ -41,22 +47,22 @@ def test_a_network_differs_from_itself_in_nothing_and_from_another_in_every_figu
     same = compare(mine, mine, states)
     assert (same.agreement, same.policy_max, same.value_max, same.regret) == (1, 0, 0, 0)
     assert all(check.passed for check in same.checks(Limits()))
-    checks = compare(mine, other, states).checks(Limits(), turned(mine, states))
+    checks = compare(mine, other, states).checks(Limits(), symmetry_change(mine, states))
     assert not any(check.passed for check in checks)
 
 
-def test_what_turning_the_board_changes_widens_the_limits() -> None:
-    unsure = Comparison(10, 0.4, 0.9, 0.9, 0.2, 0.3, agreement=0.2, regret=0.1)
+def test_the_change_under_symmetries_widens_the_limits() -> None:
+    change = Comparison(10, 0.4, 0.9, 0.9, 0.2, 0.3, agreement=0.2, regret=0.1)
     small = Comparison(10, 0.09, 0.2, 0.2, 0.04, 0.1, agreement=0.85, regret=0.002)
     assert not all(check.passed for check in small.checks(Limits()))
-    assert all(check.passed for check in small.checks(Limits(turned=0.25), unsure))
+    assert all(check.passed for check in small.checks(Limits(turned=0.25), change))
 
 
 # --- the match
 
 
 def result_of(*pairs: tuple[int, int], margin: float = 50.0) -> MatchResult:
-    """Return a match of these results of the games of a pair."""
+    """Return a match with the given results of pairs of games."""
     records = [
         GameRecord(pair=number, a_plays=a, opening=(), moves=(), result=pair[a])
         for number, pair in enumerate(pairs)
@@ -73,15 +79,15 @@ def test_the_match_is_a_test_against_the_margin() -> None:
     won, lost, even, open_game = (1, 1), (-1, -1), (1, -1), (0, -1)
     assert outcome(result_of(*[even, even, won, lost] * 8)) == "undecided"
     assert outcome(result_of(*[even, even, won, lost] * 60)) == "passed"
-    # 40 games that a network 80 Elo weaker plays: within the interval's upper end
+    # 40 games of a network 80 Elo weaker
     assert outcome(result_of(*[even, even, won, lost] * 4, lost, lost, lost)) != "passed"
     assert outcome(result_of(*[even, even, won, lost] * 10, *[lost] * 20)) == "failed"
     assert outcome(result_of(open_game)) == "undecided"
     assert outcome(result_of(*[even, even, won, lost] * 8, margin=150), 150) == "passed"
 
 
-def test_half_of_equal_networks_pass_soon_and_few_weaker_ones_ever() -> None:
-    """The promise of the checks: 800 games, no draws, 60 matches each."""
+def test_most_equal_networks_pass_and_few_weaker_ones() -> None:
+    """Simulates 60 matches of 800 games without draws per strength."""
 
     def passed(elo: float) -> int:
         rng = np.random.default_rng(5)
@@ -104,7 +110,7 @@ def test_half_of_equal_networks_pass_soon_and_few_weaker_ones_ever() -> None:
 def test_no_opening_is_played_twice() -> None:
     game = pyengine.load_game("tic_tac_toe")
     openings = _openings(game, pyengine.RolloutEvaluator(), 2000, seed=0, seconds=60)
-    assert 20 < len(openings) < 2000  # there are no more
+    assert 20 < len(openings) < 2000  # the game has no more
     assert len({game.new_initial_state(o).hash() for o in openings}) == len(openings)
     assert _openings(game, pyengine.UniformEvaluator(), 5, seed=0, seconds=1e-9)
 
@@ -112,7 +118,7 @@ def test_no_opening_is_played_twice() -> None:
 # --- positions
 
 
-def test_positions_come_from_whole_games_and_repeat_with_the_seed(network: Path) -> None:
+def test_positions_come_from_all_plies_and_repeat_with_the_seed(network: Path) -> None:
     evaluator = pyengine.OnnxEvaluator(network, providers=["cpu"])
     states = positions(evaluator, 100, seed=1)
     assert len(states) == 100
@@ -121,38 +127,47 @@ def test_positions_come_from_whole_games_and_repeat_with_the_seed(network: Path)
     assert min(plies) < 3
     assert max(plies) > 0.6 * longest_game(pyengine.load_game(GAME))
     again, other = (positions(evaluator, 100, seed) for seed in (1, 2))
-    histories = [[state.history() for state in each] for each in (states, again, other)]
+    histories = [[state.history() for state in sample] for sample in (states, again, other)]
     assert histories[0] == histories[1] != histories[2]
 
 
+def test_both_sets_mix_games(network: Path) -> None:
+    evaluator = pyengine.OnnxEvaluator(network, providers=["cpu"])
+    assert evaluator.spec is not None
+    for states in play_positions(pyengine.load_game(GAME), evaluator, evaluator.spec, 40, seed=0):
+        openings = [tuple(s.history()[:4]) for s in states if len(s.history()) >= 4]
+        assert len(set(openings)) >= 3  # the first moves identify a game
+        assert max(map(openings.count, openings)) < len(states) / 2
+
+
 @pytest.mark.parametrize("model", ["tic_tac_toe", "connect4"])
-def test_calibration_sees_no_position_of_the_comparison(model: str) -> None:
+def test_the_sets_share_no_position(model: str) -> None:
     evaluator = pyengine.OnnxEvaluator(pyengine.bundled_models()[model], providers=["cpu"])
     game, spec = game_of_model(model), evaluator.spec
     assert game is not None
     assert spec is not None
-    calibration, evaluate = play_positions(game, evaluator, spec, 300, seed=0)
-    if model == "tic_tac_toe":  # has fewer: 765 even without the end of the game in mind
-        assert 32 < min(len(calibration), len(evaluate)) < 300
+    calibration, comparison = play_positions(game, evaluator, spec, 300, seed=0)
+    if model == "tic_tac_toe":  # has only 765 positions up to symmetry
+        assert 32 < min(len(calibration), len(comparison)) < 300
     else:
-        assert (len(calibration), len(evaluate)) == (300, 300)
-    read = [
+        assert (len(calibration), len(comparison)) == (300, 300)
+    planes_of_sets = [
         {
             plane.tobytes()
             for state in states
             for plane in _turned(state.observation_tensor(spec), spec, game.num_symmetries)
         }
-        for states in (calibration, evaluate)
+        for states in (calibration, comparison)
     ]
-    assert not read[0] & read[1]
+    assert not planes_of_sets[0] & planes_of_sets[1]
     planes = observe(calibration, spec, game.num_symmetries, seed=0)
     assert len({plane.tobytes() for plane in planes}) == len(calibration)
-    assert not {plane.tobytes() for plane in planes} & read[1]
+    assert not {plane.tobytes() for plane in planes} & planes_of_sets[1]
 
 
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize(("name", "kinds"), [(GAME, 8), ("connect_four", 2)])
-def test_planes_are_seen_under_all_symmetries(name: str, kinds: int, layout: str) -> None:
+def test_planes_are_observed_under_all_symmetries(name: str, kinds: int, layout: str) -> None:
     game = pyengine.load_game(name)
     state = game.new_initial_state([0, 1, 2] if kinds == 2 else [1, 7])
     spec = pyengine.ModelSpec(layout=layout)

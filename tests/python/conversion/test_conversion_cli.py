@@ -1,4 +1,4 @@
-"""``pyengine convert``: what it makes, what it prints, its exit status."""
+"""``pyengine convert``: files, output, exit status."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def convert(*words: str | Path) -> int:
 
 @pytest.fixture
 def quantised(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what the command asks of the conversion, which returns the entry "report"."""
-    asked: dict[str, Any] = {}
+    """Replace the conversion: record its arguments and return the entry "report"."""
+    calls: dict[str, Any] = {}
 
     def quantise(*arguments: Any, **options: Any) -> ConversionReport:
-        asked.update(options, arguments=arguments)
-        return asked["report"]
+        calls.update(options, arguments=arguments)
+        return calls["report"]
 
     monkeypatch.setattr("pyengine.conversion.quantise", quantise)
-    return asked
+    return calls
 
 
 def report(path: Path | None, *checks: LimitCheck) -> ConversionReport:
-    alike = Comparison(64, 0, 0, 0, 0, 0, 1, 0)
-    return ConversionReport(path, checks, 64, alike, None, converted=2, kept=3, speedup=3.0)
+    comparison = Comparison(64, 0, 0, 0, 0, 0, 1, 0)
+    return ConversionReport(path, checks, 64, comparison, None, converted=2, kept=3, speedup=3.0)
 
 
 def test_random_weights_become_onnx_and_int8(tmp_path: Path, capsys: Output) -> None:
@@ -50,19 +50,19 @@ def test_random_weights_become_onnx_and_int8(tmp_path: Path, capsys: Output) -> 
     capsys.readouterr()
     small = ["--positions", "32", "--games", "2", "--simulations", "4", "--json"]
     status = convert("int8", network, "--game", "go", "-p", "board_size=5", *small)
-    found = json.loads(capsys.readouterr().out)
-    assert status == (0 if found["passed"] else 1)
-    assert (tmp_path / "w.int8.onnx").exists() == found["passed"]
-    assert {check["name"] for check in found["checks"]} >= {"policy, mean", "first choice"}
+    result = json.loads(capsys.readouterr().out)
+    assert status == (0 if result["passed"] else 1)
+    assert (tmp_path / "w.int8.onnx").exists() == result["passed"]
+    assert {check["name"] for check in result["checks"]} >= {"policy, mean", "first choice"}
 
 
-def test_a_float16_network_is_written_here_with_a_table(
+def test_a_float16_network_is_written_to_the_working_folder(
     tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     small = ["--positions", "32", "--games", "0"]
     assert convert("float16", "tic_tac_toe", *small) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for line in (
         "PASS  weight, max",
         "<= 65504  tensor",
@@ -70,12 +70,12 @@ def test_a_float16_network_is_written_here_with_a_table(
         "7 layers in float16, 3 in float32",
         "passed: written: tic_tac_toe.float16.onnx",
     ):
-        assert line in said
+        assert line in output
     assert convert("float16", "tic_tac_toe.float16.onnx", "-g", "tic_tac_toe", *small) == 1
     assert "float16 already" in capsys.readouterr().err
 
 
-def test_random_weights_may_become_onnx_at_once(tmp_path: Path, capsys: Output) -> None:
+def test_random_weights_can_be_written_as_onnx(tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "net.onnx"
     assert convert("random", "1x4", "--board-size", "4", "-o", path, "--json") == 0
     facts = json.loads(capsys.readouterr().out)
@@ -86,13 +86,15 @@ def test_random_weights_may_become_onnx_at_once(tmp_path: Path, capsys: Output) 
     assert engine.search(engine.game.new_initial_state(), simulations=10).simulations == 10
 
 
-def test_the_default_name_says_the_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_name_contains_the_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert convert("random", "1x4", "--board-size", "3") == 0
     assert read_leela("random-1x4.txt.gz").board_size == 3
 
 
-def test_a_network_that_loses_too_much_ends_with_1_and_a_table(
+def test_a_network_that_fails_exits_with_1_and_a_table(
     capsys: Output, quantised: dict[str, Any]
 ) -> None:
     quantised["report"] = report(
@@ -101,30 +103,30 @@ def test_a_network_that_loses_too_much_ends_with_1_and_a_table(
         LimitCheck("first choice", 0.95, 0.9, "passed"),
     )
     assert convert("int8", "connect4") == 1
-    said = capsys.readouterr().out
-    assert "FAIL  policy, mean" in said
-    assert "PASS  first choice" in said
-    assert "2 layers in int8, 3 in float32; 3.00 times" in said
-    assert "failed: nothing written" in said
+    output = capsys.readouterr().out
+    assert "FAIL  policy, mean" in output
+    assert "PASS  first choice" in output
+    assert "2 layers in int8, 3 in float32; 3.00 times" in output
+    assert "failed: nothing written" in output
 
 
 @pytest.mark.parametrize(("path", "status"), [(None, 1), (Path("net.int8.onnx"), 0)])
-def test_a_match_that_does_not_decide_is_open(
+def test_an_undecided_match_is_reported_as_open(
     capsys: Output, quantised: dict[str, Any], path: Path | None, status: int
 ) -> None:
     check = LimitCheck("match, evidence", 0.4, 2.944, "undecided", "2 won")
     quantised["report"] = report(path, check)
     options = [] if path is None else ["--write-undecided", "--margin", "80"]
     assert convert("int8", "connect4", *options) == status
-    said = capsys.readouterr().out
-    assert "OPEN  match, evidence" in said
-    assert f"undecided: {'nothing written' if path is None else 'written: net'}" in said
-    assert ("raise --games" in said) == (path is None)
+    output = capsys.readouterr().out
+    assert "OPEN  match, evidence" in output
+    assert f"undecided: {'nothing written' if path is None else 'written: net'}" in output
+    assert ("raise --games" in output) == (path is None)
     assert quantised["write_undecided"] == (path is not None)
     assert quantised["limits"].margin == (50 if path is None else 80)
 
 
-def test_a_bundled_network_knows_its_game_and_is_written_here(
+def test_a_bundled_network_implies_its_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quantised: dict[str, Any]
 ) -> None:
     quantised["report"] = report(None)
@@ -146,7 +148,7 @@ def test_a_bundled_network_knows_its_game_and_is_written_here(
         ("random 5x0", "channels: expected"),
         ("random 5x64 --board-size 20", "--board-size"),
         ("random 1x4 -o no/w.gz", "got no folder no"),
-        ("random 1x4 -o FOLDER", "found a directory of that name"),
+        ("random 1x4 -o FOLDER", "got a directory of that name"),
         ("float16 no.onnx --game go", "no.onnx is not a file"),
         ("float16 FILE", "name the game that"),
         ("float16 FILE --game go -o FILE", "expected an output other than the input"),
@@ -160,18 +162,18 @@ def test_a_bundled_network_knows_its_game_and_is_written_here(
         ("sgf no -g go -o out", "no does not exist"),
     ],
 )
-def test_wrong_use_ends_with_2_and_says_why(
+def test_wrong_use_exits_with_2_and_a_reason(
     tmp_path: Path, capsys: Output, arguments: str, words: str
 ) -> None:
     file = tmp_path / "net.onnx"
     file.write_bytes(b"")
     names = {"FILE": str(file), "FOLDER": str(tmp_path)}
     assert convert(*(names.get(word, word) for word in arguments.split())) == 2
-    said = " ".join(capsys.readouterr().err.replace("│", " ").split())
-    assert words in said
+    output = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert words in output
 
 
-def test_damaged_weights_end_with_1_and_one_line(tmp_path: Path, capsys: Output) -> None:
+def test_damaged_weights_exit_with_1_and_one_line(tmp_path: Path, capsys: Output) -> None:
     (tmp_path / "w.txt").write_text("7\n")
     assert convert("leela", tmp_path / "w.txt") == 1
     (line,) = capsys.readouterr().err.splitlines()

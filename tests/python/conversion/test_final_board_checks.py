@@ -1,4 +1,4 @@
-"""Conversions of networks that say what they expect of the last board."""
+"""Conversions of networks that predict the final board."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ from pyengine.train.network import new_network  # noqa: E402
 
 SPEC = pyengine.ModelSpec()
 
-
 Networks = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Networks:
-    """Return a function that writes networks of random weights for Go 5x5, each once."""
+    """Return a cached function that writes random networks for Go 5x5."""
     folder = tmp_path_factory.mktemp("networks")
 
     @functools.cache
@@ -62,39 +61,37 @@ def test_a_conversion_compares_ownership_and_score(tmp_path: Path, written: Netw
     assert failed == ["ownership, mean", "score, mean"]
 
 
-def test_another_board_is_refused_before_games_are_played(
-    tmp_path: Path, written: Networks
-) -> None:
+def test_another_board_is_refused_before_any_game(tmp_path: Path, written: Networks) -> None:
     source = written()
     for change in (quantise, to_float16):
-        with pytest.raises(pyengine.ModelError, match=r"does not fit the game: .*7,7.*found .*5,5"):
+        with pytest.raises(pyengine.ModelError, match=r"does not fit the game: .*7,7.*got .*5,5"):
             change(source, tmp_path / "out.onnx", "go(board_size=7)", **QUICK)
     assert not (tmp_path / "out.onnx").exists()
 
 
-def test_another_network_owns_other_points(tmp_path: Path, written: Networks) -> None:
+def test_different_networks_differ_in_ownership(tmp_path: Path, written: Networks) -> None:
     states = [pyengine.load_game(GAME).new_initial_state([n]) for n in range(8)]
     one, other = (pyengine.OnnxEvaluator(written(n), providers=["cpu"]) for n in (0, 1))
     assert compare(one, one, states).ownership_mean == 0
-    apart = compare(one, other, states)
-    checks = {check.name: check for check in apart.checks(Limits(turned=1.0), apart)}
+    difference = compare(one, other, states)
+    checks = {check.name: check for check in difference.checks(Limits(turned=1.0), difference)}
     assert not checks["ownership, mean"].passed
 
 
-def test_what_one_of_two_does_not_say_is_not_compared(tmp_path: Path, written: Networks) -> None:
+def test_outputs_that_one_network_lacks_are_not_compared(tmp_path: Path, written: Networks) -> None:
     states = [pyengine.load_game(GAME).new_initial_state()]
     one, other = (
-        pyengine.OnnxEvaluator(written(final_board=said), providers=["cpu"])
-        for said in (True, False)
+        pyengine.OnnxEvaluator(written(final_board=final_board), providers=["cpu"])
+        for final_board in (True, False)
     )
-    found = compare(one, other, states)
-    assert (found.ownership_mean, found.score_mean) == (None, None)
+    comparison = compare(one, other, states)
+    assert (comparison.ownership_mean, comparison.score_mean) == (None, None)
 
 
-def test_an_int8_copy_has_policy_and_value_alone(
+def test_an_int8_copy_has_only_policy_and_value(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Networks
 ) -> None:
-    monkeypatch.setitem(int8_copy._LIMITS, "agreement", 0.0)  # random weights prefer no move
+    monkeypatch.setitem(int8_copy._LIMITS, "agreement", 0.0)  # random networks agree on no move
     source = written()
     game = pyengine.load_game(GAME)
     states = [game.new_initial_state([n]) for n in range(25)]
@@ -110,13 +107,13 @@ def test_an_int8_copy_has_policy_and_value_alone(
     assert not [node.name for node in graph.node if any(head in node.name for head in heads)]
 
 
-def test_an_ownership_that_is_none_is_refused_before_the_games(
+def test_an_output_that_is_not_an_ownership_is_refused_before_any_game(
     tmp_path: Path, written: Networks
 ) -> None:
     source = written()
     spec = replace(SPEC, ownership_output="score", score_output=None)
     stages: list[str] = []
-    with pytest.raises(pyengine.EvaluationError, match="numbers of the last board, got"):
+    with pytest.raises(pyengine.EvaluationError, match="expected a final board"):
         quantise(
             source,
             tmp_path / "out.onnx",

@@ -1,4 +1,4 @@
-"""float16: what becomes half precision, what is spared, what the checks let through."""
+"""Conversion to float16: the converted layers and the checks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ import pytest
 import pyengine
 from converted import ANYTHING, GAME, QUICK, changed
 from pyengine.conversion import ConversionReport, LimitCheck, Limits, to_float16
-from pyengine.conversion.float16 import check_no_branches, range_check
-from pyengine.conversion.float16_graph import float32_nodes, half_tensors, rounded, to_half
+from pyengine.conversion.float16 import (
+    check_no_branches,
+    float32_nodes,
+    half_tensors,
+    range_check,
+    rounded,
+    to_half,
+)
 from pyengine.conversion.onnx_graph import FLOAT, HALF, INT8, batches
 from pyengine.errors import EvaluationError, ModelError
 from pyengine.eval.bundled import game_of_model
@@ -25,17 +31,17 @@ pytest.importorskip("onnxruntime.quantization", reason="ONNX Runtime has no quan
 
 TIGHT = Limits(
     policy_mean=0.003, policy_99=0.01, value_mean=0.003, agreement=0.96, regret=1e-4, turned=0
-)  # about three times what was measured
+)  # about three times the measured figures
 
 
 def scaled(network: Path, path: Path, factor: float) -> Path:
-    """Write a network of the same answers: the first block is larger inside by the factor."""
+    """Write an equivalent network whose first block is scaled inside by a factor."""
 
     def scale(model: Any) -> None:
-        by = {"block0.first.conv.w": factor, "block0.first.conv.b": factor}
-        by["block0.second.conv.w"] = 1 / factor
+        factors = {"block0.first.conv.w": factor, "block0.first.conv.b": factor}
+        factors["block0.second.conv.w"] = 1 / factor
         for tensor in model.graph.initializer:
-            array = onnx.numpy_helper.to_array(tensor) * np.float32(by.get(tensor.name, 1))
+            array = onnx.numpy_helper.to_array(tensor) * np.float32(factors.get(tensor.name, 1))
             tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
 
     return changed(network, path, scale)
@@ -56,10 +62,10 @@ def test_a_trained_network_passes(shared: Callable[..., Path], tmp_path: Path, n
     assert out.stat().st_size < 0.65 * source.stat().st_size
 
 
-# --- what becomes float16 ------------------------------------------------------------------------
+# --- the graph -----------------------------------------------------------------------------------
 
 
-def test_the_tower_is_float16_and_matrices_and_outputs_are_not(float16: ConversionReport) -> None:
+def test_the_tower_is_float16_but_not_matrices_and_outputs(float16: ConversionReport) -> None:
     assert (float16.converted, float16.kept) == (9, 3)
     model = onnx.load(float16.path)
     onnx.checker.check_model(model, full_check=True)
@@ -70,20 +76,20 @@ def test_the_tower_is_float16_and_matrices_and_outputs_are_not(float16: Conversi
     types = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
     for node in model.graph.node:
         if node.op_type in ("Conv", "Gemm"):
-            wanted = HALF if node.op_type == "Conv" else FLOAT
-            assert {types[name] for name in node.input if name in types} == {wanted}, node.name
+            expected = HALF if node.op_type == "Conv" else FLOAT
+            assert {types[name] for name in node.input if name in types} == {expected}, node.name
     casts = [node for node in model.graph.node if node.op_type == "Cast"]
-    assert len(casts) == 3  # of the input, and one for each head
+    assert len(casts) == 3  # the input and two heads
 
 
-def test_a_batch_larger_than_the_positions_is_filled_with_them_again() -> None:
+def test_a_batch_larger_than_the_sample_repeats_positions() -> None:
     planes = np.arange(3, dtype=np.float32).reshape(3, 1, 1, 1)
     (batch,) = batches(planes, (8, 1, 1, 1))
     assert batch.ravel().tolist() == [0, 1, 2, 0, 1, 2, 0, 1]
 
 
-def test_weights_that_are_inputs_too_become_weights_alone(network: Path, tmp_path: Path) -> None:
-    """As in files of ONNX's versions before 1.4."""
+def test_weights_that_are_also_inputs_become_plain_weights(network: Path, tmp_path: Path) -> None:
+    """ONNX before IR version 4 lists weights as inputs."""
 
     def declare(model: Any) -> None:
         for tensor in model.graph.initializer:
@@ -97,19 +103,19 @@ def test_weights_that_are_inputs_too_become_weights_alone(network: Path, tmp_pat
 
 
 def graph_of(*nodes: tuple[str, list[str], str], outputs: tuple[str, ...]) -> Any:
-    """Return a model of nodes (operator, inputs, output), each named as its output."""
+    """Return a model of nodes (operator, inputs, output) that are named after their outputs."""
     value = onnx.helper.make_tensor_value_info
-    made = [onnx.helper.make_node(kind, given, [out], name=out) for kind, given, out in nodes]
+    protos = [onnx.helper.make_node(kind, inputs, [out], name=out) for kind, inputs, out in nodes]
     weights = [onnx.numpy_helper.from_array(np.ones((4, 4, 1, 1), np.float32), "w")]
     graph = onnx.helper.make_graph(
-        made, "test", [value("planes", FLOAT, ["N", 4, 3, 3])],
+        protos, "test", [value("planes", FLOAT, ["N", 4, 3, 3])],
         [value(name, FLOAT, None) for name in outputs], weights,
     )  # fmt: skip
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
     return onnx.shape_inference.infer_shapes(model)
 
 
-def test_sums_over_the_board_and_what_lies_between_them_stay_in_float32() -> None:
+def test_sums_over_the_board_and_nodes_between_them_stay_in_float32() -> None:
     model = graph_of(
         ("Conv", ["planes", "w"], "stem"),
         ("GlobalAveragePool", ["stem"], "mean"),
@@ -129,7 +135,7 @@ def test_sums_over_the_board_and_what_lies_between_them_stay_in_float32() -> Non
     )  # fmt: skip
 
 
-def test_a_weight_of_both_types_is_there_twice_and_each_tensor_is_cast_once() -> None:
+def test_a_weight_of_both_types_is_stored_twice_and_each_tensor_is_cast_once() -> None:
     model = graph_of(
         ("Conv", ["planes", "w"], "tower"),
         ("Conv", ["tower", "w"], "policy"),
@@ -143,7 +149,7 @@ def test_a_weight_of_both_types_is_there_twice_and_each_tensor_is_cast_once() ->
     assert [node.op_type for node in model.graph.node] == ["Conv", "Cast", "Conv", "Conv"]
 
 
-def test_an_input_of_int8_is_cast_to_both_types() -> None:
+def test_an_int8_input_is_cast_to_both_types() -> None:
     model = graph_of(
         ("Conv", ["planes", "w"], "tower"),
         ("Conv", ["tower", "w"], "policy"),
@@ -163,11 +169,10 @@ def test_an_input_of_int8_is_cast_to_both_types() -> None:
 
 
 def failed(report: Any) -> list[LimitCheck]:
-    """Return the checks that failed."""
     return [check for check in report.checks if check.outcome == "failed"]
 
 
-def test_weights_beyond_float16_are_refused_with_the_figure(network: Path, tmp_path: Path) -> None:
+def test_weights_beyond_float16_fail(network: Path, tmp_path: Path) -> None:
     source, out = scaled(network, tmp_path / "in.onnx", 1e6), tmp_path / "out.onnx"
     out.write_text("an older file")
     report = to_float16(source, out, GAME, limits=ANYTHING, **QUICK)
@@ -180,15 +185,13 @@ def test_weights_beyond_float16_are_refused_with_the_figure(network: Path, tmp_p
     assert report.to_dict()["comparison"] is None
 
 
-def test_a_number_that_is_none_fails_wherever_it_stands() -> None:
+def test_nan_fails_in_any_position() -> None:
     for largest in ({"a": 1.0, "b": float("nan")}, {"b": float("nan"), "a": 1.0}):
         check = range_check("weight, max", largest, 65504.0)
         assert (check.outcome, "tensor b" in check.detail) == ("failed", True)
 
 
-def test_activations_beyond_float16_are_refused_with_the_figure(
-    network: Path, tmp_path: Path
-) -> None:
+def test_activations_beyond_float16_fail(network: Path, tmp_path: Path) -> None:
     source = scaled(network, tmp_path / "in.onnx", 4e4)
     report = to_float16(source, tmp_path / "out.onnx", GAME, limits=ANYTHING, **QUICK)
     (activation,) = failed(report)
@@ -197,7 +200,7 @@ def test_activations_beyond_float16_are_refused_with_the_figure(
     assert not (tmp_path / "out.onnx").exists()
 
 
-def test_what_is_compared_rounds_where_the_cpu_does_not(network: Path, tmp_path: Path) -> None:
+def test_the_compared_network_rounds_if_the_cpu_does_not(network: Path, tmp_path: Path) -> None:
     source, spec = scaled(network, tmp_path / "in.onnx", 4e4), pyengine.OnnxEvaluator(network).spec
     model = onnx.shape_inference.infer_shapes(onnx.load(source))
     half = to_half(model, float32_nodes(model))
@@ -210,17 +213,17 @@ def test_what_is_compared_rounds_where_the_cpu_does_not(network: Path, tmp_path:
         pyengine.OnnxEvaluator(tmp_path / name, spec, providers=["cpu"])
         for name in ("half.onnx", "rounded.onnx")
     )
-    direct.evaluate([state])  # no error: there is no half precision between the convolutions
+    direct.evaluate([state])  # no error: the CPU computes the convolutions in float32
     with pytest.raises(EvaluationError):
         rounding.evaluate([state])
 
 
-# --- what cannot be converted --------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
-def test_a_network_whose_layers_all_stay_is_refused(tmp_path: Path) -> None:
+def test_a_network_without_layers_to_convert_is_refused(tmp_path: Path) -> None:
     source = TinyModel().write(tmp_path / "in.onnx")
-    with pytest.raises(ModelError, match="got none among 2 that need not stay in float32"):
+    with pytest.raises(ModelError, match="but all 2 must stay in float32"):
         to_float16(source, tmp_path / "out.onnx", "tic_tac_toe", spec=pyengine.ModelSpec(), **QUICK)
 
 

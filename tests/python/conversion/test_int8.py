@@ -1,4 +1,4 @@
-"""int8: what is quantised and what is spared."""
+"""Conversion to int8: the quantised layers and the checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
 pytest.importorskip("onnxruntime.quantization", reason="ONNX Runtime has no quantiser")
 
 
-def test_the_tower_is_int8_and_stem_sums_and_heads_are_not(
+def test_the_tower_is_int8_but_not_stem_sums_and_heads(
     network: Path, int8: ConversionReport
 ) -> None:
     assert (int8.converted, int8.kept) == (6, 3)
@@ -37,7 +37,7 @@ def test_the_tower_is_int8_and_stem_sums_and_heads_are_not(
                 weight = made_by[node.input[1]]
                 assert types[source.input[2]] == onnx.TensorProto.UINT8
                 assert types[weight.input[0]] == onnx.TensorProto.INT8
-                assert list(scales[weight.input[1]]) == [16]  # one of each channel
+                assert list(scales[weight.input[1]]) == [16]  # one per channel
         if node.op_type == "Gemm":
             assert source is not None
             assert source.op_type != "DequantizeLinear", node.name
@@ -50,8 +50,8 @@ def test_a_network_without_a_tower_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out.onnx").exists()
 
 
-def test_a_shortcut_of_the_planes_makes_no_layer_a_first_one() -> None:
-    """As in pre-activation networks that add the planes themselves to the first block."""
+def test_a_shortcut_of_the_planes_adds_no_first_layer() -> None:
+    """Pre-activation networks may add the planes to the output of the first block."""
     node = onnx.helper.make_node
     nodes = [
         node("Conv", ["planes", "w"], ["a"], name="first"),

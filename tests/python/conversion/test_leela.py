@@ -1,4 +1,4 @@
-"""Leela Zero weights: what is read, what is refused, and that ONNX computes what the file says."""
+"""Leela Zero weights: files, damaged files, ONNX against a naive reference, random networks."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from pyengine.conversion import (
     read_leela,
     write_leela,
 )
-from pyengine.errors import ConfigError, ModelError
+from pyengine.errors import ModelError
 
 BLACK, WHITE = 0, 1
-LINES = 1 + 4 + 2 * 8 + 14  # of two blocks
+LINES = 1 + 4 + 2 * 8 + 14  # two blocks
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +37,12 @@ def weights() -> LeelaWeights:
 
 @pytest.fixture
 def lines(weights: LeelaWeights, tmp_path: Path) -> list[str]:
-    """Return the lines of its file."""
+    """Return the lines of the network's file."""
     write_leela(weights, tmp_path / "whole.txt")
     return (tmp_path / "whole.txt").read_text().splitlines()
 
 
-# --- an independent reading of the format --------------------------------------------------------
+# --- a naive reference ---------------------------------------------------------------------------
 
 
 def naive_planes(moves: list[tuple[int, int] | None], size: int) -> np.ndarray:
@@ -61,7 +61,7 @@ def naive_planes(moves: list[tuple[int, int] | None], size: int) -> np.ndarray:
 
 
 def naive_conv(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
-    """Return the sum over a window of zeros outside the board, point by point."""
+    """Convolve point by point with zero padding."""
     outputs, _, size, _ = kernel.shape
     pad, edge = size // 2, x.shape[-1]
     y = np.zeros((outputs, edge, edge))
@@ -76,7 +76,7 @@ def naive_conv(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
 
 def naive_forward(lines: list[str], planes: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the policy's probabilities and the value, straight from the lines of the file."""
+    """Return policy and value, computed from the lines of the file."""
     tensors = [np.array([float(word) for word in line.split()]) for line in lines[1:]]
     channels = len(tensors[1])
 
@@ -93,11 +93,11 @@ def naive_forward(lines: list[str], planes: np.ndarray) -> tuple[np.ndarray, flo
         x = np.maximum(x + layer(inner, block + 4, 3), 0)
     moves = np.maximum(layer(x, heads, 1), 0).ravel()
     logits = tensors[heads + 4].reshape(-1, len(moves)) @ moves + tensors[heads + 5]
-    evaluated = np.maximum(layer(x, heads + 6, 1), 0).ravel()
-    hidden = tensors[heads + 10].reshape(-1, len(evaluated)) @ evaluated + tensors[heads + 11]
+    flat = np.maximum(layer(x, heads + 6, 1), 0).ravel()
+    hidden = tensors[heads + 10].reshape(-1, len(flat)) @ flat + tensors[heads + 11]
     value = math.tanh(tensors[heads + 12] @ np.maximum(hidden, 0) + tensors[heads + 13][0])
-    shares = np.exp(logits - logits.max())
-    return shares / shares.sum(), value
+    policy = np.exp(logits - logits.max())
+    return policy / policy.sum(), value
 
 
 def play(game: pyengine.Game, moves: list[tuple[int, int] | None]) -> pyengine.State:
@@ -109,10 +109,10 @@ def play(game: pyengine.Game, moves: list[tuple[int, int] | None]) -> pyengine.S
     return state
 
 
-def on_actions(shares: np.ndarray, size: int) -> np.ndarray:
-    """Return probabilities in the engine's order: the top row first."""
-    board = shares[:-1].reshape(size, size)[::-1]
-    return np.append(board.ravel(), shares[-1])
+def on_actions(policy: np.ndarray, size: int) -> np.ndarray:
+    """Return probabilities in the engine's order, top row first."""
+    board = policy[:-1].reshape(size, size)[::-1]
+    return np.append(board.ravel(), policy[-1])
 
 
 LINES_OF_PLAY: list[list[tuple[int, int] | None]] = [
@@ -127,29 +127,29 @@ LINES_OF_PLAY: list[list[tuple[int, int] | None]] = [
 
 
 @pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("preset", [False, True], ids=["its own spec", "the preset"])
-def test_the_onnx_file_computes_what_the_weights_say(
+@pytest.mark.parametrize("preset", [False, True], ids=["spec of the file", "preset"])
+def test_the_onnx_file_equals_the_reference(
     weights: LeelaWeights, lines: list[str], tmp_path: Path, version: int, preset: bool
 ) -> None:
     pytest.importorskip("onnx")
     leela_to_onnx(replace(weights, version=version), tmp_path / "net.onnx")
     game = pyengine.load_game("go", board_size=5)
-    given = pyengine.ModelSpec.leela_zero(game) if preset else None
-    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", given, providers=["cpu"])
+    spec = pyengine.ModelSpec.leela_zero(game) if preset else None
+    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", spec, providers=["cpu"])
     for moves in LINES_OF_PLAY:
         state = play(game, moves)
-        shares, value = naive_forward(lines, naive_planes(moves, 5))
-        expected = on_actions(shares, 5)
+        probabilities, value = naive_forward(lines, naive_planes(moves, 5))
+        expected = on_actions(probabilities, 5)
         illegal = np.setdiff1d(np.arange(26), state.legal_actions())
         expected[illegal] = 0
         if version == 2 and not preset and state.current_player() == WHITE:
-            value = -value  # the file's is for Black, and only its own spec says so
+            value = -value  # the file's value is for Black, which the preset ignores
         policy, values = network.evaluate([state])
         np.testing.assert_allclose(policy[0], expected / expected.sum(), atol=2e-5)
         assert values[0] == pytest.approx(value, abs=2e-5)
 
 
-def test_the_onnx_file_names_its_spec_and_takes_any_batch(
+def test_the_onnx_file_contains_its_spec_and_accepts_any_batch(
     weights: LeelaWeights, tmp_path: Path
 ) -> None:
     onnx = pytest.importorskip("onnx")
@@ -174,32 +174,27 @@ def test_only_a_file_of_version_2_evaluates_for_black(weights: LeelaWeights) -> 
 
 @pytest.mark.parametrize("name", ["w.txt", "w.txt.gz", "weights"])
 @pytest.mark.parametrize("version", [1, 2])
-def test_what_is_written_is_read_back(
+def test_written_weights_are_read_back(
     weights: LeelaWeights, tmp_path: Path, name: str, version: int
 ) -> None:
-    given = replace(weights, version=version)
-    write_leela(given, tmp_path / name)
-    found = read_leela(tmp_path / name)
-    assert found.version == version
-    assert (len(found.blocks), found.channels, found.board_size) == (2, 6, 5)
-    for ours, theirs in zip(given.tensors(), found.tensors(), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+    weights = replace(weights, version=version)
+    write_leela(weights, tmp_path / name)
+    read = read_leela(tmp_path / name)
+    assert read.version == version
+    assert (len(read.blocks), read.channels, read.board_size) == (2, 6, 5)
+    for expected, actual in zip(weights.tensors(), read.tensors(), strict=True):
+        np.testing.assert_array_equal(expected, actual)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_gzip_is_known_by_its_content_and_not_by_the_name(
-    weights: LeelaWeights, tmp_path: Path
+def test_gzip_is_detected_by_content_and_line_ends_are_ignored(
+    weights: LeelaWeights, lines: list[str], tmp_path: Path
 ) -> None:
     write_leela(weights, tmp_path / "w.gz")
     (tmp_path / "w.gz").rename(tmp_path / "network")
-    assert read_leela(tmp_path / "network").channels == 6
-
-
-def test_line_ends_of_windows_and_blank_lines_at_the_end_do_no_harm(
-    lines: list[str], tmp_path: Path
-) -> None:
     (tmp_path / "w.txt").write_bytes("\r\n".join([*lines, "", ""]).encode())
-    assert read_leela(tmp_path / "w.txt").channels == 6
+    for name in ("network", "w.txt"):
+        assert read_leela(tmp_path / name).channels == 6
 
 
 def replaced(number: int, line: str) -> Callable[[list[str]], list[str]]:
@@ -208,7 +203,7 @@ def replaced(number: int, line: str) -> Callable[[list[str]], list[str]]:
 
 
 def shorter(number: int) -> Callable[[list[str]], list[str]]:
-    """Return a function that leaves out the last number of a line."""
+    """Return a function that drops the last number of a line."""
     return lambda lines: replaced(number, lines[number - 1].rpartition(" ")[0])(lines)
 
 
@@ -218,7 +213,7 @@ DAMAGED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
         for version in ("3", "0", "1.0", "", "ONNX", "1 2")
     },
     **{
-        f"{count} lines": (lambda lines, count=count: lines[:count], "19 lines and 8 for each")
+        f"{count} lines": (lambda lines, count=count: lines[:count], "19 lines and 8 per block")
         for count in (1, 5, 18, LINES - 1)
     },
     **{
@@ -239,21 +234,24 @@ DAMAGED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
         lambda lines: replaced(5, "-0.5 " + lines[4].partition(" ")[2])(lines),
         "line 5: the variances of the input convolution: expected numbers of at least 0, got -0.5",
     ),
-    "no square board": (replaced(LINES - 8, "0 " * 28), "the policy: expected 28 x"),
+    "a board that is not square": (replaced(LINES - 8, "0 " * 28), "the policy: expected 28 x"),
     "17 planes": (replaced(2, "0 " * (17 * 9 * 6)), "line 2: .*expected 6 x 18 x 3 x 3 numbers"),
     "lines after an empty one": (lambda lines: [*lines, "", "0"], "lines"),
-    "too many lines": (lambda _: ["1", *["0"] * 1000], "line 820: more than 100 blocks"),
-    "too long a line": (replaced(2, "0 " * (9 * 1024**2 + 2)), "line 2: more than 100 blocks"),
+    "too many lines": (lambda _: ["1", *["0"] * 1000], "line 820: expected at most 100 blocks"),
+    "too long a line": (
+        replaced(2, "0 " * (9 * 1024**2 + 2)),
+        "line 2: expected at most 100 blocks",
+    ),
 }
 
 
-@pytest.mark.parametrize(("damage", "said"), DAMAGED.values(), ids=DAMAGED)
+@pytest.mark.parametrize(("damage", "message"), DAMAGED.values(), ids=DAMAGED)
 def test_a_damaged_file_is_refused_with_its_line(
-    lines: list[str], tmp_path: Path, damage: Callable[[list[str]], list[str]], said: str
+    lines: list[str], tmp_path: Path, damage: Callable[[list[str]], list[str]], message: str
 ) -> None:
     path = tmp_path / "damaged.txt"
     path.write_text("\n".join(damage(lines)) + "\n", "utf-8")
-    with pytest.raises(ModelError, match=f"{re.escape(str(path))}.*({said})"):
+    with pytest.raises(ModelError, match=f"{re.escape(str(path))}.*({message})"):
         read_leela(path)
 
 
@@ -272,7 +270,7 @@ def test_a_damaged_gzip_file_is_refused(weights: LeelaWeights, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", gzip.compress(b"", mtime=0), bytes(range(256))])
-def test_other_files_are_refused(tmp_path: Path, data: bytes) -> None:
+def test_files_without_weights_are_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "w").write_bytes(data)
     for path in (tmp_path / "w", tmp_path / "absent.txt", tmp_path):
         with pytest.raises(ModelError, match="expected"):
@@ -315,49 +313,43 @@ def test_a_random_network_has_preferences_and_looks_at_the_board(
     assert np.abs(value).max() < 0.999
 
 
-def test_a_size_out_of_range_is_refused() -> None:
-    for field, value in (("blocks", -1), ("channels", 0), ("seed", -1), ("board_size", 20)):
-        with pytest.raises(ConfigError, match=f"{field}: expected"):
-            random_leela(**{"blocks": 1, "channels": 8, field: value})
-
-
 # --- the program itself --------------------------------------------------------------------------
 
 
 def leelaz() -> str:
-    """Return the program; skip the test where it is absent."""
-    found = shutil.which("leelaz") or shutil.which("leelaz", path="/usr/games")
-    if found is None:
+    """Return the program, or skip the test."""
+    program = shutil.which("leelaz") or shutil.which("leelaz", path="/usr/games")
+    if program is None:
         pytest.skip("the program leelaz is not installed (Debian: leela-zero)")
-    return found
+    return program
 
 
 def heatmaps(path: Path, moves: list[str]) -> list[tuple[np.ndarray, float]]:
-    """Return leelaz' probabilities [362], bottom row first, and winrate after each move."""
+    """Return Leela Zero's probabilities [362], bottom row first, and winrate after each move."""
     colours = ("b", "w")
-    typed = [
+    commands = [
         line
         for i, move in enumerate(moves)
         for line in (f"play {colours[i % 2]} {move}", "heatmap 0")
     ]
     done = subprocess.run(
         [leelaz(), "--gtp", "--cpu-only", "--noponder", "-t", "1", "-w", str(path)],
-        input="\n".join([*typed, "quit", ""]),
+        input="\n".join([*commands, "quit", ""]),
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-    said = done.stderr + done.stdout
+    output = done.stderr + done.stdout
     tables = re.findall(
-        r"((?:^(?: *\d+){19} *\n){19})^pass: *(\d+)\n^winrate: *([0-9.]+)$", said, re.M
+        r"((?:^(?: *\d+){19} *\n){19})^pass: *(\d+)\n^winrate: *([0-9.]+)$", output, re.M
     )
-    assert len(tables) == len(moves), said
-    found = []
+    assert len(tables) == len(moves), output
+    results = []
     for board, passing, winrate in tables:
         rows = np.array([line.split() for line in board.splitlines()], np.float64)
-        found.append((np.append(rows[::-1].ravel(), float(passing)) / 1000, float(winrate)))
-    return found
+        results.append((np.append(rows[::-1].ravel(), float(passing)) / 1000, float(winrate)))
+    return results
 
 
-def test_leelaz_evaluates_as_the_converted_network_does(tmp_path: Path) -> None:
+def test_leela_zero_evaluates_like_the_converted_network(tmp_path: Path) -> None:
     leelaz()
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
@@ -372,10 +364,10 @@ def test_leelaz_evaluates_as_the_converted_network_does(tmp_path: Path) -> None:
         _, value = network.evaluate([state])
         assert (1 + value[0]) / 2 == pytest.approx(winrate, abs=2e-5)
         (logits,) = session.run(["policy"], {"planes": state.observation_tensor(spec)[None]})
-        shares = np.exp(logits[0] - logits.max())
-        shares /= shares.sum()
-        # It prints thousandths, rounded down, of the free points.
+        policy = np.exp(logits[0] - logits.max())
+        policy /= policy.sum()
+        # Leela Zero prints thousandths, rounded down.
         legal = state.legal_actions()
-        theirs, ours = on_actions(heat, 19)[legal], on_actions(shares, 19)[legal]
+        theirs, ours = on_actions(heat, 19)[legal], on_actions(policy, 19)[legal]
         assert (theirs <= ours + 2e-5).all()
         assert (theirs > ours - 1e-3 - 2e-5).all()

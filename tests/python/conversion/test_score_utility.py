@@ -1,4 +1,4 @@
-"""Copies of networks whose value counts points."""
+"""Score utility: copies of networks whose value counts points."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SPEC = ModelSpec(planes=PLANES, score_output="lead")
 WDL = ("draw", "loss", "win")
 
 
-def say_score(model: Any) -> None:
-    """Add an output [N]: by how many stones the player to move leads."""
+def add_score(model: Any) -> None:
+    """Add an output [N]: the lead of the player to move in stones."""
     helper, numbers = onnx.helper, onnx.numpy_helper.from_array
     signs = np.repeat([1, -1, 0], 9).astype(np.float32)[:, None]
     model.graph.initializer.extend(
@@ -42,13 +42,13 @@ def say_score(model: Any) -> None:
     model.graph.output.append(helper.make_tensor_value_info("lead", 1, ["N"]))
 
 
-def write(folder: Path, **given: Any) -> Path:
-    plain = TinyModel(**given).write(folder / "plain.onnx")
-    return changed(plain, folder / "net.onnx", say_score)
+def write(folder: Path, **options: Any) -> Path:
+    plain = TinyModel(**options).write(folder / "plain.onnx")
+    return changed(plain, folder / "net.onnx", add_score)
 
 
 def old_file(model: Any) -> None:
-    """Make a file that lists its constants as inputs, as the first ones did."""
+    """List constants as inputs, as before IR version 4."""
     model.ir_version = 3
     for tensor in model.graph.initializer:
         info = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
@@ -56,20 +56,20 @@ def old_file(model: Any) -> None:
 
 
 def taken_names(model: Any) -> None:
-    """Use the names that a copy would give its nodes."""
+    """Use names that the copy would generate."""
     for name in ("value_with_score.1", "value_with_score.3"):
         model.graph.node.append(onnx.helper.make_node("Neg", ["flat"], [name], name=name))
 
 
 def rename(model: Any, kind: str, value: str = "value") -> None:
-    """Let another function than tanh make the value, and call it otherwise."""
+    """Replace the value's tanh by another operator, and rename the value."""
     node = next(node for node in model.graph.node if node.op_type == "Tanh")
     node.op_type, node.output[0] = kind, value
     next(entry for entry in model.graph.output if entry.name == "value").name = value
 
 
 def renamed_value(model: Any) -> None:
-    """Let the value be known by its size alone."""
+    """Make the value identifiable only by its size."""
     rename(model, "Tanh", "winner")
 
 
@@ -78,7 +78,7 @@ def values(path: Path, spec: ModelSpec | None = None) -> np.ndarray:
 
 
 def leads() -> np.ndarray:
-    return np.array([0, -1, -1, -1])  # stones of the player to move, less the other's
+    return np.array([0, -1, -1, -1])  # stones of the player to move minus the opponent's
 
 
 def lead_of(points: float) -> np.ndarray:
@@ -99,37 +99,36 @@ def lead_of(points: float) -> np.ndarray:
     ids=str,
 )
 def test_a_value_of_any_kind_counts_the_score(spec: dict[str, Any], tmp_path: Path) -> None:
-    given = ModelSpec(planes=PLANES, score_output="lead", **spec)
+    before = ModelSpec(planes=PLANES, score_output="lead", **spec)
     size = 3 if "value" in spec else 1
     source = write(tmp_path, value_size=size)
     kind = spec.get("value_kind")
-    if kind is not None:  # tanh makes none of them
+    if kind is not None:  # the model ends with tanh
         probabilities = "Softmax" if size == 3 else "Sigmoid"
         after = {"probs": probabilities, "log_probs": "LogSoftmax", "logits": "Neg"}
         source = changed(source, tmp_path / "kind.onnx", lambda model: rename(model, after[kind]))
-    before = values(source, given)
-    found = with_score_utility(source, tmp_path / "out.onnx", weight=0.25, points=2.0, spec=given)
-    expected = 0.75 * before + 0.25 * lead_of(2.0)
+    out = tmp_path / "out.onnx"
+    after = with_score_utility(source, out, weight=0.25, points=2.0, spec=before)
+    expected = 0.75 * values(source, before) + 0.25 * lead_of(2.0)
     np.testing.assert_allclose(values(tmp_path / "out.onnx"), expected, atol=1e-6)
-    assert found.value == "scalar"
-    assert found.score_output == "lead"
-    assert OnnxEvaluator(tmp_path / "out.onnx", providers=["cpu"]).spec == found
+    assert (after.value, after.score_output) == ("scalar", "lead")
+    assert OnnxEvaluator(out, providers=["cpu"]).spec == after
 
 
-def test_policy_score_and_metadata_stay(tmp_path: Path) -> None:
+def test_policy_score_and_metadata_are_kept(tmp_path: Path) -> None:
     source = write(tmp_path, metadata={"author": "somebody"})
     with_score_utility(source, tmp_path / "out.onnx", spec=SPEC)
-    one = OnnxEvaluator(source, SPEC, providers=["cpu"])
-    other = OnnxEvaluator(tmp_path / "out.onnx", providers=["cpu"])
-    np.testing.assert_array_equal(one.evaluate(STATES)[0], other.evaluate(STATES)[0])
-    np.testing.assert_array_equal(other.evaluate_final_board(STATES)[1], leads())
+    original = OnnxEvaluator(source, SPEC, providers=["cpu"])
+    copy = OnnxEvaluator(tmp_path / "out.onnx", providers=["cpu"])
+    np.testing.assert_array_equal(original.evaluate(STATES)[0], copy.evaluate(STATES)[0])
+    np.testing.assert_array_equal(copy.evaluate_final_board(STATES)[1], leads())
     model = onnx.load(tmp_path / "out.onnx")
     assert [entry.name for entry in model.graph.output] == ["policy", "value_with_score", "lead"]
     assert {entry.key for entry in model.metadata_props} == {"author", "pyengine.spec"}
     onnx.checker.check_model(model, full_check=True)
 
 
-def test_a_weight_of_0_is_the_network_and_a_weight_of_1_the_score(tmp_path: Path) -> None:
+def test_weight_0_is_the_network_and_weight_1_the_score(tmp_path: Path) -> None:
     source = write(tmp_path)
     with_score_utility(source, tmp_path / "0.onnx", weight=0, spec=SPEC)
     with_score_utility(source, tmp_path / "1.onnx", weight=1, points=1, spec=SPEC)
@@ -137,8 +136,8 @@ def test_a_weight_of_0_is_the_network_and_a_weight_of_1_the_score(tmp_path: Path
     np.testing.assert_allclose(values(tmp_path / "1.onnx"), leads() / 2, atol=1e-6)
 
 
-def test_a_search_takes_the_move_that_wins_by_more(tmp_path: Path) -> None:
-    """The network likes all moves and positions alike; its score likes the centre."""
+def test_a_search_prefers_the_move_that_wins_by_more(tmp_path: Path) -> None:
+    """The network's policy and value are constant; its score prefers the centre."""
 
     def prefer(model: Any) -> None:
         for tensor in model.graph.initializer:
@@ -147,7 +146,7 @@ def test_a_search_takes_the_move_that_wins_by_more(tmp_path: Path) -> None:
                 tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
             if tensor.name == "signs":
                 array = np.zeros((27, 1), np.float32)
-                array[4], array[9 + 4] = 9.0, -9.0  # whoever has the centre leads
+                array[4], array[9 + 4] = 9.0, -9.0  # the owner of the centre leads
                 tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
 
     source = changed(write(tmp_path), tmp_path / "points.onnx", prefer)
@@ -180,43 +179,43 @@ def test_the_command_writes_the_copy(
     assert json.loads(capsys.readouterr().out) == {"path": "two.onnx", "weight": 0.5, "points": 2}
 
 
-def test_what_cannot_be_changed_is_refused(tmp_path: Path) -> None:
+def test_wrong_arguments_and_networks_are_refused(tmp_path: Path) -> None:
     source, out = write(tmp_path), tmp_path / "out.onnx"
 
-    def refused(error: type[Exception], text: str, model: Path = source, **given: Any) -> None:
+    def refused(error: type[Exception], text: str, model: Path = source, **options: Any) -> None:
         with pytest.raises(error, match=text):
-            with_score_utility(model, out, **{"spec": SPEC, **given})
+            with_score_utility(model, out, **{"spec": SPEC, **options})
         assert not out.exists()
 
     refused(ConfigError, r"weight: expected a number in \[0, 1\], got 1.5", weight=1.5)
     for points in (0, 1e-40, 1e300):
         refused(ConfigError, r"points: expected points in \[0.001, 1e6\]", points=points)
     refused(ConfigError, "spec: expected a ModelSpec or None", spec={"planes": PLANES})
-    for wrong, said in (
-        ({"score_output": None}, r"no score_output; its outputs are .* lead \(1 a row\)"),
+    for wrong, message in (
+        ({"score_output": None}, r"no score_output; its outputs are .* lead \(1 per row\)"),
         ({"value_for": "first_player"}, "value_for: expected 'mover'"),
-        ({"score_output": "policy"}, "score_output: expected a number a row"),
-        ({"value_output": "policy"}, "value_output: expected 1 numbers a row"),
-        ({"value": WDL}, "value_output: expected 3 numbers a row"),
-        ({"score_output": "value"}, "value_output: expected 1 numbers a row, got 'value'"),
+        ({"score_output": "policy"}, "score_output: expected 1 number per row"),
+        ({"value_output": "policy"}, "value_output: expected 1 numbers per row"),
+        ({"value": WDL}, "value_output: expected 3 numbers per row"),
+        ({"score_output": "value"}, "value_output: expected 1 numbers per row, got 'value'"),
     ):
-        refused(ModelError, said, spec=replace(SPEC, **wrong))
+        refused(ModelError, message, spec=replace(SPEC, **wrong))
     with_score_utility(source, tmp_path / "once.onnx", spec=SPEC)
-    refused(ModelError, "counts the score already", tmp_path / "once.onnx", spec=None)
+    refused(ModelError, "already counts the score", tmp_path / "once.onnx", spec=None)
 
 
 @pytest.mark.parametrize("change", [fix_batch, old_file, taken_names, renamed_value])
-def test_files_of_many_kinds_become_copies(change: Callable[[Any], object], tmp_path: Path) -> None:
+def test_unusual_files_can_be_copied(change: Callable[[Any], object], tmp_path: Path) -> None:
     source = changed(write(tmp_path), tmp_path / "kind.onnx", change)
     with_score_utility(source, tmp_path / "out.onnx", weight=1, points=1, spec=SPEC)
     np.testing.assert_allclose(values(tmp_path / "out.onnx"), lead_of(1), atol=1e-6)
     model = onnx.load(tmp_path / "out.onnx")
     onnx.checker.check_model(model, full_check=True)
-    # ONNX Runtime has no kernel of CUDA for it: every batch would cross to the processor.
+    # ONNX Runtime has no CUDA kernel for it: every batch would travel to the CPU.
     assert "Atan" not in {node.op_type for node in model.graph.node}
 
 
-def test_weights_in_other_files_and_what_was_measured_before(tmp_path: Path) -> None:
+def test_external_data_is_embedded_and_old_measurements_are_dropped(tmp_path: Path) -> None:
     metadata = {"pyengine.float16": "{}", "author": "somebody"}
     model = onnx.load(write(tmp_path, metadata=metadata))
     onnx.save(
@@ -230,11 +229,11 @@ def test_weights_in_other_files_and_what_was_measured_before(tmp_path: Path) -> 
     (tmp_path / "weights.bin").unlink()
     expected = 0.9 * values(tmp_path / "net.onnx", SPEC) + 0.1 * lead_of(20)
     np.testing.assert_allclose(values(tmp_path / "out.onnx"), expected, atol=1e-6)
-    kept = {entry.key for entry in onnx.load(tmp_path / "out.onnx").metadata_props}
-    assert kept == {"author", "pyengine.spec"}
+    keys = {entry.key for entry in onnx.load(tmp_path / "out.onnx").metadata_props}
+    assert keys == {"author", "pyengine.spec"}
 
 
-def test_float16_outputs_are_widened(tmp_path: Path) -> None:
+def test_float16_outputs_become_float32(tmp_path: Path) -> None:
     def narrow(model: Any) -> None:
         for name in ("value", "lead"):
             for node in model.graph.node:

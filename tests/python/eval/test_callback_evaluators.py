@@ -1,4 +1,4 @@
-"""Python functions as evaluators: what they get, what they must give, what becomes of errors."""
+"""Python functions as evaluators: arguments, results and errors."""
 
 from __future__ import annotations
 
@@ -20,19 +20,18 @@ from pyengine.eval.spec import ModelSpec
 from toy_games import Matches, ToyGame
 
 
-def start(moves: tuple[int, ...] = ()) -> State:
-    """Return a state of tic-tac-toe."""
+def tic_tac_toe(moves: tuple[int, ...] = ()) -> State:
     return load_game("tic_tac_toe").new_initial_state(moves)
 
 
-def test_a_function_on_planes_gets_float32_of_the_specs_layout() -> None:
+def test_a_function_on_planes_receives_float32_in_the_layout_of_the_spec() -> None:
     seen: list[np.ndarray] = []
 
     def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         seen.append(planes)
         return np.zeros((len(planes), 9)), np.zeros(len(planes))
 
-    states = [start(), start((4,))]
+    states = [tic_tac_toe(), tic_tac_toe((4,))]
     CallbackEvaluator(evaluate).evaluate(states)
     CallbackEvaluator(evaluate, ModelSpec(layout="NHWC", planes=("empty", "ones"))).evaluate(states)
     assert [planes.shape for planes in seen] == [(2, 3, 3, 3), (2, 3, 3, 2)]
@@ -41,41 +40,41 @@ def test_a_function_on_planes_gets_float32_of_the_specs_layout() -> None:
         assert np.array_equal(seen[0][i], state.observation_tensor())
 
 
-def test_logits_and_values_are_read_as_the_spec_says() -> None:
+def test_logits_and_values_are_read_according_to_the_spec() -> None:
     logits = np.log(np.arange(1, 10))
 
     def evaluate(planes: np.ndarray) -> tuple[list[Any], list[float]]:
         return [logits] * len(planes), [0.25] * len(planes)
 
-    policy, value = CallbackEvaluator(evaluate).evaluate([start((0, 8))])
+    policy, value = CallbackEvaluator(evaluate).evaluate([tic_tac_toe((0, 8))])
     expected = np.array([0, 2, 3, 4, 5, 6, 7, 8, 0]) / 35
     np.testing.assert_allclose(policy[0], expected, atol=1e-6)
     assert value[0] == 0.25
-    first = ModelSpec(value_for="first_player", policy="probs")
-    policy, value = CallbackEvaluator(evaluate, first).evaluate([start((4,))])
+    for_first = ModelSpec(value_for="first_player", policy="probs")
+    policy, value = CallbackEvaluator(evaluate, for_first).evaluate([tic_tac_toe((4,))])
     assert value[0] == -0.25
-    three = ModelSpec(value=("loss", "draw", "win"), value_kind="probs")
-    evaluated = CallbackEvaluator(
-        lambda p: (np.zeros((len(p), 9)), [[0.5, 0.25, 0.25]] * len(p)), three
+    three_way = ModelSpec(value=("loss", "draw", "win"), value_kind="probs")
+    evaluator = CallbackEvaluator(
+        lambda p: (np.zeros((len(p), 9)), [[0.5, 0.25, 0.25]] * len(p)), three_way
     )
-    assert evaluated.evaluate([start()])[1][0] == -0.25
+    assert evaluator.evaluate([tic_tac_toe()])[1][0] == -0.25
 
 
-def test_all_states_of_a_batch_come_in_one_call() -> None:
+def test_a_batch_is_evaluated_in_one_call() -> None:
     calls: list[int] = []
 
     def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         calls.append(len(planes))
         return np.zeros((len(planes), 9)), np.zeros(len(planes))
 
-    CallbackEvaluator(evaluate).evaluate([start()] * 20)
+    CallbackEvaluator(evaluate).evaluate([tic_tac_toe()] * 20)
     assert calls == [20]
-    CallbackEvaluator(evaluate).evaluate([start()] * 2, symmetry="average")
+    CallbackEvaluator(evaluate).evaluate([tic_tac_toe()] * 2, symmetry="average")
     assert calls == [20, 16]
 
 
 KINDS = (CallbackEvaluator, StateEvaluator)
-WRONG_ANSWERS: dict[str, tuple[Any, str]] = {
+WRONG_RESULTS: dict[str, tuple[Any, str]] = {
     "nothing": (lambda n: None, "must|raised"),
     "one array": (lambda n: np.zeros((n, 9)), "must|raised"),
     "three parts": (lambda n: (np.zeros((n, 9)), np.zeros(n), np.zeros(n)), "must|raised"),
@@ -90,18 +89,18 @@ WRONG_ANSWERS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG_ANSWERS)
+@pytest.mark.parametrize("wrong", WRONG_RESULTS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_wrong_answer_is_an_error_and_the_evaluator_stays_usable(kind: Any, wrong: str) -> None:
-    answer, message = WRONG_ANSWERS[wrong]
-    answers: list[Any] = [answer, lambda n: (np.zeros((n, 9)), np.zeros(n))]
-    evaluator = kind(lambda batch: answers.pop(0)(len(batch)))
+def test_a_wrong_result_is_an_error_and_the_evaluator_stays_usable(kind: Any, wrong: str) -> None:
+    result, message = WRONG_RESULTS[wrong]
+    results: list[Any] = [result, lambda n: (np.zeros((n, 9)), np.zeros(n))]
+    evaluator = kind(lambda batch: results.pop(0)(len(batch)))
     with pytest.raises(EvaluationError, match=message):
-        evaluator.evaluate([start()] * 2)
-    assert evaluator.evaluate([start()] * 2)[0].shape == (2, 9)
+        evaluator.evaluate([tic_tac_toe()] * 2)
+    assert evaluator.evaluate([tic_tac_toe()] * 2)[0].shape == (2, 9)
 
 
-def test_a_module_of_pytorch_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pytorch_module_is_refused_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     class Linear:
         def __call__(self, planes: Any) -> None: ...
 
@@ -116,28 +115,28 @@ def test_a_module_of_pytorch_is_refused_with_what_to_do(monkeypatch: pytest.Monk
     ("prior", "value", "message"),
     [
         (0.1, 2.0, r"values in \[-1, 1\] for the player to move, got 2\.0+ in row 1$"),
-        (0.1, np.nan, r"finite values, found nan in row 1$"),
+        (0.1, np.nan, r"finite values, got nan in row 1$"),
         (-1.0, 0.0, r"finite priors of at least 0, got -1\.0+ in row 1, action 0$"),
-        (np.inf, 0.0, r"finite priors of at least 0, found inf in row 1, action 0$"),
+        (np.inf, 0.0, r"finite priors of at least 0, got inf in row 1, action 0$"),
     ],
 )
-def test_a_function_on_states_is_told_which_of_its_numbers_is_wrong(
+def test_a_wrong_number_of_a_function_on_states_is_located(
     prior: float, value: float, message: str
 ) -> None:
     policy = np.ones((2, 9))
     policy[1, 0] = prior
     evaluator = StateEvaluator(lambda states: (policy, np.array([0.0, value])))
     with pytest.raises(EvaluationError, match=r"^the evaluator's function must return " + message):
-        evaluator.evaluate([start()] * 2)
+        evaluator.evaluate([tic_tac_toe()] * 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_the_function_raises_is_the_cause(kind: Any) -> None:
+def test_an_exception_of_the_function_is_the_cause(kind: Any) -> None:
     def evaluate(batch: Any) -> Any:
-        raise ZeroDivisionError("nobody knows")
+        raise ZeroDivisionError("details")
 
-    with pytest.raises(EvaluationError, match="ZeroDivisionError: nobody knows") as error:
-        kind(evaluate).evaluate([start()])
+    with pytest.raises(EvaluationError, match="ZeroDivisionError: details") as error:
+        kind(evaluate).evaluate([tic_tac_toe()])
     assert isinstance(error.value.__cause__, ZeroDivisionError)
     assert error.value.__cause__.__traceback__ is not None
 
@@ -148,21 +147,21 @@ def test_an_interrupt_passes_unchanged(raised: type[BaseException]) -> None:
         raise raised
 
     with pytest.raises(raised):
-        StateEvaluator(evaluate).evaluate([start()])
+        StateEvaluator(evaluate).evaluate([tic_tac_toe()])
 
 
-def test_a_function_on_states_sees_states_with_their_past() -> None:
+def test_a_function_on_states_sees_their_history() -> None:
     seen: list[State] = []
 
     def evaluate(states: list[State]) -> tuple[np.ndarray, np.ndarray]:
         seen.extend(states)
         return np.ones((len(states), 9)), np.zeros(len(states))
 
-    states = [start((4, 0)), start(), start((8,))]
+    states = [tic_tac_toe((4, 0)), tic_tac_toe(), tic_tac_toe((8,))]
     StateEvaluator(evaluate).evaluate(states)
     assert seen == states
     assert [state.history() for state in seen] == [[4, 0], [], [8]]
-    seen[0].apply_action(1)  # theirs: ours is not changed
+    seen[0].apply_action(1)  # a copy
     assert states[0].history() == [4, 0]
 
 
@@ -170,30 +169,30 @@ def test_priors_of_states_are_masked_and_normalised() -> None:
     def evaluate(states: list[State]) -> tuple[list[list[float]], list[float]]:
         return [[1, 1, 2, 0, 0, 0, 0, 0, 4]] * len(states), [1.005] * len(states)
 
-    policy, value = StateEvaluator(evaluate).evaluate([start((8,))])
+    policy, value = StateEvaluator(evaluate).evaluate([tic_tac_toe((8,))])
     np.testing.assert_allclose(policy[0], [0.25, 0.25, 0.5, 0, 0, 0, 0, 0, 0])
-    assert value[0] == 1  # what rounding adds is cut
+    assert value[0] == 1  # rounding errors are clipped
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_value_before_tanh_is_an_error_in_a_search_too(kind: Any) -> None:
+def test_a_value_before_tanh_is_also_an_error_in_a_search(kind: Any) -> None:
     evaluator = kind(lambda batch: (np.ones((len(batch), 9)), np.full(len(batch), 1.3)))
     engine = Engine("tic_tac_toe", evaluator, simulations=10)
-    with pytest.raises(EvaluationError, match=r"in \[-1, 1\].* found 1\.3"):
-        engine.search(start())
+    with pytest.raises(EvaluationError, match=r"in \[-1, 1\].* got 1\.3"):
+        engine.search(tic_tac_toe())
 
 
-def test_logits_of_minus_infinity_are_probability_0() -> None:
+def test_a_logit_of_minus_infinity_is_probability_0() -> None:
     masked = np.full((1, 9), -np.inf)
     masked[0, [2, 6]] = 0.5
     evaluator = CallbackEvaluator(lambda planes: (masked, np.zeros(1)))
-    policy, _ = evaluator.evaluate([start()])
+    policy, _ = evaluator.evaluate([tic_tac_toe()])
     np.testing.assert_array_equal(policy[0], [0, 0, 0.5, 0, 0, 0, 0.5, 0, 0])
     with pytest.raises(EvaluationError, match="leave a legal action, got -inf for all 7"):
-        evaluator.evaluate([start((2, 6))])
+        evaluator.evaluate([tic_tac_toe((2, 6))])
 
 
-def test_a_users_game_gives_the_users_own_states() -> None:
+def test_a_function_receives_the_states_of_a_users_game() -> None:
     seen: list[Any] = []
 
     def evaluate(states: list[Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -210,10 +209,10 @@ def test_a_users_game_gives_the_users_own_states() -> None:
         evaluator.evaluate([Matches((2, 2, 1))])
 
 
-def test_a_users_game_without_planes_cannot_be_read_as_planes() -> None:
+def test_a_users_game_without_planes_is_refused_by_a_function_on_planes() -> None:
     state = as_game(ToyGame(Matches)).new_initial_state()
-    lacking = r"has no observation of its own; give its states observation_tensor\(\)$"
-    with pytest.raises(ModelError, match=lacking):
+    message = r"has no observation of its own; give its states observation_tensor\(\)$"
+    with pytest.raises(ModelError, match=message):
         CallbackEvaluator(lambda planes: ([], [])).evaluate([state])
     built_in = load_game("connect_four").new_initial_state()
     with pytest.raises(ModelError, match=r"has no observation of its own$"):
@@ -222,7 +221,7 @@ def test_a_users_game_without_planes_cannot_be_read_as_planes() -> None:
         state.observation_tensor()
 
 
-def test_the_planes_of_a_users_game_are_its_own() -> None:
+def test_a_function_receives_the_planes_of_a_users_game() -> None:
     pyspiel = pytest.importorskip("pyspiel", reason="a game of another library")
     game = pyspiel.load_game("breakthrough(rows=4,columns=4)")
     shape = tuple(game.observation_tensor_shape())
@@ -241,23 +240,21 @@ def test_the_planes_of_a_users_game_are_its_own() -> None:
 
 
 class SlowCallable:
-    """Counts how many threads are inside a call."""
+    """A function that counts the threads inside it."""
 
     def __init__(self) -> None:
-        """Nobody is."""
         self.inside = 0
         self.most: list[int] = []
 
     def __call__(self, batch: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Evaluate nothing, slowly."""
         self.inside += 1
         self.most.append(self.inside)
-        time.sleep(0.005)  # lets go of the GIL
+        time.sleep(0.005)  # releases the GIL
         self.inside -= 1
         return np.zeros((len(batch), 9)), np.zeros(len(batch))
 
     def method(self, batch: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Evaluate as a method does, of which Python makes a new object every time."""
+        """Evaluate as a bound method, a new object on each access."""
         return self(batch)
 
 
@@ -275,7 +272,7 @@ class SlowCallable:
 def test_a_function_is_never_called_concurrently(make: Any) -> None:
     evaluate = SlowCallable()
     threads = [
-        threading.Thread(target=lambda e=e: [e.evaluate([start()]) for _ in range(5)])
+        threading.Thread(target=lambda e=e: [e.evaluate([tic_tac_toe()]) for _ in range(5)])
         for e in make(evaluate)
     ]
     for thread in threads:
@@ -285,13 +282,13 @@ def test_a_function_is_never_called_concurrently(make: Any) -> None:
     assert evaluate.most == [1] * 20
 
 
-def test_a_function_may_ask_an_evaluator_of_itself() -> None:
+def test_a_function_may_call_an_evaluator_of_itself() -> None:
     def evaluate(batch: Any) -> tuple[np.ndarray, np.ndarray]:
         if len(batch) > 1:
-            CallbackEvaluator(evaluate).evaluate([start()])
+            CallbackEvaluator(evaluate).evaluate([tic_tac_toe()])
         return np.zeros((len(batch), 9)), np.zeros(len(batch))
 
-    assert CallbackEvaluator(evaluate).evaluate([start()] * 2)[1].shape == (2,)
+    assert CallbackEvaluator(evaluate).evaluate([tic_tac_toe()] * 2)[1].shape == (2,)
 
 
 ONE_INSIDE = """
@@ -314,7 +311,7 @@ inside.wait()
 
 
 def run_alone(code: str) -> None:
-    """Run code in a process of its own, another thread inside the function."""
+    """Run code in a new process while another thread is inside the function."""
     run = subprocess.run(
         [sys.executable, "-c", ONE_INSIDE + code],
         capture_output=True,
@@ -325,8 +322,8 @@ def run_alone(code: str) -> None:
     assert run.returncode == 0, run.stderr
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_child_forked_while_the_function_runs_can_ask_it() -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_forked_while_the_function_runs_can_call_it() -> None:
     run_alone("""
 child = os.fork()
 if child == 0:
@@ -342,16 +339,16 @@ assert status == 0, status
 """)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that signal here")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no setitimer")
 def test_ctrl_c_works_while_another_thread_is_inside_the_function() -> None:
     run_alone("""
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 signal.setitimer(signal.ITIMER_REAL, 0.2)
-began = time.monotonic()
+start = time.monotonic()
 try:
     evaluator.evaluate([state])
 except KeyboardInterrupt:
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - start < 1.0
 else:
     raise SystemExit("no KeyboardInterrupt")
 thread.join()

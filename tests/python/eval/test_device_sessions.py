@@ -1,7 +1,7 @@
-"""Networks called as on a GPU: device threads, a session for a size of batches, sizes padded.
+"""Networks on a simulated GPU: device threads, sessions per batch size, padding.
 
-The CPU poses as the device; what only a GPU does (page-locked memory, its own errors) is seen by
-``pyengine doctor --gpu``.
+The CPU plays the device; ``pyengine doctor --gpu`` checks what only a real GPU does, such as
+page-locked memory.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from tiny_models import TinyModel
 SPEC = ModelSpec(planes=("own[0]", "opp[0]", "ones"), policy="logits", value="scalar")
 GAME = pyengine.load_game("connect_four")
 PLANES = (3, 6, 7)
-#: Seconds of a call by its rows where these take the time: a size is worth half the next larger.
+#: Seconds per call by rows, if time is proportional to rows.
 BUSY = {rows: 1e-3 * rows for rows in range(1, 257)}
-#: Where a call costs the same, however few its rows.
+#: The same if time does not depend on rows.
 WAITING = dict.fromkeys(range(1, 257), 1e-3)
 
 
@@ -47,7 +47,7 @@ def open_model(
     graphs: str = "",
     device_id: int = 0,
 ) -> _core.OnnxModel:
-    """Open a file as on a GPU; with one session for all batches, as TensorRT has it."""
+    """Open a file as on a GPU; ``one_session`` serves all batches, as in TensorRT."""
     return _core.open_onnx(
         path, library=runtime.find_library(), providers=[("cpu", {})], device_id=device_id,
         max_batch=max_batch, threads=0, as_device=True, one_session=one_session,
@@ -60,39 +60,27 @@ def evaluator_of(*models: _core.OnnxModel) -> Evaluator:
 
 
 def on_device(path: Path, max_batch: int = 0) -> Evaluator:
-    """Return the network of a file, called as a GPU's would be."""
+    """Open a network on the simulated GPU."""
     return evaluator_of(open_model(path, max_batch=max_batch))
 
 
+DEVICES: dict[str, dict[str, Any]] = {
+    "a session per size": {"call_seconds": BUSY},
+    "a session per batch": {"call_seconds": WAITING},
+    "measured times": {"call_seconds": {}},
+    "one session": {"one_session": True},
+    "graphs": {"graphs": "working"},
+    "graphs and measured times": {"graphs": "working", "call_seconds": {}},
+    "graphs refused": {"graphs": "refused"},
+    "graphs stale": {"graphs": "stale"},
+    "graphs uncopied": {"graphs": "uncopied"},
+    "graphs uncaptured": {"graphs": "uncaptured", "device_id": 1},
+}
+
+
 @pytest.mark.parametrize("max_batch", [0, 24])
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"call_seconds": BUSY},
-        {"call_seconds": WAITING},
-        {"call_seconds": {}},
-        {"one_session": True},
-        {"graphs": "working"},
-        {"graphs": "working", "call_seconds": {}},
-        {"graphs": "refused"},
-        {"graphs": "stale"},
-        {"graphs": "uncopied"},
-        {"graphs": "uncaptured", "device_id": 1},
-    ],
-    ids=[
-        "a session a size",
-        "a session a batch",
-        "as measured",
-        "one session",
-        "graphs",
-        "graphs as measured",
-        "graphs refused",
-        "graphs stale",
-        "graphs uncopied",
-        "graphs uncaptured",
-    ],
-)
-def test_a_device_evaluates_as_the_cpu_does_at_any_number_of_rows(
+@pytest.mark.parametrize("settings", DEVICES.values(), ids=DEVICES)
+def test_a_device_evaluates_like_the_cpu_at_any_number_of_rows(
     path: Path, max_batch: int, settings: dict[str, Any]
 ) -> None:
     device = evaluator_of(open_model(path, max_batch=max_batch, **settings))
@@ -100,26 +88,26 @@ def test_a_device_evaluates_as_the_cpu_does_at_any_number_of_rows(
     states = random_states(GAME, 100)
     for rows in (1, 7, 8, 9, 65, 100):
         for batch in (8, 100):
-            got = device.evaluate(states[:rows], batch_size=batch)
-            for found, expected in zip(got, cpu.evaluate(states[:rows]), strict=True):
-                np.testing.assert_allclose(found, expected, atol=1e-6)
+            result = device.evaluate(states[:rows], batch_size=batch)
+            for actual, expected in zip(result, cpu.evaluate(states[:rows]), strict=True):
+                np.testing.assert_allclose(actual, expected, atol=1e-6)
 
 
-def test_several_devices_evaluate_as_one_does(path: Path) -> None:
+def test_several_devices_evaluate_like_one(path: Path) -> None:
     models = [open_model(path), open_model(path, device_id=1)]
     states = random_states(GAME, 100)
     settings = {"batch_size": 8, "cache_entries": 0, "solver": False}
     with Engine(GAME, evaluator_of(*models), **settings) as engine:
-        found = engine.search_many(states, simulations=20)
+        results = engine.search_many(states, simulations=20)
     with Engine(GAME, on_device(path), **settings) as engine:
         expected = engine.search_many(states, simulations=20)
-    assert [one.simulations for one in found] == [20] * 100
-    for one, other in zip(found, expected, strict=True):
+    assert [result.simulations for result in results] == [20] * 100
+    for one, other in zip(results, expected, strict=True):
         np.testing.assert_allclose(one.priors, other.priors, atol=1e-6)
-    assert models[0].sessions == models[1].sessions == 1  # of 8 rows, opened before the search
+    assert models[0].sessions == models[1].sessions == 1  # 8 rows, opened before the search
 
 
-def test_several_devices_are_gpus_and_differ(path: Path) -> None:
+def test_devices_must_be_different_gpus(path: Path) -> None:
     with pytest.raises(pyengine.ModelError, match=r"expected the GPU 0, got the CPU"):
         OnnxEvaluator(path, SPEC, providers=["cpu"], devices=[0, 1])
     for wrong, message in [
@@ -139,7 +127,7 @@ def test_batches_are_padded_to_few_sizes(path: Path) -> None:
     with Engine(GAME, on_device(path), batch_size=64, cache_entries=0) as engine:
         engine.search(GAME.new_initial_state(), simulations=1)
         stats = engine.stats()
-        assert stats["evaluations"] == stats["batches"]  # the smallest has 8 rows
+        assert stats["evaluations"] == stats["batches"]  # the smallest size has 8 rows
         assert stats["padding"] == 7 * stats["batches"]
     with Engine(GAME, on_device(path), batch_size=1, cache_entries=0) as engine:
         engine.search(GAME.new_initial_state(), simulations=50)
@@ -152,20 +140,20 @@ def test_a_fixed_batch_is_the_only_size(one_session: bool, tmp_path: Path) -> No
     states = random_states(GAME, 11)
     expected = OnnxEvaluator(fixed, SPEC, providers=["cpu"]).evaluate(states)
     model = open_model(fixed, one_session=one_session)
-    for found, right in zip(evaluator_of(model).evaluate(states), expected, strict=True):
-        np.testing.assert_allclose(found, right, atol=1e-6)
+    for actual, right in zip(evaluator_of(model).evaluate(states), expected, strict=True):
+        np.testing.assert_allclose(actual, right, atol=1e-6)
     assert model.sessions == 1
 
 
-def test_a_batch_that_is_no_power_of_two_is_not_padded(path: Path) -> None:
+def test_a_batch_size_that_is_not_a_power_of_two_is_not_padded(path: Path) -> None:
     states = random_states(GAME, 24, plies=4)
     with Engine(GAME, on_device(path), batch_size=24, cache_entries=0, threads=1) as engine:
         engine.search_many(states, simulations=1)
         stats = engine.stats()
-    assert (stats["evaluations"], stats["padding"]) == (48, 0)  # each root and a child of it
+    assert (stats["evaluations"], stats["padding"]) == (48, 0)  # each root and one child
 
 
-def test_sessions_are_few_whatever_the_sizes_of_batches(path: Path) -> None:
+def test_any_batch_sizes_need_few_sessions(path: Path) -> None:
     model = open_model(path)
     device = evaluator_of(model)
     states = random_states(GAME, 100)
@@ -174,7 +162,7 @@ def test_sessions_are_few_whatever_the_sizes_of_batches(path: Path) -> None:
     assert model.sessions == 7  # 1, 2, 4, 8, 16, 32, 64
     for batch_size in range(1, 100):
         device.evaluate(states, batch_size=batch_size)
-    assert model.sessions == 7 + 1 + 8  # 128, and as many others as may have their own
+    assert model.sessions == 7 + 1 + 8  # 128, and the limit of 8 exact sizes
 
 
 def test_the_first_session_serves_the_largest_size(path: Path) -> None:
@@ -183,22 +171,22 @@ def test_the_first_session_serves_the_largest_size(path: Path) -> None:
         engine.search(GAME.new_initial_state(), simulations=100)
         assert model.sessions == 4  # 64, 32, 16, 8
     with Engine(GAME, evaluator_of(model), batch_size=32):
-        assert model.sessions == 4  # and none to look at the outputs again
+        assert model.sessions == 4  # no session to inspect the outputs again
 
 
-def test_a_size_as_slow_as_the_next_larger_has_no_session(path: Path) -> None:
+def test_a_size_as_slow_as_the_next_larger_one_has_no_session(path: Path) -> None:
     model = open_model(path, call_seconds={64: 9e-3, 32: 5e-3, 16: 4.9e-3, 8: 1e-3})
     with Engine(GAME, evaluator_of(model), batch_size=64, cache_entries=0) as engine:
         engine.search(GAME.new_initial_state(), simulations=1)
         stats = engine.stats()
         assert stats["evaluations"] == stats["batches"]
         assert stats["padding"] == 7 * stats["batches"]
-    assert model.sessions == 3  # that of 16 rows was closed
+    assert model.sessions == 3  # the session of 16 rows was closed
     with Engine(GAME, evaluator_of(model), batch_size=16):
-        assert model.sessions == 4  # a batch has its own size; that of 8 rows is there
+        assert model.sessions == 4  # 16 is the batch size again; 8 exists
 
 
-def test_batches_have_one_size_where_fewer_rows_are_no_faster(path: Path) -> None:
+def test_batches_have_one_size_if_fewer_rows_are_not_faster(path: Path) -> None:
     model = open_model(path, call_seconds=WAITING)
     with Engine(GAME, evaluator_of(model), batch_size=64, cache_entries=0) as engine:
         engine.search_many(random_states(GAME, 8), simulations=200)
@@ -207,8 +195,8 @@ def test_batches_have_one_size_where_fewer_rows_are_no_faster(path: Path) -> Non
     assert model.sessions == 1
 
 
-def test_engines_that_open_at_once_agree_on_the_sizes(path: Path) -> None:
-    """Each size is timed once, whoever comes first, and every batch is padded alike."""
+def test_engines_opened_concurrently_agree_on_the_sizes(path: Path) -> None:
+    """Each size is timed once, and all batches are padded in the same way."""
     for call_seconds in ({}, BUSY):
         model = open_model(path, call_seconds=call_seconds)
         device = evaluator_of(model)
@@ -224,18 +212,18 @@ def test_engines_that_open_at_once_agree_on_the_sizes(path: Path) -> None:
         with ThreadPoolExecutor(4) as pool:
             paddings = list(pool.map(padding_of, [states] * 4))
         assert len(set(paddings)) == 1, paddings
-        size = int(paddings[0]) + 1  # of one row
+        size = int(paddings[0]) + 1  # one real row
         sessions = {64: 1, 32: 2, 16: 3, 8: 4}[size]
-        # Real times (no call_seconds) may end the trials one size earlier or later.
+        # Measured times may end the trials one size earlier or later.
         assert model.sessions == sessions or (not call_seconds and model.sessions <= 4)
 
 
 @pytest.mark.parametrize("call_seconds", [BUSY, WAITING])
 @pytest.mark.parametrize("mixed", [False, True])
-def test_a_deterministic_search_does_not_depend_on_what_was_measured(
+def test_a_deterministic_search_does_not_depend_on_measured_times(
     path: Path, call_seconds: dict[int, float], mixed: bool
 ) -> None:
-    """Its batches have one size: the last bits of an output may depend on the number of rows."""
+    """All batches have one size, since the last bits of an output may depend on the rows."""
     evaluator = evaluator_of(open_model(path, call_seconds=call_seconds))
     if mixed:
         evaluator = pyengine.MixedEvaluator(evaluator, pyengine.RolloutEvaluator())
@@ -245,16 +233,16 @@ def test_a_deterministic_search_does_not_depend_on_what_was_measured(
     assert stats["evaluations"] + stats["padding"] == 64 * stats["batches"]
 
 
-def test_devices_that_differ_in_speed_evaluate_alike(path: Path) -> None:
+def test_devices_of_different_speed_evaluate_alike(path: Path) -> None:
     models = [open_model(path), open_model(path, call_seconds=WAITING)]
     states = random_states(GAME, 100)
     device = evaluator_of(*models)
     expected = OnnxEvaluator(path, SPEC, providers=["cpu"]).evaluate(states)
     for rows in (100, 3, 40, 9):
-        found = device.evaluate(states[:rows], batch_size=64)
-        for one, other in zip(found, expected, strict=True):
+        result = device.evaluate(states[:rows], batch_size=64)
+        for one, other in zip(result, expected, strict=True):
             np.testing.assert_allclose(one, other[:rows], atol=1e-6)
-    assert [model.sessions for model in models] == [5, 3]  # batches have 64, 4 and 16 rows
+    assert [model.sessions for model in models] == [5, 3]  # batches of 64, 4 and 16 rows
 
 
 @pytest.mark.parametrize(
@@ -270,7 +258,7 @@ def test_devices_that_differ_in_speed_evaluate_alike(path: Path) -> None:
         ),
     ],
 )
-def test_an_engine_says_whether_it_replays_graphs(
+def test_an_engine_reports_whether_it_replays_graphs(
     path: Path, graphs: str, provider: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     providers._log_once.cache_clear()
@@ -282,13 +270,13 @@ def test_an_engine_says_whether_it_replays_graphs(
                 results = engine.search_many(random_states(GAME, 16, plies=4), simulations=100)
                 assert [result.simulations for result in results] == [100] * 16
                 assert engine.stats()["provider"] == model.provider_text == provider
-    told = [record.getMessage() for record in caplog.records]
-    assert told == ([f"the network runs on {provider}"] if "without" in provider else [])
-    assert model.sessions == (5 if graphs == "stale" else 4)  # whose first one is not used
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == ([f"the network runs on {provider}"] if "without" in provider else [])
+    assert model.sessions == (5 if graphs == "stale" else 4)  # the first one is discarded
 
 
-def test_a_device_whose_capture_failed_sees_no_other(path: Path, tmp_path: Path) -> None:
-    """Each leaves a session open. Other failures do not, and say nothing of other models."""
+def test_a_failed_capture_disables_graphs_on_the_device(path: Path, tmp_path: Path) -> None:
+    """A failed capture leaves a session open; other failures do not affect other models."""
 
     def provider_of(model: _core.OnnxModel) -> str:
         with Engine(GAME, evaluator_of(model), batch_size=16, cache_entries=0) as engine:
@@ -311,7 +299,7 @@ def test_a_device_whose_capture_failed_sees_no_other(path: Path, tmp_path: Path)
     assert provider_of(open_model(path, graphs="working", device_id=3)).endswith("with CUDA graphs")
 
 
-def test_a_provider_names_the_sizes_and_devices_that_have_graphs(path: Path) -> None:
+def test_the_provider_text_names_the_sizes_and_devices_with_graphs(path: Path) -> None:
     model = open_model(path, graphs="working", device_id=4)
     with Engine(GAME, evaluator_of(model), batch_size=16):
         assert model.provider_text == "CPUExecutionProvider with CUDA graphs"
@@ -331,7 +319,7 @@ def test_a_provider_names_the_sizes_and_devices_that_have_graphs(path: Path) -> 
         )
 
 
-def test_a_second_board_of_a_network_opens_no_session_to_look_at_outputs() -> None:
+def test_a_second_board_of_a_network_opens_no_extra_session() -> None:
     name = "gomoku"
     model = open_model(bundled_models()[name], call_seconds=WAITING, graphs="working")
     device = Evaluator(_core.onnx_evaluator([model], OnnxEvaluator(name).spec), None)
@@ -343,10 +331,10 @@ def test_a_second_board_of_a_network_opens_no_session_to_look_at_outputs() -> No
 
 
 def test_one_session_serves_batches_of_all_sizes(path: Path) -> None:
-    """TensorRT builds an engine for each session, which takes minutes."""
+    """TensorRT builds an engine per session, which takes minutes."""
     model = open_model(path, one_session=True)
     device = evaluator_of(model)
-    assert model.sessions == 1  # of the file, before a game and a batch are known
+    assert model.sessions == 1  # before the game and the batch are known
     states = random_states(GAME, 64)
     for count in (1, 3, 64):
         device.evaluate(states[:count])
@@ -356,11 +344,11 @@ def test_one_session_serves_batches_of_all_sizes(path: Path) -> None:
     assert model.sessions == 2
     with Engine(GAME, device, batch_size=65):
         assert model.sessions == 3
-    with Engine(GAME, device, batch_size=128):  # as many rows as the last one can take
+    with Engine(GAME, device, batch_size=128):  # the capacity of the last session
         assert model.sessions == 3
 
 
-def test_one_session_whose_rows_cannot_be_told_beforehand_sees_one_size(tmp_path: Path) -> None:
+def test_one_session_without_shape_profiles_uses_one_size(tmp_path: Path) -> None:
     named = TinyModel(planes=PLANES, actions=7, names=("planes:0", "policy", "value"))
     model = open_model(named.write(tmp_path / "m.onnx"), one_session=True)
     with Engine(GAME, evaluator_of(model), batch_size=24, cache_entries=0) as engine:
@@ -370,7 +358,7 @@ def test_one_session_whose_rows_cannot_be_told_beforehand_sees_one_size(tmp_path
     assert model.sessions == 2
 
 
-def test_one_session_refuses_outputs_that_do_not_fit_when_the_batch_is_known(
+def test_one_session_refuses_outputs_that_do_not_fit(
     tmp_path: Path,
 ) -> None:
     wrong = TinyModel(planes=PLANES, actions=8).write(tmp_path / "m.onnx")
@@ -381,7 +369,7 @@ def test_one_session_refuses_outputs_that_do_not_fit_when_the_batch_is_known(
 
 
 def test_searches_of_several_networks_share_the_device(path: Path, tmp_path: Path) -> None:
-    """Opening takes the device alone, batches share it: neither may wait for the other for ever."""
+    """Opening needs the device exclusively, batches share it: they must not deadlock."""
     other = TinyModel(planes=PLANES, actions=7).write(tmp_path / "other.onnx")
     states = random_states(GAME, 16, plies=4)
     errors: list[BaseException] = []
@@ -410,7 +398,7 @@ def test_searches_of_several_networks_share_the_device(path: Path, tmp_path: Pat
     assert errors == []
 
 
-def test_a_network_that_fails_on_the_device_is_an_error_and_may_be_asked_again(
+def test_a_network_that_fails_on_the_device_is_an_error_and_can_be_called_again(
     tmp_path: Path,
 ) -> None:
     bad = TinyModel(planes=PLANES, actions=7, nan="value").write(tmp_path / "nan.onnx")
@@ -420,8 +408,8 @@ def test_a_network_that_fails_on_the_device_is_an_error_and_may_be_asked_again(
             device.evaluate(random_states(GAME, 3))
 
 
-def test_a_file_that_changed_under_an_open_model_is_an_error(tmp_path: Path) -> None:
-    """Further sessions would be of another network; and the search must end, not wait."""
+def test_a_file_that_changes_under_an_open_model_is_an_error(tmp_path: Path) -> None:
+    """More sessions would open another network; the search must fail, not hang."""
     file = TinyModel(planes=PLANES, actions=7).write(tmp_path / "m.onnx")
     network = on_device(file)
     states = random_states(GAME, 8)
@@ -429,7 +417,7 @@ def test_a_file_that_changed_under_an_open_model_is_an_error(tmp_path: Path) -> 
     file.unlink()
 
     def search() -> None:
-        for batch in (8, 16):  # at the latest the second one's batches need another session
+        for batch in (8, 16):  # the second one needs another session at the latest
             with Engine(GAME, network, batch_size=batch, threads=2) as engine:
                 engine.search_many(states, simulations=300)
 
@@ -438,14 +426,12 @@ def test_a_file_that_changed_under_an_open_model_is_an_error(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_a_search_that_needs_no_network_does_not_keep_others_from_it(
-    path: Path, threads: int
-) -> None:
-    """A board with one empty column: every simulation ends in a known result, and it goes on."""
+def test_a_search_that_needs_no_network_does_not_block_others(path: Path, threads: int) -> None:
+    """On a board with one free column every simulation ends in a terminal position."""
     full = GAME.new_initial_state()
     for column in "010110100110232332322332454554544554":
         full.apply_action(int(column))
     assert full.legal_actions() == [6]
     with Engine(GAME, on_device(path), batch_size=16, threads=threads, solver=False) as engine:
         _, beside = engine.search_many([full, GAME.new_initial_state()], seconds=0.4)
-    assert beside.simulations > 200  # about ten if nobody closed its batches
+    assert beside.simulations > 200  # about 10 if its batches were never submitted

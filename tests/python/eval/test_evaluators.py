@@ -1,4 +1,4 @@
-"""Evaluators asked directly: probabilities over the legal actions, a value for the mover."""
+"""Direct evaluation of states: probabilities over the legal actions, a value for the mover."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ GAMES = ("tic_tac_toe", "connect_four", "gomoku(board_size=9)", "othello", "go(b
 
 
 def zeros(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Evaluate nothing: a callable for games of any size is not possible, so for tic-tac-toe."""
+    """Evaluate states of tic-tac-toe."""
     return np.zeros((len(planes), 9)), np.zeros(len(planes))
 
 
 def some_states(game_name: str, rng: Any) -> list[State]:
-    """Return states of random games, some of them at their end."""
+    """Return states of random games, some of them terminal."""
     states = []
     for _ in range(10):
         state = load_game(game_name).new_initial_state()
@@ -126,14 +126,14 @@ def test_one_evaluator_serves_games_in_turn_and_no_states() -> None:
     assert (policy.shape, value.shape) == ((0, 9), (0,))
 
 
-def test_spec_is_none_where_no_planes_are_read() -> None:
+def test_spec_is_none_if_no_planes_are_read() -> None:
     assert UniformEvaluator().spec is None
     assert RolloutEvaluator().spec is None
     assert StateEvaluator(lambda states: ([], [])).spec is None
     assert CallbackEvaluator(zeros).spec == ModelSpec()
 
 
-def test_as_evaluator_takes_names_paths_callables_and_evaluators(tmp_path: Path) -> None:
+def test_as_evaluator_accepts_names_paths_callables_and_evaluators(tmp_path: Path) -> None:
     assert isinstance(as_evaluator("uniform"), UniformEvaluator)
     assert isinstance(as_evaluator("rollout"), RolloutEvaluator)
     assert isinstance(as_evaluator(zeros), CallbackEvaluator)
@@ -143,11 +143,11 @@ def test_as_evaluator_takes_names_paths_callables_and_evaluators(tmp_path: Path)
     path = tiny.write(tmp_path / "m.onnx")
     assert isinstance(as_evaluator(path), OnnxEvaluator)
     assert isinstance(as_evaluator(str(path)), OnnxEvaluator)
-    with pytest.raises(ModelError, match="nothing"):
+    with pytest.raises(ModelError, match="does not exist"):
         as_evaluator(str(tmp_path / "absent.onnx"))
 
 
-def test_bundled_models_are_files_by_name_and_can_be_asked_for() -> None:
+def test_every_bundled_model_is_a_file_and_an_evaluator() -> None:
     for name, path in bundled_models().items():
         assert path.is_file()
         assert isinstance(as_evaluator(name), OnnxEvaluator)

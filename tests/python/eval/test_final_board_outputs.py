@@ -1,4 +1,4 @@
-"""Outputs of the game's last board, which are read apart from searches."""
+"""Predictions of the final board, which are made apart from searches."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ STATES = [TIC.new_initial_state(moves) for moves in ((), (4,), (0, 4, 8), (2, 1,
 NAMES = {"ownership_output": "mine", "score_output": "lead"}
 
 
-def spec_of(**given: Any) -> ModelSpec:
-    return ModelSpec(**{"planes": ("own[0]", "opp[0]", "ones"), **NAMES, **given})
+def spec_of(**fields: Any) -> ModelSpec:
+    return ModelSpec(**{"planes": ("own[0]", "opp[0]", "ones"), **NAMES, **fields})
 
 
 def write(
@@ -33,7 +33,7 @@ def write(
     wide_score: bool = False,
     flat_input: bool = False,
 ) -> Path:
-    """Write a network that says whose stones are on the board now, and how many more they are."""
+    """Write a network whose ownership and score are the stones on the board now."""
     onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
     helper, kinds = onnx.helper, onnx.TensorProto
     kind = kinds.FLOAT if dtype == np.float32 else kinds.FLOAT16
@@ -85,19 +85,19 @@ def write(
 
 
 def stones(state: Any) -> np.ndarray:
-    """Return 1 for stones of the player to move, -1 for the other's, the top row first."""
+    """Return 1 for stones of the player to move, -1 for the opponent's, top row first."""
     values = {"X": 1, "O": -1, ".": 0}
     rows = np.array([[values[stone] for stone in row] for row in state.board_rows()])
     return rows if state.current_player() == 0 else -rows
 
 
 def check(evaluator: OnnxEvaluator) -> None:
-    owned, score = evaluator.evaluate_final_board(STATES * 20)  # more than one call takes
-    assert owned is not None
+    ownership, score = evaluator.evaluate_final_board(STATES * 20)  # several calls of the network
+    assert ownership is not None
     assert score is not None
-    assert (owned.dtype, score.dtype) == (np.float32, np.float32)
+    assert (ownership.dtype, score.dtype) == (np.float32, np.float32)
     expected = np.stack([stones(state) for state in STATES * 20])
-    np.testing.assert_array_equal(owned, expected)
+    np.testing.assert_array_equal(ownership, expected)
     np.testing.assert_array_equal(score, expected.sum(axis=(1, 2)))
 
 
@@ -115,12 +115,12 @@ def check(evaluator: OnnxEvaluator) -> None:
     ],
     ids=str,
 )
-def test_the_outputs_are_those_of_the_file(kind: dict[str, Any], tmp_path: Path) -> None:
+def test_predictions_equal_the_outputs_of_the_file(kind: dict[str, Any], tmp_path: Path) -> None:
     check(OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(), **kind)))
     check(OnnxEvaluator(write(tmp_path / "b.onnx", spec_of(rows="bottom_up"), **kind)))
 
 
-def test_weights_in_another_file_are_found(tmp_path: Path) -> None:
+def test_external_data_is_read(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
     model = onnx.load(write(tmp_path / "m.onnx", spec_of()))
     path = tmp_path / "apart.onnx"
@@ -128,50 +128,49 @@ def test_weights_in_another_file_are_found(tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(path)
     check(evaluator)
     plain = OnnxEvaluator(tmp_path / "m.onnx")
-    for found, expected in zip(evaluator.evaluate(STATES), plain.evaluate(STATES), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    for actual, expected in zip(evaluator.evaluate(STATES), plain.evaluate(STATES), strict=True):
+        np.testing.assert_array_equal(actual, expected)
 
 
-def test_a_search_tells_them_when_it_is_asked(tmp_path: Path) -> None:
+def test_a_search_result_predicts_on_first_access(tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
     with Engine("tic_tac_toe", evaluator, simulations=20) as engine:
         result = engine.search(STATES[2])
         many = engine.search_many(STATES)
         last = list(engine.analyze(STATES[2], simulations=30))[-1]
-    assert evaluator._final_board._model is None  # nobody has asked
+    assert evaluator._final_board._model is None  # no prediction yet
     for one, state in zip([result, last, *many], [STATES[2], STATES[2], *STATES], strict=True):
-        one.state.apply_action(one.action)  # which is the reader's own
+        one.state.apply_action(one.action)  # a copy of the searched state
         np.testing.assert_array_equal(one.ownership, stones(state))
         assert one.score == stones(state).sum()
         assert isinstance(one.score, float)
-    again = pickle.loads(pickle.dumps(result))
-    np.testing.assert_array_equal(again.ownership, result.ownership)
-    unasked = pickle.loads(pickle.dumps(many[1]))
-    np.testing.assert_array_equal(unasked.ownership, stones(STATES[1]))
+    for original, state in ((result, STATES[2]), (many[1], STATES[1])):
+        copy = pickle.loads(pickle.dumps(original))
+        np.testing.assert_array_equal(copy.ownership, stones(state))
     table = result.to_dict()
     assert (table["ownership"], table["score"]) == (stones(STATES[2]).tolist(), result.score)
 
 
-def test_several_threads_ask_a_result_once(tmp_path: Path) -> None:
+def test_threads_that_read_a_result_make_one_prediction(tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
-    asked = []
+    calls = []
     evaluate = evaluator.evaluate_final_board
-    evaluator.evaluate_final_board = lambda *a, **k: asked.append(1) or evaluate(*a, **k)  # type: ignore[method-assign, assignment]
+    evaluator.evaluate_final_board = lambda *a, **k: calls.append(1) or evaluate(*a, **k)  # type: ignore[method-assign, assignment]
     result = pyengine.search(STATES[3], evaluator=evaluator, simulations=5)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: result.ownership, range(8)))
     assert result.score == stones(STATES[3]).sum()
-    assert asked == [1]
+    assert calls == [1]
 
 
-def test_a_mixed_evaluator_asks_its_network(tmp_path: Path) -> None:
+def test_a_mixed_evaluator_uses_its_network(tmp_path: Path) -> None:
     network = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
     mixed = MixedEvaluator(network, "rollout", mix=0.5)
     result = pyengine.search(STATES[2], evaluator=mixed, simulations=5)
     np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
 
 
-def test_others_say_nothing(tmp_path: Path) -> None:
+def test_other_evaluators_predict_nothing(tmp_path: Path) -> None:
     plain = OnnxEvaluator(
         write(tmp_path / "m.onnx", spec_of(ownership_output=None, score_output=None))
     )
@@ -187,8 +186,8 @@ def test_others_say_nothing(tmp_path: Path) -> None:
         assert result.to_dict().keys().isdisjoint({"ownership", "score", "final_board"})
 
 
-class Own:
-    """Tic-tac-toe of somebody else, whose planes are multiplied."""
+class UsersState:
+    """A user's state of tic-tac-toe whose planes are scaled."""
 
     def __init__(self, state: Any, scale: float = 1.0) -> None:
         self.state, self.scale = state, scale
@@ -197,14 +196,14 @@ class Own:
         return getattr(self.state, name)
 
     def clone(self) -> Any:
-        return Own(self.state.clone(), self.scale)
+        return UsersState(self.state.clone(), self.scale)
 
     def observation_tensor(self) -> Any:
         planes = ModelSpec(planes=("own[0]", "opp[0]", "ones"))
         return self.scale * self.state.observation_tensor(planes)
 
 
-class OwnGame:
+class UsersGame:
     board_shape = (3, 3)
     observation_tensor_shape = (3, 3, 3)
 
@@ -212,24 +211,24 @@ class OwnGame:
         return 9
 
     def new_initial_state(self) -> Any:
-        return Own(TIC.new_initial_state())
+        return UsersState(TIC.new_initial_state())
 
 
-def test_users_states_are_asked_too(tmp_path: Path) -> None:
+def test_a_users_state_is_predicted(tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(planes=("observation",))))
-    result = Engine(OwnGame(), evaluator, simulations=5).search(Own(STATES[2].clone()))
+    result = Engine(UsersGame(), evaluator, simulations=5).search(UsersState(STATES[2].clone()))
     np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
 
 
-def test_planes_that_int8_does_not_hold_are_not_cut(tmp_path: Path) -> None:
+def test_planes_that_int8_cannot_hold_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", spec_of(planes=("observation",)), int8=True)
-    evaluator, game = OnnxEvaluator(path), pyengine.as_game(OwnGame())
-    evaluator.evaluate_final_board([Own(STATES[2].clone())], game=game)
+    evaluator, game = OnnxEvaluator(path), pyengine.as_game(UsersGame())
+    evaluator.evaluate_final_board([UsersState(STATES[2].clone())], game=game)
     with pytest.raises(ModelError, match=f"^the input of {path} is int8, and the planes hold more"):
-        evaluator.evaluate_final_board([Own(STATES[2].clone(), 0.5)], game=game)
+        evaluator.evaluate_final_board([UsersState(STATES[2].clone(), 0.5)], game=game)
 
 
-def test_self_play_records_the_same_with_the_outputs_and_without(tmp_path: Path) -> None:
+def test_self_play_ignores_the_outputs(tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
     plain = spec_of().without_final_board()
     search = pyengine.SearchConfig(simulations=4, threads=1)
@@ -242,7 +241,7 @@ def test_self_play_records_the_same_with_the_outputs_and_without(tmp_path: Path)
 
 
 @pytest.mark.parametrize("field", ["ownership_output", "score_output"])
-def test_a_name_that_the_model_lacks_is_told(field: str, tmp_path: Path) -> None:
+def test_an_output_that_the_model_lacks_is_refused(field: str, tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", None)
     with pytest.raises(ModelError, match="has no tensor 'territory', which the spec names as an"):
         OnnxEvaluator(path, spec=spec_of(**{field: "territory"}))
@@ -255,9 +254,9 @@ def test_a_name_that_the_model_lacks_is_told(field: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("output", "message"),
-    [("lead", "numbers of the last board"), ("policy", r"numbers in \[-1, 1\] of 'policy'")],
+    [("lead", "a final board"), ("policy", r"output .policy. must be in")],
 )
-def test_an_output_that_is_no_ownership_is_an_error(
+def test_an_output_that_is_not_an_ownership_is_an_error(
     output: str, message: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "m.onnx", spec_of(ownership_output=output, score_output=None))
@@ -271,7 +270,7 @@ def test_a_file_that_was_replaced_is_an_error(same_time: bool, tmp_path: Path) -
     evaluator = OnnxEvaluator(path)
     times = path.stat()
     if same_time:
-        other = write(tmp_path / "other.onnx", spec_of(), batch="M")  # as large
+        other = write(tmp_path / "other.onnx", spec_of(), batch="M")  # the same size
         other.replace(path)
         assert path.stat().st_size == times.st_size
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -281,33 +280,33 @@ def test_a_file_that_was_replaced_is_an_error(same_time: bool, tmp_path: Path) -
         evaluator.evaluate_final_board(STATES)
 
 
-def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
+def test_a_removed_file_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", spec_of())
     evaluator = OnnxEvaluator(path)
     result = pyengine.search(STATES[0], evaluator=evaluator, simulations=5)
     path.unlink()
-    with pytest.raises(EvaluationError, match=r"expected a file, got no .*m\.onnx"):
+    with pytest.raises(EvaluationError, match=r"m\.onnx"):
         evaluator.evaluate_final_board(STATES)
     assert "ownership" not in result.to_dict()
-    again = pickle.loads(pickle.dumps(result))
-    assert again.visits.tolist() == result.visits.tolist()
-    for one in (result, again):
-        with pytest.raises(EvaluationError, match="expected a file"):
+    copy = pickle.loads(pickle.dumps(result))
+    assert copy.visits.tolist() == result.visits.tolist()
+    for one in (result, copy):
+        with pytest.raises(EvaluationError, match=r"m\.onnx"):
             _ = one.ownership
 
 
-def test_no_states_and_no_sequence(tmp_path: Path) -> None:
+def test_no_states_give_empty_predictions(tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
     assert evaluator.evaluate_final_board([]) == (None, None)
-    owned, score = evaluator.evaluate_final_board([], game=TIC)
-    assert owned is not None
+    ownership, score = evaluator.evaluate_final_board([], game=TIC)
+    assert ownership is not None
     assert score is not None
-    assert (owned.shape, score.shape) == ((0, 3, 3), (0,))
+    assert (ownership.shape, score.shape) == ((0, 3, 3), (0,))
     with pytest.raises(pyengine.ConfigError, match="states must be a sequence of states"):
         evaluator.evaluate_final_board(STATES[0])  # type: ignore[arg-type]
 
 
-def test_the_spec_keeps_the_names(tmp_path: Path) -> None:
+def test_the_spec_in_the_file_keeps_the_output_names(tmp_path: Path) -> None:
     spec = spec_of()
     assert ModelSpec.from_json(spec.to_json()) == spec
     assert OnnxEvaluator(write(tmp_path / "m.onnx", spec)).spec == spec

@@ -13,7 +13,7 @@ import pytest
 from pyengine import Engine, ModelError, _core, bundled_models, load_game
 from pyengine.eval import runtime
 from pyengine.eval.evaluators import Evaluator, OnnxEvaluator
-from pyengine.eval.onnx_files import last_operators
+from pyengine.eval.onnx_files import read_onnx
 from pyengine.eval.spec import ModelSpec
 from tiny_models import DEFAULT, TinyModel
 
@@ -200,11 +200,11 @@ def test_a_device_refutes_a_spec_before_the_search(one_session: bool, tmp_path: 
 def test_last_operators_are_seen_through_what_changes_no_number(tmp_path: Path) -> None:
     ends = ("Softmax", "Identity", "Cast", "Flatten")
     path = tiny(policy_ends=ends, value_ends=()).write(tmp_path / "m.onnx")
-    assert last_operators(path) == {"policy": "Softmax", "value": "MatMul"}
+    assert read_onnx(path).last_operators == {"policy": "Softmax", "value": "MatMul"}
 
 
 @pytest.mark.parametrize("file", bundled_models().values(), ids=bundled_models())
 def test_bundled_networks_end_as_their_specs_say(file: Path) -> None:
-    spec, value = opened(file).spec, last_operators(file)["value"]
+    spec, value = opened(file).spec, read_onnx(file).last_operators["value"]
     assert spec is not None
     assert value == ("Tanh" if spec.value == "scalar" else "Gemm")

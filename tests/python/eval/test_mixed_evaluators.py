@@ -1,4 +1,4 @@
-"""A mix with Python in it: on which thread it is called, how often, and what is counted."""
+"""Mixed evaluators with Python parts: threads, calls and counts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ ACTIONS = 7
 
 @dataclass
 class Calls:
-    """Python functions that note where and when they are called."""
+    """Python functions that record their calls."""
 
     threads: list[int] = field(default_factory=list)
     rows: int = 0
     inside: int = 0
     most_inside: int = 0
 
-    def answer(self, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(self, rows: int) -> tuple[np.ndarray, np.ndarray]:
         self.inside += 1
         self.most_inside = max(self.most_inside, self.inside)
         self.threads.append(threading.get_ident())
@@ -43,10 +43,10 @@ class Calls:
         return result
 
     def planes(self) -> Evaluator:
-        return CallbackEvaluator(lambda planes: self.answer(len(planes)))
+        return CallbackEvaluator(lambda planes: self.evaluate(len(planes)))
 
     def states(self) -> Evaluator:
-        return StateEvaluator(lambda states: self.answer(len(states)))
+        return StateEvaluator(lambda states: self.evaluate(len(states)))
 
 
 MIXES: dict[str, Callable[[Calls, Any], MixedEvaluator]] = {
@@ -87,7 +87,7 @@ def test_python_is_called_on_the_thread_that_searches(
     assert calls.most_inside == 1
 
 
-def test_states_are_asked_for_every_leaf_though_the_networks_answer_is_cached() -> None:
+def test_a_function_on_states_is_called_for_every_leaf_even_if_the_network_is_cached() -> None:
     calls = Calls()
     mixed = MixedEvaluator("connect4", calls.states())
     engine = Engine("connect_four", mixed, threads=1, solver=False, reuse_tree=False)
@@ -95,34 +95,34 @@ def test_states_are_asked_for_every_leaf_though_the_networks_answer_is_cached() 
     for _ in range(2):
         before = calls.rows
         engine.search(state, simulations=300)
-        # a position that is over needs no evaluation; within 300 simulations there are few
+        # Few of 300 simulations end in a terminal position, which needs no evaluation.
         assert 280 <= calls.rows - before <= 301
     assert engine.stats()["cache_hits"] > 0
 
 
 @pytest.mark.parametrize("rollout", ["rollout", "gomoku"])
-def test_a_weight_of_0_searches_as_the_network_alone(rollout: str) -> None:
-    found = []
+def test_a_weight_of_0_searches_like_the_network_alone(rollout: str) -> None:
+    results = []
     for evaluator in (MixedEvaluator("gomoku", rollout, mix=0), "gomoku"):
         engine = Engine("gomoku(board_size=9)", evaluator, threads=2, deterministic=True)
         result = engine.search(engine.game.new_initial_state(), simulations=200)
-        found.append((result.visits.tolist(), str(result.q.tolist())))
-    assert found[0] == found[1]
+        results.append((result.visits.tolist(), str(result.q.tolist())))
+    assert results[0] == results[1]
 
 
-def test_with_a_weight_of_0_the_other_part_is_not_called_but_has_to_fit() -> None:
+def test_with_a_weight_of_0_the_other_part_is_not_called_but_must_fit() -> None:
     calls = Calls()
-    found = []
+    visits = []
     for evaluator in (MixedEvaluator("uniform", calls.states(), mix=0), "uniform"):
         engine = Engine("gomoku(board_size=9)", evaluator, threads=2, deterministic=True)
-        found.append(engine.search(engine.game.new_initial_state(), simulations=150).visits)
-    assert found[0].tolist() == found[1].tolist()
+        visits.append(engine.search(engine.game.new_initial_state(), simulations=150).visits)
+    assert visits[0].tolist() == visits[1].tolist()
     assert calls.rows == 0
     with pytest.raises(ModelError, match="does not fit the game connect_four"):
         Engine("connect_four", MixedEvaluator("connect4", "go7", mix=0))
 
 
-def test_evaluations_are_the_rows_of_the_network_alone() -> None:
+def test_evaluations_count_only_rows_of_the_network() -> None:
     calls = Calls()
     mixed = MixedEvaluator("connect4", calls.states())
     engine = Engine("connect_four", mixed, threads=2, solver=False, reuse_tree=False)

@@ -1,4 +1,4 @@
-"""Networks trained by others: our planes are theirs, and our answers are their answers."""
+"""Third-party networks: planes and evaluations equal those of their own software."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from third_party_networks import NETWORKS
 
 @dataclass
 class Opened:
-    """A network with its cases."""
+    """A network and its test cases."""
 
     states: list[State]
     cases: dict[str, Any]
@@ -28,7 +28,7 @@ class Opened:
 
 @pytest.fixture(params=sorted(NETWORKS))
 def opened(request: pytest.FixtureRequest, shared: Callable[..., Path]) -> Opened:
-    """Open a network on the CPU and play its cases' moves."""
+    """Open a network on the CPU with the states of its test cases."""
     network = NETWORKS[request.param]
     game = load_game(network.game)
     with np.load(shared("nets", f"{request.param}_cases.npz")) as file:
@@ -42,7 +42,7 @@ def opened(request: pytest.FixtureRequest, shared: Callable[..., Path]) -> Opene
 
 
 def expected_value(spec: ModelSpec, value: np.ndarray) -> np.ndarray:
-    """Return the value for the mover that the network's own software means."""
+    """Return the value for the mover according to the network's own software."""
     if spec.value == "scalar":
         return value[:, 0]
     parts = np.exp(value)
@@ -50,7 +50,7 @@ def expected_value(spec: ModelSpec, value: np.ndarray) -> np.ndarray:
 
 
 def expected_policy(spec: ModelSpec, state: State, policy: np.ndarray) -> np.ndarray:
-    """Return the probabilities over the legal actions, after the spec's order of rows."""
+    """Return the probabilities over the legal actions in the engine's order."""
     height, width = state.game.board_shape
     if spec.policy_rows == "bottom_up":
         board = policy[: height * width].reshape(height, width)[::-1]
@@ -61,14 +61,14 @@ def expected_policy(spec: ModelSpec, state: State, policy: np.ndarray) -> np.nda
     return weights * legal / np.sum(weights * legal)
 
 
-def test_planes_are_those_of_the_networks_own_software_bit_for_bit(opened: Opened) -> None:
+def test_planes_equal_those_of_the_networks_own_software_bit_for_bit(opened: Opened) -> None:
     for state, planes in zip(opened.states, opened.cases["planes"], strict=True):
         ours = state.observation_tensor(opened.spec)
         assert ours.dtype == np.float32
         assert np.array_equal(ours, planes)
 
 
-def test_policy_and_value_are_those_of_the_networks_own_software(opened: Opened) -> None:
+def test_policy_and_value_equal_those_of_the_networks_own_software(opened: Opened) -> None:
     policy, value = opened.evaluator.evaluate(opened.states)
     assert policy.dtype == value.dtype == np.float32
     np.testing.assert_allclose(
@@ -82,7 +82,7 @@ def test_policy_and_value_are_those_of_the_networks_own_software(opened: Opened)
 
 
 def moved_action(state: State, action: int, k: int) -> int:
-    """Return where symmetry ``k`` (bits: columns, rows reversed, transposed first) sends it."""
+    """Return an action under symmetry ``k`` (bits: mirror columns, rows, transpose)."""
     height, width = state.game.board_shape
     if state.game.num_distinct_actions() == width:  # columns
         return width - 1 - action if k & 1 else action
@@ -95,11 +95,11 @@ def moved_action(state: State, action: int, k: int) -> int:
 
 
 def start_is_symmetric(state: State, k: int) -> bool:
-    """Othello's four stones stay where they are under half of the symmetries only."""
+    """Return whether symmetry ``k`` keeps the start: half of them move Othello's four stones."""
     return state.game.name != "othello" or (bool(k & 1) == bool(k & 2))
 
 
-def test_the_mean_over_the_symmetries_moves_with_the_board(opened: Opened) -> None:
+def test_the_mean_over_the_symmetries_is_equivariant(opened: Opened) -> None:
     states = [state for state in opened.states if not state.is_terminal()]
     policy, value = opened.evaluator.evaluate(states, symmetry="average")
     for k in range(states[0].game.num_symmetries):

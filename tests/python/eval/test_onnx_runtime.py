@@ -1,4 +1,4 @@
-"""ONNX Runtime: files good and bad, kinds of tensors, privacy, other libraries, fork."""
+"""ONNX Runtime: files, tensor types, providers, privacy, other libraries, fork."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.spec import ModelSpec
 from tiny_models import TinyModel
 
-TIC = ModelSpec()  # three planes of 3x3 could be read in two ways: the spec is always given
+TIC = ModelSpec()  # explicit, because three 3x3 planes are ambiguous
 
 
 def states() -> list[Any]:
@@ -29,7 +29,7 @@ def states() -> list[Any]:
 
 
 def expected(model: TinyModel) -> tuple[np.ndarray, np.ndarray]:
-    """Return policy and value of the states, computed from the model's weights in NumPy."""
+    """Compute policy and value of the states in NumPy."""
     planes = np.stack([state.observation_tensor() for state in states()])
     logits, value = model.outputs(planes)
     weights = np.exp(logits)
@@ -39,13 +39,13 @@ def expected(model: TinyModel) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check(model: TinyModel, path: Path, atol: float = 1e-5, **options: Any) -> OnnxEvaluator:
-    """Write the model, evaluate the states and compare."""
+    """Write a model, evaluate the states and compare with NumPy."""
     options.setdefault("spec", TIC)
     evaluator = OnnxEvaluator(model.write(path), providers=["cpu"], **options)
     policy, value = evaluator.evaluate(states())
-    wanted_policy, wanted_value = expected(model)
-    np.testing.assert_allclose(policy, wanted_policy, rtol=0, atol=atol)
-    np.testing.assert_allclose(value, wanted_value, rtol=0, atol=atol)
+    expected_policy, expected_value = expected(model)
+    np.testing.assert_allclose(policy, expected_policy, rtol=0, atol=atol)
+    np.testing.assert_allclose(value, expected_value, rtol=0, atol=atol)
     return evaluator
 
 
@@ -55,25 +55,25 @@ def check(model: TinyModel, path: Path, atol: float = 1e-5, **options: Any) -> O
      {"declared_policy": ["N", "A"]}, {"int8_input": True}, {"int8_input": True, "batch": 3}],
     ids=str,
 )  # fmt: skip
-def test_outputs_are_the_models_whatever_its_batch_and_input(
+def test_models_with_any_batch_and_input_evaluate_correctly(
     form: dict[str, Any], tmp_path: Path
 ) -> None:
     for options in ({}, {"max_batch": 2}, {"threads": 2}):
         check(TinyModel(**form), tmp_path / "m.onnx", **options)
 
 
-def test_half_precision_is_read_and_written(tmp_path: Path) -> None:
+def test_float16_inputs_and_outputs_are_converted(tmp_path: Path) -> None:
     check(TinyModel(dtype=np.float16), tmp_path / "m.onnx", atol=5e-3)
 
 
-def test_planes_that_int8_does_not_hold_are_refused(tmp_path: Path) -> None:
+def test_planes_that_int8_cannot_hold_are_refused(tmp_path: Path) -> None:
     model = TinyModel(planes=(17, 15, 15), actions=225, int8_input=True).write(tmp_path / "m.onnx")
     evaluator = OnnxEvaluator(model, ModelSpec.gomoku17())
     with pytest.raises(ModelError, match=r"'planes' must be .* more than -1, 0 and 1, got"):
         evaluator.evaluate([load_game("gomoku").new_initial_state()])
 
 
-def test_tensors_are_found_by_name_or_by_the_only_fitting_size(tmp_path: Path) -> None:
+def test_tensors_are_found_by_name_or_by_a_unique_size(tmp_path: Path) -> None:
     check(TinyModel(names=("x", "p", "v")), tmp_path / "m.onnx")
     check(
         TinyModel(names=("x", "p", "v"), extra_output=True),
@@ -91,12 +91,12 @@ def test_tensors_are_found_by_name_or_by_the_only_fitting_size(tmp_path: Path) -
     ("model", "message"),
     [
         (TinyModel(planes=(4, 3, 3)), r"expected input planes float32\[N,3,3,3\].*\[N,4,3,3\]"),
-        (TinyModel(planes=(3, 3, 4)), r"expected input .*\[N,3,3,3\].*found .*\[N,3,3,4\]"),
-        (TinyModel(actions=10), r"9 numbers a row of output 'policy', got .*policy.*\[2,10\]"),
-        (TinyModel(value_size=3), r"1 numbers a row of output 'value', got .*value.*\[2,3\]"),
+        (TinyModel(planes=(3, 3, 4)), r"expected input .*\[N,3,3,3\].*got .*\[N,3,3,4\]"),
+        (TinyModel(actions=10), r"9 numbers .* of output 'policy'.*\[2,10\]"),
+        (TinyModel(value_size=3), r"1 numbers .* of output 'value'.*\[2,3\]"),
     ],
 )
-def test_a_model_of_wrong_shapes_is_refused_when_the_game_is_known(
+def test_a_model_that_does_not_fit_the_game_is_refused(
     model: TinyModel, message: str, tmp_path: Path
 ) -> None:
     evaluator = OnnxEvaluator(model.write(tmp_path / "m.onnx"), TIC)
@@ -104,7 +104,7 @@ def test_a_model_of_wrong_shapes_is_refused_when_the_game_is_known(
         evaluator.evaluate(states())
 
 
-def test_a_tensor_of_another_type_is_named_in_words(tmp_path: Path) -> None:
+def test_an_unsupported_tensor_type_is_named(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
     path = TinyModel(names=("x", "policy", "value")).write(tmp_path / "m.onnx")
     model = onnx.load(path)
@@ -113,32 +113,32 @@ def test_a_tensor_of_another_type_is_named_in_words(tmp_path: Path) -> None:
     cast = onnx.helper.make_node("Cast", ["x"], ["floats"], to=onnx.TensorProto.FLOAT)
     model.graph.node.insert(0, cast)
     onnx.save(model, path)
-    with pytest.raises(ModelError, match=r"float32, float16 or int8, found x int64\[N,3,3,3\]"):
+    with pytest.raises(ModelError, match=r"float32, float16 or int8, got x int64\[N,3,3,3\]"):
         OnnxEvaluator(path, TIC).evaluate(states())
 
 
-def test_files_that_are_no_models_are_refused_with_what_was_found(tmp_path: Path) -> None:
+def test_files_that_are_not_models_are_refused(tmp_path: Path) -> None:
     whole = TinyModel().write(tmp_path / "m.onnx").read_bytes()
-    bad = {"truncated": whole[: len(whole) // 2], "text": b"I am no model\n" * 9, "empty": b""}
+    bad = {"truncated": whole[: len(whole) // 2], "text": b"not a model\n" * 9, "empty": b""}
     for name, content in bad.items():
         path = tmp_path / f"{name}.onnx"
         path.write_bytes(content)
         with pytest.raises(ModelError, match=name):
             OnnxEvaluator(path, TIC)
-    with pytest.raises(ModelError, match="got no regular file"):
+    with pytest.raises(ModelError, match="is not a file"):
         OnnxEvaluator(tmp_path, TIC)
-    with pytest.raises(ModelError, match="found nothing"):
+    with pytest.raises(ModelError, match="does not exist"):
         OnnxEvaluator(tmp_path / "absent.onnx", TIC)
 
 
 @pytest.mark.parametrize("output", ["policy", "value"])
-def test_an_output_that_is_not_finite_is_named(output: str, tmp_path: Path) -> None:
+def test_a_non_finite_output_is_named(output: str, tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(TinyModel(nan=output).write(tmp_path / "m.onnx"), TIC)
     with pytest.raises(EvaluationError, match=f"{output} must be finite"):
         evaluator.evaluate(states())
 
 
-def test_a_provider_that_is_named_and_cannot_be_had_is_an_error(tmp_path: Path) -> None:
+def test_an_unavailable_provider_is_an_error(tmp_path: Path) -> None:
     path = TinyModel().write(tmp_path / "m.onnx")
     problems = runtime.runtime_report().problems
     for name in ("CUDAExecutionProvider", "TensorrtExecutionProvider"):
@@ -156,10 +156,10 @@ def test_a_provider_that_is_named_and_cannot_be_had_is_an_error(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["CUDAExecutionProvider", "TensorrtExecutionProvider"])
-def test_options_go_to_the_named_provider_and_it_checks_them(name: str, tmp_path: Path) -> None:
+def test_a_provider_checks_its_options(name: str, tmp_path: Path) -> None:
     path = TinyModel().write(tmp_path / "m.onnx")
-    tried: list[dict[str, object]] = [{}, {"device_id": 0, "no_such_option": "x"}]
-    for options in tried:
+    cases: list[dict[str, object]] = [{}, {"device_id": 0, "no_such_option": "x"}]
+    for options in cases:
         if not options and name not in runtime.runtime_report().problems:
             continue
         with pytest.raises(ModelError, match=f"{name} cannot be had: .*ONNX"):
@@ -169,7 +169,7 @@ def test_options_go_to_the_named_provider_and_it_checks_them(name: str, tmp_path
 @pytest.mark.skipif(
     "CUDAExecutionProvider" in runtime.runtime_report().problems, reason="CUDA does not work here"
 )
-def test_cuda_runs_with_options_of_its_own(tmp_path: Path) -> None:
+def test_cuda_accepts_its_options(tmp_path: Path) -> None:
     options = {"device_id": 0, "cudnn_conv_algo_search": "HEURISTIC"}
     evaluator = OnnxEvaluator(
         TinyModel().write(tmp_path / "m.onnx"),
@@ -180,7 +180,7 @@ def test_cuda_runs_with_options_of_its_own(tmp_path: Path) -> None:
     np.testing.assert_allclose(evaluator.evaluate(states())[1], expected(TinyModel())[1], atol=1e-3)
 
 
-def test_the_cpu_takes_no_options(tmp_path: Path) -> None:
+def test_the_cpu_accepts_no_options(tmp_path: Path) -> None:
     path = TinyModel().write(tmp_path / "m.onnx")
     assert OnnxEvaluator(path, TIC, providers=[("cpu", {})]).provider == "CPUExecutionProvider"
     with pytest.raises(ConfigError, match="takes no options, got 'use_arena'"):
@@ -189,7 +189,7 @@ def test_the_cpu_takes_no_options(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "providers",
-    [3, [], [None], ["cpu", {}], [("cuda",)], [["cuda", {}]], [("cuda", {1: "x"})], {"cuda": {}}],
+    [3, [], [None], ["cpu", {}], [("cuda",)], [("cuda", {1: "x"})], {"cuda": {}}],
 )
 def test_providers_of_a_wrong_type_are_refused(providers: Any, tmp_path: Path) -> None:
     path = TinyModel().write(tmp_path / "m.onnx")
@@ -197,7 +197,7 @@ def test_providers_of_a_wrong_type_are_refused(providers: Any, tmp_path: Path) -
         OnnxEvaluator(path, TIC, providers=providers)
 
 
-def test_without_a_name_the_best_provider_that_works_is_used_and_logged(
+def test_the_default_provider_is_the_best_working_one_and_is_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = TinyModel().write(tmp_path / "m.onnx")
@@ -211,24 +211,24 @@ def test_without_a_name_the_best_provider_that_works_is_used_and_logged(
         assert "cannot be had" in evaluator.provider_reason
 
 
-def test_the_doctor_says_what_would_be_used_and_why() -> None:
+def test_the_runtime_report_names_the_provider_and_the_reason() -> None:
     report = runtime.runtime_report()
     assert report.provider in report.available
     assert report.reason
     assert Path(report.library) == runtime.find_library()
     assert report.version.startswith("1.")
-    assert all(problem for problem in report.problems.values())
+    assert all(report.problems.values())
 
 
 def test_threads_share_an_evaluator_and_agree(tmp_path: Path) -> None:
     evaluator = check(TinyModel(), tmp_path / "m.onnx")
     expected = evaluator.evaluate(states() * 10)
     with ThreadPoolExecutor(4) as pool:
-        for answer in pool.map(lambda _: evaluator.evaluate(states() * 10), range(32)):
-            assert all(map(np.array_equal, answer, expected))
+        for result in pool.map(lambda _: evaluator.evaluate(states() * 10), range(32)):
+            assert all(map(np.array_equal, result, expected))
 
 
-IN_A_PROCESS_OF_ITS_OWN = """
+PREAMBLE = """
 import sys
 from pathlib import Path
 import numpy as np
@@ -243,13 +243,13 @@ def evaluate():
 
 
 def run_alone(code: str, model: Path, home: Path, **variables: str) -> str:
-    """Run code in a fresh Python with a home of its own; return what it prints."""
+    """Run code in a new Python process with a given home; return its output."""
     environment = {**os.environ, "HOME": str(home), "USERPROFILE": str(home), **variables}
     for name in ("ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME"):
         if name not in variables:
             environment.pop(name, None)
     run = subprocess.run(
-        [sys.executable, "-c", IN_A_PROCESS_OF_ITS_OWN + code, str(model)],
+        [sys.executable, "-c", PREAMBLE + code, str(model)],
         env=environment,
         capture_output=True,
         text=True,
@@ -261,26 +261,26 @@ def run_alone(code: str, model: Path, home: Path, **variables: str) -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_nothing_is_written_to_the_users_home_and_no_socket_is_opened(tmp_path: Path) -> None:
+def test_nothing_is_written_to_the_home_and_no_socket_is_opened(tmp_path: Path) -> None:
     model = TinyModel().write(tmp_path / "m.onnx")
     home = tmp_path / "home"
     home.mkdir()
     code = """
 import os, time
 def sockets():
-    found = []
+    links = []
     for name in os.listdir("/proc/self/fd"):
         try:
-            found.append(os.readlink("/proc/self/fd/" + name))
+            links.append(os.readlink("/proc/self/fd/" + name))
         except OSError:
             pass
-    return sorted(link for link in found if link.startswith("socket:"))
+    return sorted(link for link in links if link.startswith("socket:"))
 before = sockets()
 evaluate()
 time.sleep(0.3)
 assert sockets() == before, sockets()
 import ctypes
-getenv = ctypes.CDLL(None).getenv  # os.environ does not see what C++ sets
+getenv = ctypes.CDLL(None).getenv  # os.environ does not show changes by C++
 getenv.restype = ctypes.c_char_p
 assert getenv(b"ORT_DISABLE_TELEMETRY") == b"1"
 """
@@ -309,16 +309,16 @@ for _ in range(3):
 import ctypes
 getenv = ctypes.CDLL(None).getenv
 getenv.restype = ctypes.c_char_p
-if sys.platform == "linux":  # the user's own choice is not overwritten
+if sys.platform == "linux":  # the user's setting is kept
     assert getenv(b"ORT_DISABLE_TELEMETRY") == b"true"
 """
     run_alone(code, model, tmp_path, ORT_DISABLE_TELEMETRY="true")
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize("kind", ["2", "graphs"])
-def test_after_a_fork_old_evaluators_say_so_and_new_ones_work(kind: str, tmp_path: Path) -> None:
-    """With threads within a call, and as with CUDA graphs, whose thread the child lacks."""
+def test_after_a_fork_old_evaluators_fail_and_new_ones_work(kind: str, tmp_path: Path) -> None:
+    """Covers threads within a call, and CUDA graphs, whose thread the child lacks."""
     model = TinyModel().write(tmp_path / "m.onnx")
     threads = int(kind) if kind.isdigit() else 1
     code = f"""
@@ -334,7 +334,7 @@ if "{kind}" == "graphs":
     del opened
 else:
     evaluator = OnnxEvaluator(sys.argv[1], ModelSpec(), providers=["cpu"], threads={threads})
-wanted = evaluator.evaluate([state])
+expected = evaluator.evaluate([state])
 child = os.fork()
 if child == 0:
     status = 1
@@ -342,7 +342,7 @@ if child == 0:
         evaluator.evaluate([state])
     except EvaluationError as error:
         assert "fork" in str(error)
-        if np.array_equal(evaluate()[0], wanted[0]):
+        if np.array_equal(evaluate()[0], expected[0]):
             del evaluator
             status = 0
     finally:
@@ -357,6 +357,6 @@ while True:
         raise SystemExit("the child hangs")
     time.sleep(0.02)
 assert os.waitstatus_to_exitcode(status) == 0
-assert np.array_equal(evaluator.evaluate([state])[0], wanted[0])
+assert np.array_equal(evaluator.evaluate([state])[0], expected[0])
 """
     run_alone(code, model, tmp_path)

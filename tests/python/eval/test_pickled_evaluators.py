@@ -1,4 +1,4 @@
-"""Evaluators pickle and copy where their parts do."""
+"""Evaluators pickle and copy if their parts do."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ CONNECT_FOUR = pyengine.load_game("connect_four").new_initial_state([3, 3, 2])
 GO = pyengine.load_game("go(board_size=9)").new_initial_state([40])
 
 
-def of_planes(planes: Any) -> Any:
+def on_planes(planes: Any) -> Any:
     return np.arange(len(planes) * 7).reshape(-1, 7), planes[:, 0].mean(axis=(1, 2))
 
 
-def of_states(states: Any) -> Any:
+def on_states(states: Any) -> Any:
     return np.ones((len(states), 7)), [-0.1 * len(state.history()) for state in states]
 
 
@@ -41,10 +41,10 @@ def policy() -> RolloutPolicy:
 
 
 class Subclass(StateEvaluator):
-    """Another constructor than its base."""
+    """A subclass with a different constructor."""
 
     def __init__(self) -> None:
-        super().__init__(of_states)
+        super().__init__(on_states)
 
 
 def network() -> OnnxEvaluator:
@@ -55,10 +55,10 @@ EVALUATORS: dict[str, tuple[Any, Any]] = {
     "uniform": (UniformEvaluator, CONNECT_FOUR),
     "onnx": (network, CONNECT_FOUR),
     "callback": (
-        lambda: CallbackEvaluator(of_planes, ModelSpec(planes=("own[0]",))),
+        lambda: CallbackEvaluator(on_planes, ModelSpec(planes=("own[0]",))),
         CONNECT_FOUR,
     ),
-    "state": (lambda: StateEvaluator(of_states), CONNECT_FOUR),
+    "state": (lambda: StateEvaluator(on_states), CONNECT_FOUR),
     "mixed": (lambda: MixedEvaluator(network(), UniformEvaluator(), mix=0.25), CONNECT_FOUR),
     "policy": (lambda: PolicyEvaluator(policy()), GO),
 }
@@ -81,7 +81,7 @@ def test_a_pickled_evaluator_evaluates_as_before(name: str) -> None:
         np.testing.assert_array_equal(again.evaluate([state])[1], value)
 
 
-def test_pickled_playouts_are_as_many_and_by_the_same_policy() -> None:
+def test_a_pickled_rollout_evaluator_keeps_its_rollouts_and_policy() -> None:
     for evaluator in (RolloutEvaluator(7), RolloutEvaluator(3, policy())):
         for again in copies(evaluator):
             assert isinstance(again, RolloutEvaluator)
@@ -94,9 +94,9 @@ def test_pickled_playouts_are_as_many_and_by_the_same_policy() -> None:
 @pytest.mark.parametrize(
     ("evaluator", "reason"),
     [
-        (StateEvaluator(lambda states: of_states(states)), "lambda"),
-        (MixedEvaluator(CallbackEvaluator(lambda planes: of_planes(planes)), "uniform"), "lambda"),
-        (Subclass(), "a subclass of StateEvaluator has to define __reduce__"),
+        (StateEvaluator(lambda states: on_states(states)), "lambda"),
+        (MixedEvaluator(CallbackEvaluator(lambda planes: on_planes(planes)), "uniform"), "lambda"),
+        (Subclass(), "a subclass of StateEvaluator must define __reduce__"),
     ],
 )
 def test_an_evaluator_that_cannot_pickle_says_why(evaluator: Evaluator, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Networks of one file share ONNX Runtime's sessions, for as long as somebody uses them."""
+"""Evaluators of one file share ONNX Runtime sessions while any of them is in use."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def on_cpu(path: Path) -> OnnxEvaluator:
 
 
 def as_device(path: Path, **changed: Any) -> _core.OnnxModel:
-    """Open a file as on a GPU, where each size of batches has a session."""
+    """Open a file as on a GPU, with a session per batch size."""
     times = {rows: 1e-3 * rows for rows in range(1, 257)}
     return opened(path, as_device=True, call_seconds=times, **changed)
 
@@ -48,7 +48,7 @@ def search_on(model: _core.OnnxModel) -> None:
         engine.search(START, simulations=20)
 
 
-def test_engines_have_as_many_sessions_as_they_make_calls_at_once(tmp_path: Path) -> None:
+def test_engines_have_one_session_per_concurrent_call(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx")
     engines = [Engine(GAME, on_cpu(path), threads=2) for _ in range(8)]
     for engine in engines:
@@ -56,27 +56,27 @@ def test_engines_have_as_many_sessions_as_they_make_calls_at_once(tmp_path: Path
     assert opened(path).sessions <= 2
 
 
-@pytest.mark.parametrize("spelled", ["m.onnx", "./m.onnx", "absolute"])
-def test_one_file_is_one_model(
-    spelled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("spelling", ["m.onnx", "./m.onnx", "absolute"])
+def test_paths_of_one_file_share_a_model(
+    spelling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "m.onnx")
     monkeypatch.chdir(tmp_path)
     first = as_device(path)
     search_on(first)
-    assert first.sessions == 2  # of 16 and 8 rows
-    assert as_device(path if spelled == "absolute" else Path(spelled)).sessions == 2
+    assert first.sessions == 2  # 16 and 8 rows
+    assert as_device(path if spelling == "absolute" else Path(spelling)).sessions == 2
 
 
 @pytest.mark.parametrize("options", [{"threads": 2}, {"max_batch": 4}, {"device_id": 1}])
-def test_other_options_are_another_model(options: dict[str, int], tmp_path: Path) -> None:
+def test_other_options_open_another_model(options: dict[str, int], tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx")
     first = as_device(path)
     search_on(first)
     assert as_device(path, **options).sessions == 1 < first.sessions
 
 
-def test_the_sessions_are_closed_when_the_last_user_is_gone(tmp_path: Path) -> None:
+def test_sessions_are_closed_with_their_last_user(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx")
     first, second = as_device(path), as_device(path)
     search_on(first)
@@ -87,8 +87,8 @@ def test_the_sessions_are_closed_when_the_last_user_is_gone(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("same_time", [False, True])
-def test_a_file_that_was_written_again_is_opened_again(same_time: bool, tmp_path: Path) -> None:
-    """Also within one tick of the file system's clock; and the old network stays what it was."""
+def test_a_rewritten_file_is_opened_again(same_time: bool, tmp_path: Path) -> None:
+    """The old network stays the same, even if both files have the same time."""
     path = write(tmp_path / "m.onnx")
     times = path.stat()
     old = on_cpu(path)
@@ -98,31 +98,31 @@ def test_a_file_that_was_written_again_is_opened_again(same_time: bool, tmp_path
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert path.stat().st_size == times.st_size
     new = on_cpu(path)
-    alone = on_cpu(write(tmp_path / "other.onnx", seed=2)).evaluate([START])
-    for now, then, other in zip(new.evaluate([START]), before, alone, strict=True):
+    expected = on_cpu(write(tmp_path / "other.onnx", seed=2)).evaluate([START])
+    for now, then, other in zip(new.evaluate([START]), before, expected, strict=True):
         assert not np.array_equal(now, then)
         assert np.array_equal(now, other)
     assert np.array_equal(old.evaluate([START])[0], before[0])
 
 
 def replaced(path: Path, times: os.stat_result) -> None:
-    """Put another network of that write time in the file's place."""
+    """Replace the file by another network with the same time."""
     other = write(path.with_name("other.onnx"), seed=2)
     os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
     other.replace(path)
 
 
 def rewritten(path: Path, times: os.stat_result) -> None:
-    """Write another network of that write time into the file."""
+    """Overwrite the file with another network with the same time."""
     write(path, seed=2)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
 @pytest.mark.parametrize("change", [replaced, rewritten])
-def test_calls_at_once_stay_those_of_the_network_that_was_opened(
+def test_concurrent_calls_keep_using_the_opened_network(
     change: Callable[[Path, os.stat_result], None], tmp_path: Path
 ) -> None:
-    """Each call at once wants a session; one of the file as it is now is of another network."""
+    """Each concurrent call needs a session, which must not be opened from the changed file."""
     path = write(tmp_path / "m.onnx")
     times = path.stat()
     network = on_cpu(path)
@@ -141,7 +141,7 @@ def test_calls_at_once_stay_those_of_the_network_that_was_opened(
 
 
 @pytest.mark.parametrize("change", [replaced, rewritten])
-def test_a_device_opens_no_session_of_another_network_of_the_same_time(
+def test_a_device_opens_no_session_of_a_changed_file(
     change: Callable[[Path, os.stat_result], None], tmp_path: Path
 ) -> None:
     path = write(tmp_path / "m.onnx")
@@ -153,7 +153,7 @@ def test_a_device_opens_no_session_of_another_network_of_the_same_time(
     assert model.sessions == 1
 
 
-def test_engines_that_share_search_at_once_as_they_do_alone(tmp_path: Path) -> None:
+def test_engines_that_share_a_network_search_as_they_do_alone(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx")
 
     def visits(seed: int) -> list[int]:
@@ -165,7 +165,7 @@ def test_engines_that_share_search_at_once_as_they_do_alone(tmp_path: Path) -> N
         assert list(pool.map(visits, range(4))) == [visits(seed) for seed in range(4)]
 
 
-def test_weights_in_other_files_that_were_written_again_are_read_again(tmp_path: Path) -> None:
+def test_rewritten_external_data_is_read_again(tmp_path: Path) -> None:
     path, weights = write(tmp_path / "m.onnx"), tmp_path / "weights"
     weights.write_bytes(b"old")
     old = as_device(path, weights=[weights])
@@ -175,8 +175,8 @@ def test_weights_in_other_files_that_were_written_again_are_read_again(tmp_path:
     assert as_device(path, weights=[weights]).sessions == 1
 
 
-def test_on_the_cpu_a_network_goes_on_when_its_file_is_gone(tmp_path: Path) -> None:
-    """It needs no session that it does not have."""
+def test_on_the_cpu_a_network_works_without_its_file(tmp_path: Path) -> None:
+    """All sessions are open already."""
     path = write(tmp_path / "m.onnx")
     network = on_cpu(path)
     before = network.evaluate([START])

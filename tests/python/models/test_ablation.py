@@ -1,4 +1,4 @@
-"""The study of what options of learning are worth."""
+"""models/ablation.py: variants, intervals, CPU time."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from pyengine.train import RunFile
 from pyengine.train.loop.state import RunFolder
 from pyengine.train.settings import differences
 
-#: Uses some hundredths of a second, says so and waits.
+#: Uses some CPU time, reports it and waits.
 _BUSY = "print(sum(range(3_000_000)), flush=True); input()"
 
 
 @pytest.fixture
 def ablation(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return the script, which lies beside the networks, in no package."""
+    """Import the script, which belongs to no package."""
     monkeypatch.syspath_prepend(str(ROOT / "models"))
     return importlib.import_module("ablation")
 
 
-def test_a_variant_differs_from_the_base_in_its_own_settings_alone(ablation: Any) -> None:
+def test_a_variant_differs_from_the_base_only_in_its_settings(ablation: Any) -> None:
     base = RunFile.from_toml(ablation.settings_of("base", 1))
     assert base.run.seed == 1
     for variant, settings in ablation.VARIANTS.items():
-        found = RunFile.from_toml(ablation.settings_of(variant, 1))
-        changed = differences(base.fixed(), found.fixed())
+        run = RunFile.from_toml(ablation.settings_of(variant, 1))
+        changed = differences(base.fixed(), run.fixed())
         assert len(changed) == _leaves(settings), variant
 
 
@@ -45,27 +45,27 @@ def _leaves(table: dict[str, Any]) -> int:
     return sum(_leaves(value) if isinstance(value, dict) else 1 for value in table.values())
 
 
-def test_the_interval_counts_how_networks_of_one_variant_differ(ablation: Any) -> None:
+def test_the_interval_includes_differences_within_a_variant(ablation: Any) -> None:
     strengths = {"base": [10.0, -10.0, 0.0], "one": [110.0, 90.0, 100.0], "other": [5.0, 5.0, 5.0]}
-    found = ablation._differences(strengths)
-    assert list(found) == ["one", "other"]
+    elo = ablation._differences(strengths)
+    assert list(elo) == ["one", "other"]
     spread = math.sqrt((2 * 100 + 2 * 100 + 0) / 6)
-    assert found["one"] == pytest.approx((100, 2.45 * spread * math.sqrt(2 / 3)))
-    assert found["other"] == pytest.approx((5, found["one"][1]))
+    assert elo["one"] == pytest.approx((100, 2.45 * spread * math.sqrt(2 / 3)))
+    assert elo["other"] == pytest.approx((5, elo["one"][1]))
     assert ablation._differences({"base": [1.0], "one": [5.0]}) == {"one": (4.0, math.inf)}
 
 
-def test_a_network_of_other_settings_is_not_taken_for_one(ablation: Any, tmp_path: Path) -> None:
+def test_a_network_with_other_settings_is_not_reused(ablation: Any, tmp_path: Path) -> None:
     settings = ablation.settings_of("base", 1)
     facts = {"settings": settings, "budget": 60.0, "file": "models/a.onnx"}
     (tmp_path / "network.json").write_text(json.dumps(facts), "utf-8")
     assert ablation.train("base", 1, tmp_path, 60.0) == tmp_path / "models" / "a.onnx"
     for variant, budget in (("global pooling every 2 blocks", 60.0), ("base", 90.0)):
-        with pytest.raises(pyengine.ConfigError, match="found one of others"):
+        with pytest.raises(pyengine.ConfigError, match="other settings"):
             ablation.train(variant, 1, tmp_path, budget)
 
 
-def test_matches_are_kept_when_there_are_more_seeds(
+def test_more_seeds_reuse_the_matches(
     ablation: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     records: list[str] = []
@@ -95,7 +95,7 @@ def test_matches_are_kept_when_there_are_more_seeds(
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's /proc")
-def test_processor_time_goes_on_from_sitting_to_sitting(ablation: Any, tmp_path: Path) -> None:
+def test_cpu_time_is_summed_across_restarts(ablation: Any, tmp_path: Path) -> None:
     (tmp_path / "processor.json").write_text(json.dumps({"seconds": 1000.0}))
     meter = ablation.Meter(tmp_path)
     with subprocess.Popen([sys.executable, "-c", _BUSY], stdin=-1, stdout=-1) as part:
@@ -109,8 +109,6 @@ def test_processor_time_goes_on_from_sitting_to_sitting(ablation: Any, tmp_path:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's /proc")
-def test_processor_time_is_not_of_an_older_process_with_a_parts_number(
-    ablation: Any, tmp_path: Path
-) -> None:
+def test_cpu_time_ignores_an_older_process_with_the_same_pid(ablation: Any, tmp_path: Path) -> None:
     RunFolder(tmp_path).set_status("learner", {"pid": os.getppid()})
     assert ablation.Meter(tmp_path).read() == 0

@@ -1,4 +1,4 @@
-"""AlphaGo's way on 9x9: its parts, and all of its stages in small."""
+"""The AlphaGo pipeline on 9x9: its parts, and a small run of all stages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEACHER = SHARED / "nets" / "go9x9_pyaq.onnx"
 
 @pytest.fixture(autouse=True)
 def models_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scripts lie beside the networks, in no package."""
+    """Make the scripts importable, which belong to no package."""
     monkeypatch.syspath_prepend(str(ROOT / "models"))
 
 
@@ -35,11 +35,11 @@ def run(tmp_path: Path) -> Any:
 
 
 def equal(states: Any) -> Any:
-    """A policy to which all legal actions are equal."""
+    """Return the uniform policy."""
     return pyengine.UniformEvaluator().evaluate(states)[0]
 
 
-def test_actions_are_drawn_by_their_probabilities() -> None:
+def test_actions_are_drawn_with_their_probabilities() -> None:
     from alphago.play import drawn
 
     rows = np.tile(np.array([0.0, 0.5, 0.0, 0.3, 0.2], np.float32), (20_000, 1))
@@ -48,7 +48,7 @@ def test_actions_are_drawn_by_their_probabilities() -> None:
     np.testing.assert_allclose(counts / 20_000, rows[0], atol=0.02)
 
 
-def test_a_policy_plays_what_it_draws_and_always_the_same_in_a_position() -> None:
+def test_a_policy_player_draws_moves_reproducibly() -> None:
     from alphago.play import PolicyPlayer
 
     game = pyengine.load_game("tic_tac_toe")
@@ -61,7 +61,7 @@ def test_a_policy_plays_what_it_draws_and_always_the_same_in_a_position() -> Non
         assert set(chosen[:, move]) == set(range(9)) - {move}
 
 
-def test_a_game_of_the_value_network_gives_one_position_with_its_result(run: Any) -> None:
+def test_a_game_of_the_value_network_yields_one_position_with_its_result(run: Any) -> None:
     from alphago.value_games import play_value_games
 
     play_value_games(run, "value_games", equal, equal)
@@ -102,45 +102,43 @@ def test_policy_gradient_makes_the_moves_of_won_games_more_likely(run: Any) -> N
 
 
 def chances(module: Any, network: Any, moves: Any) -> Any:
-    """Logarithms of the probabilities of moves that were played."""
+    """Return the log probabilities of the moves played."""
     planes, legal = (np.stack([getattr(m, name) for m in moves]) for name in ("planes", "legal"))
     with torch.no_grad():
         logs = module._log_policy(network, planes, legal).numpy()
     return logs[np.arange(len(moves)), [m.action for m in moves]]
 
 
-def test_a_folder_of_other_settings_is_refused(run: Any) -> None:
+def test_a_folder_with_other_settings_is_refused(run: Any) -> None:
     from dataclasses import replace
 
     run.begin()
     run.begin()
     other = replace(run, settings=replace(run.settings, blocks=2))
-    with pytest.raises(pyengine.ConfigError, match="found others: blocks"):
+    with pytest.raises(pyengine.ConfigError, match="other settings: blocks"):
         other.begin()
     longer = replace(run, settings=replace(run.settings, match_games=10, simulations=3))
-    longer.begin()  # the table alone depends on these
+    longer.begin()  # these settings affect only the table
 
 
-def test_the_command_line_says_what_it_lacks(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_arguments_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import alphago9
 
-    for arguments, said in (
-        (["--teacher", "none.onnx"], "got no none.onnx"),
+    for arguments, message in (
+        (["--teacher", "none.onnx"], "none.onnx does not exist"),
         (["--until", "none", "--teacher", __file__], "--until must be one of games/"),
-        (["--scale", "nan"], "--scale must be above 0 and at most 100, found nan"),
+        (["--scale", "nan"], "--scale must be above 0 and at most 100, got nan"),
         (["--filters", "0"], "expected a whole number >= 1, got '0'"),
         (["--match-games", "0"], "expected a whole number >= 1, got '0'"),
     ):
         with pytest.raises(SystemExit):
             alphago9.main(["--directory", str(tmp_path), *arguments])
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not TEACHER.exists(), reason="no ../shared/nets/go9x9_pyaq.onnx")
-def test_all_stages_leave_their_products_and_are_not_done_twice(tmp_path: Path) -> None:
+def test_all_stages_write_their_products_once(tmp_path: Path) -> None:
     import alphago9
 
     command = ["--directory", str(tmp_path), "--quick", "--teacher", str(TEACHER)]
@@ -155,14 +153,14 @@ def test_all_stages_leave_their_products_and_are_not_done_twice(tmp_path: Path) 
     assert written == {name: (tmp_path / name).stat().st_mtime_ns for name in products}
     table = (tmp_path / "table.md").read_text().splitlines()
     assert len(table) == 2 + 6 + 6
-    assert alphago9.main([*command, "--match-games", "4"]) == 0  # the table alone is made anew
+    assert alphago9.main([*command, "--match-games", "4"]) == 0  # rewrites only the table
     assert (tmp_path / "table.md").read_text().splitlines() != table
     assert written == {name: (tmp_path / name).stat().st_mtime_ns for name in products}
     settings = json.loads((tmp_path / "settings.json").read_text())
     assert (settings["teacher"], settings["blocks"], settings["filters"]) == (TEACHER.name, 1, 8)
 
 
-def test_a_policy_to_measure_has_to_be_there(
+def test_a_missing_policy_and_wrong_arguments_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import rollouts
@@ -172,7 +170,7 @@ def test_a_policy_to_measure_has_to_be_there(
     for arguments in (["--simulations", "0"], ["--ratio", "0"], ["--ratio", "half"]):
         with pytest.raises(SystemExit):
             rollouts.main(["policy.npz", *arguments])
-        assert f"found '{arguments[1]}'" in capsys.readouterr().err
+        assert f"got '{arguments[1]}'" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -182,12 +180,12 @@ def test_a_rollout_policy_is_measured_at_equal_time(
 ) -> None:
     import rollouts
 
-    none = np.zeros(65536)
+    zeros = np.zeros(65536)
     file = tmp_path / "policy.npz"
-    RolloutPolicy(none, none, {"capture_stone": 1.0}).save(file)
+    RolloutPolicy(zeros, zeros, {"capture_stone": 1.0}).save(file)
     sizes = ["--simulations", "40", "--games", "4", "--ratio", "2", "--work", str(tmp_path)]
     rollouts.main([str(file), "--json", *sizes, "--priors", priors])
-    found = json.loads(capsys.readouterr().out)
-    assert found["count"] == 4
-    assert found["name"].startswith("20 simulations by the policy against 40")
-    assert found["name"].endswith(f"its priors: {priors}")
+    finding = json.loads(capsys.readouterr().out)
+    assert finding["count"] == 4
+    assert finding["name"].startswith("20 simulations by the policy against 40")
+    assert finding["name"].endswith(f"its priors: {priors}")

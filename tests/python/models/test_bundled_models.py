@@ -1,4 +1,4 @@
-"""The bundled networks: what the manifest says is so, and they can play."""
+"""The bundled networks: the manifest is correct, and the networks can play."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = tuple(sorted(MODELS))
 
 GAMES = {"tic_tac_toe": "tic_tac_toe", "connect4": "connect_four", "gomoku": "gomoku(board_size=9)"}
 
-# One move wins for X, who is to move: the name, the board, that move.
+# Network, board, and the only winning move of X, who is to move.
 WINS = (
     ("tic_tac_toe", ("OO.", "XX.", "..."), ("c2",)),
     ("tic_tac_toe", ("X.O", "OX.", "..."), ("c3",)),
@@ -43,13 +43,11 @@ WINS = (
 
 
 def manifest() -> dict[str, Any]:
-    """Read the manifest that lies beside the networks."""
     path = next(iter(MODELS.values())).with_name("manifest.toml")
     return tomllib.loads(path.read_text("utf-8"))
 
 
 def game_of(name: str) -> pyengine.Game:
-    """Return a game that a network plays."""
     return pyengine.load_game(GAMES[name])
 
 
@@ -58,15 +56,13 @@ def swapped(rows: tuple[str, ...]) -> list[str]:
     return [row.translate(str.maketrans("XO", "OX")) for row in rows]
 
 
-def test_every_network_is_described() -> None:
-    """No file without an entry, no entry without a file; these three are there."""
+def test_files_and_manifest_entries_match() -> None:
     assert set(GAMES) <= set(NAMES)
     assert tuple(sorted(manifest())) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_manifest_describes_the_file(name: str) -> None:
-    """Digest and size are the file's, which is below 2 MB."""
     entry, content = manifest()[name], MODELS[name].read_bytes()
     assert entry["file"] == MODELS[name].name
     assert entry["sha256"] == hashlib.sha256(content).hexdigest()
@@ -74,13 +70,12 @@ def test_the_manifest_describes_the_file(name: str) -> None:
 
 
 def by_the_loop() -> list[str]:
-    """The networks that a run file made."""
+    """Return the networks that were trained by a run file."""
     return [name for name in NAMES if "run" in manifest()[name].get("made", {})]
 
 
 @pytest.mark.parametrize("name", by_the_loop())
-def test_the_manifest_says_how_the_loop_made_a_network(name: str) -> None:
-    """By which run file, in what time, from how many games; its curve ends where the run did."""
+def test_the_manifest_describes_the_training_run(name: str) -> None:
     made = manifest()[name]["made"]
     assert made["command"] == f"python models/make_models.py --game {name}"
     assert (ROOT / "models" / made["run"]).is_file()
@@ -92,8 +87,7 @@ def test_the_manifest_says_how_the_loop_made_a_network(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", by_the_loop())
-def test_the_manifest_says_what_a_network_reaches_of_what_was_asked(name: str) -> None:
-    """Each figure with its count, and with an interval where not all cases were counted."""
+def test_the_manifest_compares_figures_with_targets(name: str) -> None:
     rows = manifest()[name]["targets"]
     assert any("reached" in row for row in rows) or name == "othello"
     for row in rows:
@@ -101,14 +95,13 @@ def test_the_manifest_says_what_a_network_reaches_of_what_was_asked(name: str) -
         low, high = row.get("interval", (row["figure"], row["figure"]))
         assert 0 <= low <= row["figure"] <= high <= 1
         if "reached" in row:
-            asked = row.get("least", 0) <= row["figure"] <= row.get("most", 1)
-            asked &= row["figure"] > row.get("more_than", -1)
-            assert row["reached"] is asked
+            reached = row.get("least", 0) <= row["figure"] <= row.get("most", 1)
+            reached &= row["figure"] > row.get("more_than", -1)
+            assert row["reached"] is reached
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
-def test_a_name_is_an_evaluator_whose_spec_lies_in_the_file(name: str, tmp_path: Path) -> None:
-    """Alone in a folder it is read as it is beside all else."""
+def test_a_bundled_network_contains_its_spec(name: str, tmp_path: Path) -> None:
     copy = tmp_path / "copy.onnx"
     copy.write_bytes(MODELS[name].read_bytes())
     engine = pyengine.Engine(game_of(name), name, threads=1)
@@ -120,10 +113,9 @@ def test_a_name_is_an_evaluator_whose_spec_lies_in_the_file(name: str, tmp_path:
 
 @pytest.mark.parametrize(("name", "rows", "moves"), WINS)
 @pytest.mark.parametrize("solver", [True, False])
-def test_the_win_in_one_is_found(
+def test_a_win_in_one_is_found(
     name: str, rows: tuple[str, ...], moves: tuple[str, ...], solver: bool
 ) -> None:
-    """With the solver and by visits alone, for either colour."""
     game = game_of(name)
     engine = pyengine.Engine(game, name, threads=1, solver=solver)
     for board, player in ((list(rows), 0), (swapped(rows), 1)):
@@ -133,10 +125,7 @@ def test_the_win_in_one_is_found(
 
 
 @pytest.mark.parametrize(("name", "rows", "moves"), WINS)
-def test_the_win_in_one_is_blocked(
-    name: str, rows: tuple[str, ...], moves: tuple[str, ...]
-) -> None:
-    """The other side to move takes the point, unless it wins itself."""
+def test_a_win_in_one_is_blocked(name: str, rows: tuple[str, ...], moves: tuple[str, ...]) -> None:
     game = game_of(name)
     engine = pyengine.Engine(game, name, threads=1)
     for board, player in ((list(rows), 1), (swapped(rows), 0)):
@@ -148,7 +137,7 @@ def test_the_win_in_one_is_blocked(
 
 
 def can_win_at_once(state: pyengine.State) -> bool:
-    """Say whether the mover has a winning move, which is better than a block."""
+    """Return whether the mover can win instead of blocking."""
     for action in state.legal_actions():
         after = state.clone()
         after.apply_action(action)
@@ -157,8 +146,8 @@ def can_win_at_once(state: pyengine.State) -> bool:
     return False
 
 
-def test_tic_tac_toe_is_lost_to_nobody() -> None:
-    """50 simulations a move against every line that an opponent can choose."""
+def test_the_tic_tac_toe_network_never_loses() -> None:
+    """Plays against all replies with 50 simulations per move."""
     game = game_of("tic_tac_toe")
     engine = pyengine.Engine(game, "tic_tac_toe", threads=1)
     for side in (0, 1):
@@ -176,7 +165,6 @@ def test_tic_tac_toe_is_lost_to_nobody() -> None:
 
 
 def played(state: pyengine.State, action: int) -> pyengine.State:
-    """Return the state after a move."""
     after = state.clone()
     after.apply_action(action)
     return after

@@ -1,4 +1,4 @@
-"""The Gomoku network on 17 features: what it is taught, and that it beats random moves."""
+"""The Gomoku network on 17 features: its training data, and its strength."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHITE_WINS = [100, 0, 20, 1, 30, 2, 50, 3, 70, 4]
 
 @pytest.fixture
 def recipe(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The script, which lies beside the networks, in no package."""
+    """Import the script, which belongs to no package."""
     monkeypatch.syspath_prepend(str(MODELS))
     import gomoku17
 
@@ -26,7 +26,7 @@ def recipe(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def games(recipe: Any) -> Any:
-    """One game that Black wins and one that White wins."""
+    """Return a game won by Black and a game won by White."""
     game = pyengine.load_game("gomoku")
     return recipe.RandomGames(game, [BLACK_WINS, WHITE_WINS], [1.0, -1.0])
 
@@ -35,14 +35,14 @@ def games(recipe: Any) -> Any:
     ("result", "last", "worth"),
     [(1, False, 0.75), (-1, False, 0.25), (1, True, 1.0), (-1, True, 0.0), (0, True, 0.5)],
 )
-def test_a_position_is_worth_what_its_game_says(
+def test_the_worth_of_a_position_follows_from_its_game(
     recipe: Any, result: int, last: bool, worth: float
 ) -> None:
     assert recipe.worth(result, last) == worth
 
 
 def test_every_position_after_the_first_move_is_drawn_equally_often(games: Any) -> None:
-    """Nine of the one game, ten of the other; two of the nineteen are last ones."""
+    """Two of the 9 + 10 positions end a game."""
     assert len(games) == 19
     rows = games.sample(1900, np.random.default_rng(0), augment=False)
     stones = (rows["planes"][:, 0] > 0).sum(axis=(1, 2))
@@ -62,8 +62,7 @@ def test_last_positions_are_drawn_more_often_on_request(recipe: Any, games: Any)
     assert np.array_equal(stones == 9, rows["value"] == 1)
 
 
-def test_planes_are_those_of_the_position_for_every_symmetry(games: Any) -> None:
-    """The engine turns the moves and encodes: a row is a real position's planes."""
+def test_planes_are_those_of_a_symmetric_position(games: Any) -> None:
     rows = games.sample(40, np.random.default_rng(1))
     points = [games.game.symmetry_points(k) for k in range(8)]
     known = {
@@ -78,7 +77,7 @@ def test_planes_are_those_of_the_position_for_every_symmetry(games: Any) -> None
     assert not rows["policy"].any()
 
 
-def test_random_games_end_by_the_rules_and_are_the_seeds(recipe: Any) -> None:
+def test_random_games_follow_the_rules_and_the_seed(recipe: Any) -> None:
     game = pyengine.load_game("gomoku")
     some = recipe.RandomGames.play(game, 5, seed=3)
     more = recipe.RandomGames.play(game, 6, seed=3)
@@ -91,12 +90,11 @@ def test_random_games_end_by_the_rules_and_are_the_seeds(recipe: Any) -> None:
 
 
 def test_the_interval_is_wilsons(recipe: Any) -> None:
-    """Of 1,000 of 1,000 and 962 of 1,000."""
     assert recipe.Score(1000, 0, 0, 10.0).interval == pytest.approx((0.99617, 1.0), abs=1e-5)
     assert recipe.Score(962, 0, 38, 10.0).interval == pytest.approx((0.94826, 0.97220), abs=1e-4)
 
 
-def test_the_network_values_for_the_first_player_and_is_no_networks_to_search_with() -> None:
+def test_the_network_evaluates_for_the_first_player_and_is_not_for_search() -> None:
     network = pyengine.OnnxEvaluator(pyengine.bundled_models()["gomoku17"])
     assert network.spec is not None
     assert network.spec.planes == pyengine.ModelSpec.gomoku17().planes
@@ -104,8 +102,7 @@ def test_the_network_values_for_the_first_player_and_is_no_networks_to_search_wi
     assert pyengine.eval.bundled.model_of_game(pyengine.load_game("gomoku")) != "gomoku17"
 
 
-def test_it_takes_five_in_a_row_by_value_alone() -> None:
-    """In all four directions, Black to move; the rules are not asked."""
+def test_it_completes_five_in_a_row_by_value_alone() -> None:
     player = pyengine.ValuePlayer("gomoku17", ends="evaluator")
     game = pyengine.load_game("gomoku")
     whites = [14, 150, 75, 220]
@@ -118,7 +115,7 @@ def test_it_takes_five_in_a_row_by_value_alone() -> None:
 
 
 def test_black_beats_random_moves_by_value_alone(recipe: Any) -> None:
-    """The proof has 1,000 games; these are its first ones."""
-    score = recipe.measure(pyengine.bundled_models()["gomoku17"], games=50, seed=1)
-    assert score.games == 50
-    assert score.wins >= 48
+    """These are the first of 1,000 measured games."""
+    score = recipe.measure(pyengine.bundled_models()["gomoku17"], games=20, seed=1)
+    assert score.games == 20
+    assert score.wins >= 19

@@ -1,4 +1,4 @@
-"""What becomes of a run: a bundled network, its entry, its curve, and the tables of the README."""
+"""models/make_models.py: a run becomes a network, a manifest entry, a curve and README tables."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ SETTINGS = MODELS / "runs" / "tic_tac_toe.toml"
 
 @pytest.fixture(autouse=True)
 def models_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scripts lie beside the networks, in no package."""
+    """Make the scripts importable, which belong to no package."""
     monkeypatch.syspath_prepend(str(MODELS))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
-    """Return a run of tic-tac-toe in two sittings that ended with the bundled network."""
-    made = RunFolder(tmp_path / "run")
-    for place in (made.models, made.log):
-        place.mkdir(parents=True)
-    (made.path / "run.toml").write_bytes(SETTINGS.read_bytes())
-    made.candidate(400).write_bytes((MODELS / "tic_tac_toe.onnx").read_bytes())
-    sha = sha256_of(made.candidate(400))
-    made.set_best(
-        Best(name=made.candidate(400).name, sha256=sha, step=400, generation=2, elo=300.0)
+    """Return a resumed run of tic-tac-toe that ended with the bundled network."""
+    folder = RunFolder(tmp_path / "run")
+    for directory in (folder.models, folder.log):
+        directory.mkdir(parents=True)
+    (folder.path / "run.toml").write_bytes(SETTINGS.read_bytes())
+    folder.candidate(400).write_bytes((MODELS / "tic_tac_toe.onnx").read_bytes())
+    sha = sha256_of(folder.candidate(400))
+    folder.set_best(
+        Best(name=folder.candidate(400).name, sha256=sha, step=400, generation=2, elo=300.0)
     )
     curve = [
         {"step": step, "generation": generation, "games": 10 * step, "elo": 0.0, "accepted": taken}
@@ -51,12 +51,12 @@ def folder(tmp_path: Path) -> RunFolder:
             (400, 2, 200, 70, True),
         )
     ]
-    made.curve.write_text("".join(json.dumps(line) + "\n" for line in curve))
+    folder.curve.write_text("".join(json.dumps(line) + "\n" for line in curve))
     events = ["begins", "interrupted", "begins", "minutes"]
     lines = [json.dumps({"time": 0.0, "event": event, "seconds": 0.0}) for event in events]
-    (made.log / "run.jsonl").write_text("\n".join(lines) + "\n")
-    made.set_seconds(61.4)
-    return made
+    (folder.log / "run.jsonl").write_text("\n".join(lines) + "\n")
+    folder.set_seconds(61.4)
+    return folder
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -70,7 +70,6 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 def test_a_finished_run_becomes_a_bundled_network(
     folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file, its entry with account and targets, the curve, and the table."""
     out = tmp_path / "out"
     out.mkdir()
     (out / "README.md").write_bytes((MODELS / "README.md").read_bytes())
@@ -96,7 +95,6 @@ def test_a_run_with_other_settings_is_refused(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What is bundled comes from the committed run file."""
     text = SETTINGS.read_text().replace("simulations = 48", "simulations = 49")
     (folder.path / "run.toml").write_text(text)
     arguments = ("--only-measure", "--directory", str(folder.path), "--out", str(tmp_path))
@@ -105,7 +103,7 @@ def test_a_run_with_other_settings_is_refused(
     assert not (tmp_path / "tic_tac_toe.onnx").exists()
 
 
-def test_a_run_that_went_on_with_other_rates_is_refused(
+def test_a_run_resumed_with_other_rates_is_refused(
     folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import make_models
@@ -123,7 +121,7 @@ def test_a_run_without_a_network_is_refused(folder: RunFolder, tmp_path: Path) -
     import make_models
 
     (folder.path / "best.json").unlink()
-    with pytest.raises(pyengine.ConfigError, match="expected a network of the run, got none"):
+    with pytest.raises(pyengine.ConfigError, match="has no network"):
         make_models.bundle("tic_tac_toe", folder, tmp_path)
 
 

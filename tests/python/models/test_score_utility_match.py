@@ -1,4 +1,4 @@
-"""models/score_utility.py: margins are as the rules count, and the command plays and goes on."""
+"""models/score_utility.py: margins, the report, and resuming a match."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def played(pair: int, a_plays: int, *moves: int) -> GameRecord:
-    """Return a game that is over; the result follows from who has the centre."""
+    """Return a finished game, won by the owner of the centre."""
     black_wins = bool(moves) and moves[0] == CENTRE
     result = 1 if black_wins == (a_plays == 0) else -1
     return GameRecord(pair=pair, a_plays=a_plays, opening=moves[:1], moves=moves[1:], result=result)
 
 
-def test_a_margin_is_the_area_and_the_komi_from_the_side_of_the_first_player(script: Any) -> None:
+def test_a_margin_is_area_minus_komi_for_the_first_player(script: Any) -> None:
     won, lost = played(0, 0, CENTRE, PASS, PASS), played(0, 1, PASS, PASS)
     assert script.margin(GO, won) == 81 - 7
     assert script.margin(GO, lost) == 7
     opposite = [played(0, 1, CENTRE, PASS, PASS), played(0, 0, PASS, PASS)]
-    assert [script.margin(GO, each) for each in opposite] == [7 - 81, -7]
+    assert [script.margin(GO, game) for game in opposite] == [7 - 81, -7]
 
 
-def test_the_report_has_points_by_pairs_and_margins_of_wins(script: Any) -> None:
+def test_the_report_shows_points_by_pairs_and_margins_of_wins(script: Any) -> None:
     games = (
         played(0, 0, CENTRE, PASS, PASS),  # +74
         played(0, 1, CENTRE, PASS, PASS),  # -74
@@ -54,7 +54,7 @@ def test_the_report_has_points_by_pairs_and_margins_of_wins(script: Any) -> None
     assert "wins of the network: 3, by 51.7 points" in report
 
 
-def test_the_command_goes_on_where_it_was(
+def test_the_command_resumes_a_match(
     script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("onnx", reason="the extra convert is not installed")
@@ -63,13 +63,13 @@ def test_the_command_goes_on_where_it_was(
     expected = capsys.readouterr().out
     (record,) = tmp_path.glob("*/games.jsonl")
     lines = record.read_text().splitlines(keepends=True)
-    # As if it had been stopped after two games; a space, which a game played anew would not have.
-    kept = [lines[0], *(line.replace("{", "{ ", 1) for line in lines[1:3])]
-    record.write_text("".join(kept))
+    # A record of two games; the added space would not be in a game that is played again.
+    first = [lines[0], *(line.replace("{", "{ ", 1) for line in lines[1:3])]
+    record.write_text("".join(first))
     assert script.main([*command, "--games", "4"]) == 0
-    found = record.read_text().splitlines(keepends=True)
-    assert found[:3] == kept
-    assert sorted(found[3:]) == sorted(lines[3:])
+    resumed = record.read_text().splitlines(keepends=True)
+    assert resumed[:3] == first
+    assert sorted(resumed[3:]) == sorted(lines[3:])
     assert capsys.readouterr().out == expected
 
 
@@ -79,9 +79,9 @@ def test_other_networks_and_games_are_refused(
     pytest.importorskip("onnx", reason="the extra convert is not installed")
     with pytest.raises(SystemExit):
         script.main(["go9", "--work", str(tmp_path)])
-    assert "expected an ONNX file, got no go9" in capsys.readouterr().err
+    assert "go9 does not exist" in capsys.readouterr().err
     assert script.main([str(MODELS / "connect4.onnx"), "--work", str(tmp_path)]) == 2
     assert "it has no score" in capsys.readouterr().err
     command = [str(MODELS / "go9.onnx"), "--work", str(tmp_path), "--game", "othello"]
     assert script.main(command) == 2
-    assert "expected a game of Go, found othello" in capsys.readouterr().err
+    assert "expected a game of Go, got othello" in capsys.readouterr().err

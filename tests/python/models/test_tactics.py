@@ -1,8 +1,9 @@
-"""models/tactics.py: positions of others are set up as they are, and what was found is kept."""
+"""models/tactics.py: setting up third-party positions, and resuming a measurement."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,7 +23,7 @@ def positions(monkeypatch: pytest.MonkeyPatch) -> Any:
     return positions
 
 
-def test_positions_are_set_up_as_they_are(positions: Any, shared: Callable[..., Path]) -> None:
+def test_positions_are_set_up_exactly(positions: Any, shared: Callable[..., Path]) -> None:
     folder = shared("oracles", "03-go-tactics")
     boards = {}
     for file in ("genmove_upto13x13.jsonl", "fuego_value_tests.jsonl"):
@@ -38,16 +39,16 @@ def test_positions_are_set_up_as_they_are(positions: Any, shared: Callable[..., 
     assert len(list(positions.gomoku_wins(folder.parents[1]))) == 6
 
 
-def test_a_measurement_goes_on_where_it_was(tmp_path: Path, shared: Callable[..., Path]) -> None:
+def test_a_measurement_resumes(tmp_path: Path, shared: Callable[..., Path]) -> None:
     folder = shared("oracles").parent
     command = [sys.executable, str(MODELS / "tactics.py"), "--quick", "--most", "100"]
     command += ["--only", "values", "--work", str(tmp_path)]
-    environment = {"PYENGINE_SHARED": str(folder)}
+    environment = {**os.environ, "PYENGINE_SHARED": str(folder)}
     for _ in range(2):
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, check=False, timeout=120
         )
         assert done.returncode == 0, done.stderr
         assert "values: go9x9_pyaq, 100 simulations: " in done.stdout
-    (kept,) = tmp_path.iterdir()
-    assert len(kept.read_text().splitlines()) == 2
+    (record,) = tmp_path.iterdir()
+    assert len(record.read_text().splitlines()) == 2
