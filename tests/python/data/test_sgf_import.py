@@ -78,10 +78,10 @@ BROKEN = {
     "another board size": "(;SZ[9]RE[B+];B[aa];W[bb])",
     "handicap without stones": "(;SZ[5]RE[B+]HA[2];B[aa];W[dd])",
     "set-up stones after the first move": "(;SZ[5]RE[B+];B[aa];AW[bb];B[cc])",
-    "a start that the rules do not allow": "(;SZ[5]RE[B+]AB[ab][ba]AW[aa];B[cc])",
+    "start position not allowed": "(;SZ[5]RE[B+]AB[ab][ba]AW[aa];B[cc])",
     "several moves in a node": "(;SZ[5]RE[B+];B[aa]W[bb])",
     "White begins": "(;SZ[5]RE[B+];W[aa];B[dd])",
-    "somebody moves twice": "(;SZ[5]RE[B+];B[aa];B[dd])",
+    "a player moves twice": "(;SZ[5]RE[B+];B[aa];B[dd])",
     "illegal move": "(;SZ[5]RE[B+];B[aa];W[aa])",
     "no moves": "(;SZ[5]RE[B+])",
     "no result": "(;SZ[5]RE[Void];B[aa];W[bb])",
@@ -302,7 +302,7 @@ def test_a_komi_other_than_that_of_the_game_is_counted(tmp_path: Path) -> None:
     assert (report.games, report.komi) == (4, 6.5)
     assert report.skipped == {"another board size": 1}
     assert report.accepted == {
-        "another komi": 2, "a komi in an unusual form": 1, "a komi that is not clear": 1,
+        "another komi": 2, "a komi in an unusual form": 1, "unclear komi": 1,
     }  # fmt: skip
     assert "accepted 2: another komi, for example" in str(report)
     assert report.examples["another komi"].endswith("games.sgf, game 1: expected 6.5, got 5.5")
@@ -311,7 +311,11 @@ def test_a_komi_other_than_that_of_the_game_is_counted(tmp_path: Path) -> None:
 def test_the_komi_of_the_shards_may_be_that_of_most_files(tmp_path: Path) -> None:
     report, lines = import_text(tmp_path, KOMI, komi="file")
     assert (report.games, report.komi, len(lines)) == (2, 5.5, 2)
-    assert report.skipped == {"another board size": 1, "another komi": 1, "no clear komi": 1}
+    assert report.skipped == {
+        "another board size": 1,
+        "another komi": 1,
+        "missing or unclear komi": 1,
+    }
     assert Dataset(tmp_path / "data").layout.load_game().params["komi"] == 5.5
     unusable = "(;SZ[5]KM[0]RE[Void];B[aa])(;SZ[5]KM[0]RE[B+];B[aa];W[aa])" * 3
     unusable += "(;SZ[5]KM[99999900]RE[B+];B[aa])" * 3

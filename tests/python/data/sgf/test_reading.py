@@ -87,9 +87,9 @@ def test_no_move_is_lost_to_a_character_that_ends_like_a_bracket(codec: str) -> 
 #: What is noted where CA does not help.
 NO_HELP = {
     b"": "no encoding named (CA)",
-    b"CA[UTF-8]": "another encoding than CA says",
+    b"CA[UTF-8]": "encoding differs from CA",
     **{b"CA[%s]" % one: "an unknown encoding (CA)" for one in (b"KLINGON", b"UTF-7", b"hex")},
-    **{b"CA[%s]" % one: "another encoding than CA says" for one in SINGLE_BYTE},
+    **{b"CA[%s]" % one: "encoding differs from CA" for one in SINGLE_BYTE},
 }
 
 
@@ -122,7 +122,7 @@ def test_utf8_is_recognised_whatever_ca_says() -> None:
     for head in ("", "CA[GBK]", "CA[Big5]", "CA[Shift_JIS]", "CA[ISO-8859-1]"):
         game = one(f"(;{head}PB[柯洁九段]RE[W+3.25子];B[pd];W[dd];B[pp])")
         assert (names(game), str(game.result)) == (MOVES, "W+3.25")
-        reason = "another encoding than CA says" if head else "no encoding named (CA)"
+        reason = "encoding differs from CA" if head else "no encoding named (CA)"
         assert list(game.notes) == [reason, "a result in an unusual form"]
 
 
@@ -303,7 +303,7 @@ def test_a_komi_is_read_if_it_is_clear_and_what_is_unusual_is_noted() -> None:
     for komi, expected in KOMI.items():
         game = one(f"(;CA[UTF-8]SZ[9]{komi};B[ee])")
         assert game.komi == expected
-        reason = "a komi that is not clear" if expected is None else "a komi in an unusual form"
+        reason = "unclear komi" if expected is None else "a komi in an unusual form"
         is_plain = komi in ("KM[6.5]", "KM[0]", "KM[-5.5]", "")
         assert list(game.notes) == ([] if is_plain else [reason])
         if expected is not None:
@@ -399,9 +399,9 @@ ACCEPTED = {
     "B[ee];W[tt];B[];W[tt]": ("moves after the end", ["E5", "pass", "pass"]),
     "B[ee];W[resign]": ("a resignation as a move", ["E5"]),
     "B[ee];W[cc];AE[ee]": ("set-up stones after the last move", ["E5", "C7"]),
-    "HA[x];B[ee]": ("a handicap that is not clear", ["E5"]),
-    "PL[W];B[ee]": ("PL against the first move", ["E5"]),
-    "PL[?];B[ee]": ("a player to move that is not clear", ["E5"]),
+    "HA[x];B[ee]": ("unclear handicap", ["E5"]),
+    "PL[W];B[ee]": ("PL contradicts the first move", ["E5"]),
+    "PL[?];B[ee]": ("unclear player to move", ["E5"]),
     "KM[5.5]RU[Japanese];B[ee]": ("other rules", ["E5"]),
     "RU[AGA]PYENGINE[go(board_size=9,superko=simple)];B[ee]": ("other rules", ["E5"]),
     "PYENGINE[go(board_size=9,suicide=true)];B[ee]": ("other rules", ["E5"]),
@@ -424,7 +424,7 @@ def test_a_resignation_in_the_place_of_a_move_is_a_result() -> None:
 
 def test_the_first_game_of_several_is_read_and_the_others_are_noted() -> None:
     game = one(f"{GOOD}\n{GOOD}\n(;SZ[9]")
-    assert game.notes == {"several games": "the first of 3"}
+    assert game.notes == {"several games": "read the first of 3"}
     with pytest.raises(SgfError, match="no game in SGF"):
         one("hello")
 

@@ -180,7 +180,7 @@ def test_what_is_unusual_is_said_when_a_game_is_loaded(tmp_path: Path) -> None:
     was = loaded(tmp_path, "(;SZ[9]KM[375]RU[Japanese];B[tt];W[tt];B[tt])\n(;SZ[9])")
     assert was.notes == (
         "a komi in an unusual form: KM[375], read as 7.5",
-        "several games: the first of 2",
+        "several games: read the first of 2",
         "moves after the end: 1 after move 2",
         "the rules Japanese were replaced by Chinese",
     )
