@@ -98,7 +98,7 @@ def fresh_directory(
     """Create the output directory. Raises ConfigError if it has files, or DataError."""
     absolute = source.absolute()
     if out is None and not absolute.name:
-        raise ConfigError(f"out: expected a directory, since {absolute} has no name")
+        raise ConfigError(f"out: expected a directory to write to, since {absolute} has no name")
     target = path_of("out", out) if out is not None else Path(f"{absolute}-{suffix}")
     try:
         target.mkdir(parents=True, exist_ok=True)

@@ -167,7 +167,7 @@ class Manifest:
             raise ConfigError(f"{path} does not exist: {directory} has no training data") from error
         except OSError as error:
             raise DataError(unread(path, error)) from error
-        except (TypeError, ValueError, RecursionError) as error:
+        except (TypeError, ValueError) as error:
             raise DataError(f"{path} is damaged: {error!r}") from error
         return cls(
             layout=layout,
@@ -227,7 +227,7 @@ def read_log(path: Path, begin: int) -> tuple[list[Any], int]:
     content = content[: content.rfind(b"\n") + 1]
     try:
         values = [json.loads(line) for line in content.splitlines()]
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise DataError(f"{path} is damaged: {error!r}") from error
     return values, begin + len(content)
 
