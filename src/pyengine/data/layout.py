@@ -177,7 +177,7 @@ class Layout:
         for name, holds in fits.items():
             if not holds:
                 raise ValueError(f"layout.{name} contradicts the other fields of the layout")
-        _ = self.dtype  # NumPy refuses records of 2 GiB
+        _ = self.dtype  # NumPy raises ValueError for records of 2 GiB
 
     def to_dict(self) -> dict[str, Any]:
         """Return values for JSON; ``surprise`` only if records have it."""

@@ -92,7 +92,7 @@ class SelfPlayReport:
     def __str__(self) -> str:
         if not self.games:
             return f"no game finished in {self.seconds:.1f} s on {self.provider}"
-        false = f", {self.in_vain} of {self.played_on} played on" if self.played_on else ""
+        false = f", {self.in_vain} of {self.played_on} false" if self.played_on else ""
         cut = f"; {self.cut_short} cut short" if self.cut_short else ""
         refused = self.memory_refusals
         memory = f"; the memory limit was reached {refused} times" if refused else ""

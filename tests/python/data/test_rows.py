@@ -153,7 +153,7 @@ def test_rows_have_the_input_and_the_targets_of_the_network(
             assert (actual["game"], actual["ply"], actual["full"]) == (one.number, ply, True)
 
 
-def test_augmented_rows_are_rows_of_the_turned_game(
+def test_augmented_rows_match_the_transformed_game(
     case: tuple[Any, ModelSpec], rng: random.Random, tmp_path: Path
 ) -> None:
     game, spec = case

@@ -27,7 +27,7 @@ def games_of(config: SelfPlayConfig, count: int = 24, evaluator: str = "uniform"
     return games + player.take()
 
 
-def test_the_preset_draws_by_gumbel_noise_alone() -> None:
+def test_the_gumbel_preset_uses_no_other_noise() -> None:
     config = SelfPlayConfig.gumbel("connect_four")
     assert config.search.algorithm == "gumbel"
     assert config.search.simulations == 32

@@ -192,7 +192,7 @@ def _rare_letters(text: str) -> int:
         else:
             plain = word in (word.lower(), word.upper(), word.capitalize())
             odd = 0 if plain and len(letters) == len(word.rstrip("\\")) else len(letters)
-        if word.endswith("\\") and not word[-2].isascii():  # probably half a character
+        if word.endswith("\\") and not word[-2].isascii():  # probably half a two-byte character
             odd = max(odd, 1)
         rare -= len(letters) - odd
     return rare

@@ -96,7 +96,7 @@ def test_saving_a_loaded_game_unchanged_preserves_its_result(tmp_path: Path) -> 
     resigned = loaded(tmp_path, "(;SZ[9]RE[B+R];B[ee])")
     root = saved(tmp_path, resigned, lost=(0, Loss.resigns))[0].sequence[0]
     assert root["RE"] == [b"W+R"]
-    assert "DT" in root  # it ended today
+    assert "DT" in root  # the game ended today
 
 
 def test_a_new_continuation_becomes_the_main_line(tmp_path: Path) -> None:
