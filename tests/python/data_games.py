@@ -1,4 +1,4 @@
-"""Finished games for the tests of training data: random play, made-up visits and values."""
+"""Random games with made-up visits and values, for the tests of training data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyengine.data import Dataset, FinishedGame, ShardWriter
 
 
 def play(game: Any, rng: random.Random, plies: int | None = None) -> list[Any]:
-    """Return the states of a random game, the last one included."""
+    """Return the states of a random game, including the last one."""
     states = [game.new_initial_state()]
     while not states[-1].is_terminal() and (plies is None or len(states) <= plies):
         following = states[-1].clone()
@@ -33,19 +33,19 @@ def finished(
     *,
     plies: int | None = None,
     full: float = 1.0,
-    **given: Any,
+    **fields: Any,
 ) -> FinishedGame:
-    """Return a random game; ``full`` is the share of full searches."""
+    """Return a random game; ``full`` is the fraction of full searches."""
     states = play(game, rng, plies)
-    asked = states[:-1]
+    searched = states[:-1]
     moves = states[-1].history()
     rand = np.random.default_rng(rng.randrange(2**32))
-    n, actions = len(asked), game.num_distinct_actions()
+    n, actions = len(searched), game.num_distinct_actions()
     visits = np.zeros((n, actions), np.uint16)
-    for row, state in zip(visits, asked, strict=True):
+    for row, state in zip(visits, searched, strict=True):
         row[state.legal_actions()] = rand.integers(1, 50, len(state.legal_actions()))
-    bits, fill, dense = _core.encode_planes(asked, spec)
-    fields: dict[str, Any] = {
+    bits, fill, dense = _core.encode_planes(searched, spec)
+    defaults: dict[str, Any] = {
         "number": number,
         "returns": tuple(states[-1].returns()),
         "moves": np.array(moves, np.uint16),
@@ -57,10 +57,10 @@ def finished(
         "network_value": rand.uniform(-1, 1, n).astype(np.float32),
         "ply": np.arange(n, dtype=np.uint16),
         "action": np.array(moves, np.uint16),
-        "to_move": np.array([state.current_player() for state in asked], np.uint8),
+        "to_move": np.array([state.current_player() for state in searched], np.uint8),
         "full": (rand.random(n) < full).astype(np.uint8),
     }
-    return FinishedGame(**{**fields, **given})
+    return FinishedGame(**{**defaults, **fields})
 
 
 def unrecorded(game: FinishedGame) -> FinishedGame:
@@ -77,10 +77,10 @@ def write(
     games: Sequence[FinishedGame],
     **options: Any,
 ) -> Path:
-    """Write games to a directory; ``positions`` says when a shard is full."""
+    """Write games to a directory; ``positions`` limits the size of a shard."""
     with ShardWriter(directory, game, spec, **options) as writer:
-        for one in games:
-            writer.add(one)
+        for finished_game in games:
+            writer.add(finished_game)
     return directory
 
 
@@ -88,9 +88,9 @@ TIC = pyengine.load_game("tic_tac_toe")
 PLAIN = ModelSpec()
 
 
-def some(rng: random.Random, count: int, first: int = 0, **given: Any) -> list[FinishedGame]:
+def some(rng: random.Random, count: int, first: int = 0, **fields: Any) -> list[FinishedGame]:
     """Return games of tic-tac-toe."""
-    return [finished(TIC, PLAIN, first + i, rng, **given) for i in range(count)]
+    return [finished(TIC, PLAIN, first + i, rng, **fields) for i in range(count)]
 
 
 def keys(batch: Any) -> list[tuple[int, int]]:
@@ -99,6 +99,6 @@ def keys(batch: Any) -> list[tuple[int, int]]:
 
 
 def all_rows(data: Any) -> Any:
-    """Return a whole directory, or several, as one batch."""
+    """Return all rows of one or more directories as one batch."""
     dataset = Dataset(data, full_only=False)
     return next(dataset.batches(len(dataset), shuffle=False, augment=False))

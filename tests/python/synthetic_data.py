@@ -1,4 +1,4 @@
-"""Positions of random games with made-up targets: data for tests of the learner."""
+"""Positions of random games with made-up targets, for tests of the learner."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyengine
 
 
 class SyntheticData:
-    """Positions of random games; the target is a fixed move, the value says who has more stones."""
+    """Random positions; the policy is a fixed move, the value the player with more stones."""
 
     def __init__(
         self,
@@ -22,8 +22,8 @@ class SyntheticData:
     ) -> None:
         """Play random games until there are enough positions.
 
-        ``later``: with targets of auxiliary heads: the policy as reply, values of one horizon, and
-        the stones as the last board.
+        ``later`` adds targets for auxiliary heads: the policy as the reply, values for one horizon,
+        and the stones as the last board.
         """
         self.game = pyengine.load_game(game)
         self.spec = pyengine.ModelSpec()
@@ -54,12 +54,12 @@ class SyntheticData:
             self.rows["ended"] = rng.random(positions) < 0.9
 
     def __len__(self) -> int:
-        """Return how many positions there are."""
+        """Return the number of positions."""
         return len(self.rows["value"])
 
     def sample(
         self, size: int, rng: np.random.Generator, augment: bool = True
     ) -> dict[str, np.ndarray]:
-        """Return random rows; they are not turned."""
+        """Return random rows without applying symmetries."""
         chosen = rng.integers(len(self), size=size)
         return {name: rows[chosen] for name, rows in self.rows.items()}

@@ -13,8 +13,7 @@ from pyengine.base.arguments import shortened
 from pyengine.base.files import check_output, read_limited, unread, unwritten, write_durably
 from pyengine.data.sgf.collection import SgfError
 from pyengine.data.sgf.read import first_game
-from pyengine.data.sgf.record import SgfGame
-from pyengine.data.sgf.rules import number_of, rules_name
+from pyengine.data.sgf.record import SgfGame, number_of, rules_name
 from pyengine.data.sgf.write import write_sgf
 from pyengine.errors import ConfigError, DataError
 from pyengine.games.board_layout import game_look

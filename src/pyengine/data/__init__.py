@@ -1,7 +1,7 @@
-"""Training data: what self-play writes and learners read."""
+"""Training data: self-play writes it, learners read it."""
 
 from pyengine.data.dataset import Dataset
-from pyengine.data.export import convert
+from pyengine.data.export import convert, export_sgf
 from pyengine.data.layout import (
     CUT_SHORT,
     FULL_SEARCH,
@@ -13,7 +13,6 @@ from pyengine.data.layout import (
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.record import FinishedGame, GameSink
 from pyengine.data.sgf_read import SgfReport, import_sgf
-from pyengine.data.sgf_write import export_sgf
 from pyengine.data.writer import ShardWriter
 
 __all__ = [

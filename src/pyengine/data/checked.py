@@ -1,4 +1,4 @@
-"""Values read from JSON, checked against what they must be."""
+"""Checks of values read from JSON."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from pyengine.base.arguments import short_repr
 
 @dataclass(frozen=True)
 class Kind:
-    """What a value must be, in words, and whether it is."""
+    """A predicate on values, with its description for messages."""
 
     what: str
     holds: Callable[[Any], bool]
 
 
 def check(values: Any, kinds: Mapping[str, Kind], where: str = "") -> None:
-    """Raise ValueError unless a JSON object has these fields, each of its kind.
+    """Raise ValueError unless a JSON object has all these fields, each of the right kind.
 
-    ``where`` precedes a field's name in the message.
+    ``where`` precedes the field name in the message.
     """
     if not isinstance(values, Mapping):
         raise ValueError(f"{where}expected an object, got {short_repr(values)}")
     for name, kind in kinds.items():
         if name not in values:
-            raise ValueError(f"{where}{name}: expected {kind.what}, got none")
+            raise ValueError(f"{where}{name} is missing")
         if not kind.holds(values[name]):
             raise ValueError(f"{where}{name}: expected {kind.what}, got {short_repr(values[name])}")
 
 
 def whole(least: int, most: int) -> Kind:
-    """Return the kind of ints in a range; True and False do not count."""
+    """Accept integers in a range, but not True or False."""
     return Kind(
-        f"a whole number in {least}..{most}",
+        f"an integer in {least}..{most}",
         lambda value: type(value) is int and least <= value <= most,
     )
 
 
 def real(least: float, most: float) -> Kind:
-    """Return the kind of numbers in a range; NaN is in none."""
+    """Accept numbers in a range, but not NaN."""
     return Kind(
         f"a number in {least:g}..{most:g}",
         lambda value: type(value) in (int, float) and least <= value <= most,
@@ -49,20 +49,20 @@ def real(least: float, most: float) -> Kind:
 
 
 def wholes(least: int, most: int) -> Kind:
-    """Return the kind of lists of ints; fast, since the moves of a game are one."""
+    """Accept lists of integers in a range; fast enough for the moves of every game."""
 
     def holds(values: Any) -> bool:
         if not isinstance(values, list) or not set(map(type, values)) <= {int}:
             return False
         return not values or (least <= min(values) and max(values) <= most)
 
-    return Kind(f"a list of whole numbers in {least}..{most}", holds)
+    return Kind(f"a list of integers in {least}..{most}", holds)
 
 
 def list_of(kind: Kind, length: int | None = None) -> Kind:
-    """Return the kind of lists of a kind, of one length or any."""
+    """Accept lists of values of one kind; ``length`` None accepts any length."""
     return Kind(
-        f"a list{'' if length is None else f' of {length}'}, each {kind.what}",
+        f"a list{'' if length is None else f' of length {length}'} with elements: {kind.what}",
         lambda values: (
             isinstance(values, list)
             and length in (None, len(values))
@@ -72,22 +72,22 @@ def list_of(kind: Kind, length: int | None = None) -> Kind:
 
 
 def one_of(*values: str) -> Kind:
-    """Return the kind of some words."""
+    """Accept any of these strings."""
     return Kind(" or ".join(map(repr, values)), lambda value: value in values)
 
 
 def optional(kind: Kind) -> Kind:
-    """Return the kind that also takes null."""
+    """Accept null as well."""
     return Kind(f"null or {kind.what}", lambda value: value is None or kind.holds(value))
 
 
 def text_of(pattern: str, what: str) -> Kind:
-    """Return the kind of texts that match a pattern as a whole."""
+    """Accept strings that match a pattern entirely."""
     fits = re.compile(pattern).fullmatch
     return Kind(what, lambda value: isinstance(value, str) and fits(value) is not None)
 
 
 BOOLEAN = Kind("true or false", lambda value: isinstance(value, bool))
-OBJECT = Kind("an object", lambda value: isinstance(value, Mapping))
-TEXT = Kind("text", lambda value: isinstance(value, str))
+OBJECT = Kind("a JSON object", lambda value: isinstance(value, Mapping))
+TEXT = Kind("a string", lambda value: isinstance(value, str))
 SHA256 = text_of("[0-9a-f]{64}", "64 hexadecimal digits")

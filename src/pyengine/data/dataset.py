@@ -1,4 +1,4 @@
-"""Dataset: the positions of directories of shards, one by one or in batches."""
+"""Positions of directories of shards, one at a time or in batches."""
 
 from __future__ import annotations
 
@@ -34,83 +34,84 @@ _Directory: TypeAlias = str | os.PathLike[str]
 _Numbers: TypeAlias = npt.NDArray[np.int64]
 _Symmetries: TypeAlias = npt.NDArray[np.uint8]
 
-_MOST_ROWS = (1 << 31) - 1  # of a batch
+_MOST_ROWS = (1 << 31) - 1  # rows in a batch
 
 
 class Dataset:
     """The positions of finished games, in the order in which they were written.
 
-    It is a map-style dataset of ``torch.utils.data.DataLoader``, with any number of workers: it
-    pickles, and opens its memory maps on first use. With ``augment`` each epoch of a DataLoader
-    shows other symmetries; they come from PyTorch's random numbers, so ``torch.manual_seed``
-    repeats them.
+    Works as a map-style dataset for ``torch.utils.data.DataLoader`` with any number of workers: it
+    can be pickled and opens its memory maps on first use. With ``augment`` each epoch of a
+    DataLoader shows different symmetries. They come from PyTorch's random number generator, so
+    ``torch.manual_seed`` makes them reproducible.
 
-    A row is a dict of arrays, a batch the same with a first axis of rows:
+    A row is a dict of arrays. A batch is the same dict with a leading axis of rows:
 
     =================  ==================  ===================================================
-    ``planes``         float32[C,H,W]      as ``state.observation_tensor(spec)``
-    ``policy``         float32[A]          shares of the search's visits, or the improved policy of
-                                           a Gumbel search; sum 1, in the order of the network's
-                                           policy
+    ``planes``         float32[C,H,W]      as in ``state.observation_tensor(spec)``
+    ``policy``         float32[A]          fraction of the search's visits per action, or the
+                                           improved policy of a Gumbel search; sums to 1, in the
+                                           order of the network's policy
     ``value``          float32             outcome of the game for the player to move, -1 to 1
-    ``root_value``     float32             the search's value for the player to move
-    ``network_value``  float32             the evaluator's value before the search (0 of
-                                           ``"uniform"``); NaN in games of people
+    ``root_value``     float32             value of the search for the player to move
+    ``network_value``  float32             value of the evaluator before the search (0 for
+                                           ``"uniform"``); NaN in human games
     ``game``, ``ply``  int64               number of the game; moves before the position
-    ``full``           bool                whether the policy is a target: a full search that does
-                                           not teach the value alone
-    ``decided``        bool                whether the value is a target; False where ``max_plies``
+    ``full``           bool                whether the policy is a target: the search was full and
+                                           is not a target for the value only
+    ``decided``        bool                whether the value is a target: False if ``max_plies``
                                            cut the game short
-    ``surprise``       float32             if recorded: the divergence KL(policy || priors) in
-                                           nats, 0 where the policy is no target
-    ``reply``          float32[A]          with ``reply``: the policy of the game's next position,
-                                           if the opponent moved there; else 0
-    ``replied``        bool                with ``reply``: whether there is one
-    ``short_values``   float32[len(...)]   with ``horizons``: see there
-    ``ownership``      float32[H,W]        with ``final_board``: 1 at points of the player to move
-                                           on the game's last board, -1 at the opponent's, else 0;
-                                           points as in the planes
-    ``score``          float32             with ``final_board``, in Go and Othello: points by which
-                                           the player to move is ahead on that board
+    ``surprise``       float32             if recorded: KL(policy || priors) in nats, 0 if the
+                                           policy is not a target
+    ``reply``          float32[A]          with ``reply``: the policy of the game's next position
+                                           if the opponent moved there, else 0
+    ``replied``        bool                with ``reply``: whether ``reply`` is a target
+    ``short_values``   float32[len(...)]   with ``horizons``: one value per horizon
+    ``ownership``      float32[H,W]        with ``final_board``: 1 at the points of the player to
+                                           move on the game's last board, -1 at the opponent's,
+                                           else 0; oriented as the planes are
+    ``score``          float32             with ``final_board``, in Go and Othello: the lead of the
+                                           player to move on that board, in points
     ``ended``          bool                with ``final_board``: whether the game was played to its
-                                           end; else ownership and score are 0 and no targets
+                                           end; if not, ownership and score are 0 and not targets
     =================  ==================  ===================================================
 
     Args:
-        directories: one, or several of the same game and spec.
-        window: only the newest so many games, of all directories together; or one number (or
-            None) per directory.
-        full_only: leave out positions of fast searches, whose visits are no policy target. Full
-            ones that teach the value alone stay, with ``full`` False.
-        weights: one per directory: how often a sampled row comes from it. Without them all rows
-            are equally likely.
-        augment: show each row of ``dataset[i]`` and of a DataLoader under a random symmetry. That
-            of ``dataset[i]`` is a function of ``seed``, the epoch (:meth:`set_epoch`) and the row,
-            also if a DataLoader without workers asks row by row (``batch_size=None``,
-            ``ConcatDataset``). ``batches`` and ``sample`` have their own argument.
-        seed: of ``dataset[i]``, at least 0.
-        reply: add the opponent's reply: the policy of the search one ply later, also of a fast one
-            [KataGo: an auxiliary policy target].
-        horizons: a value in ``short_values`` for each, for the player to move: the mean of the root
-            values of this search and the later ones of the game, exponentially weighted so that it
-            looks so many plies ahead (above 0); the outcome of the game (its last root value if it
-            was cut short) has the weight that is left at its end [KataGo: 6, 16 and 50 on 19x19].
-        surprise_weight: share of what :meth:`sample` draws of a game that is drawn in proportion to
-            how much each policy target surprised the network [KataGo: 0.5]. Needs data that record
-            it (:attr:`SelfPlayConfig.record_surprise <pyengine.SelfPlayConfig>`), which are read as
-            a whole then.
-        verify: check the content of the window's files, which reads them all.
-        final_board: add the game's last board, found by playing the recorded moves [KataGo:
-            ownership and score]. In Go points belong to players by area and the score includes the
-            komi; in other games a point belongs to the player whose stone is there, and the score
-            of Othello is the difference of the discs. Games that were resigned or cut short have no
-            such target, nor do those whose record states another result than their last board.
+        directories: one directory, or several with the same game and spec.
+        window: use only this many of the newest games, over all directories; or a sequence with
+            one number (or None) per directory.
+        full_only: leave out positions of fast searches, whose visits are not a policy target.
+            Full searches that are targets for the value only stay, with ``full`` False.
+        weights: relative probability of each directory when sampling. By default all rows are
+            equally likely.
+        augment: apply a random symmetry to each row of ``dataset[i]`` and of a DataLoader. For
+            ``dataset[i]`` it depends only on ``seed``, the epoch (:meth:`set_epoch`) and the row,
+            even if a DataLoader without workers reads single rows (``batch_size=None``,
+            ``ConcatDataset``). ``batches`` and ``sample`` have a separate argument.
+        seed: seed for the symmetries of ``dataset[i]``, at least 0.
+        reply: add the opponent's reply: the policy of the search one ply later, even if that
+            search was fast [KataGo: an auxiliary policy target].
+        horizons: for each horizon, in plies (above 0), add a value to ``short_values``, for the
+            player to move: the exponentially weighted mean of the root values from this search to
+            the end of the game. The remaining weight goes to the outcome of the game, or to its
+            last root value if it was cut short [KataGo: 6, 16 and 50 on 19x19].
+        surprise_weight: fraction of the rows drawn by :meth:`sample` from a game that is
+            proportional to how much each policy target surprised the network [KataGo: 0.5]. The
+            data must record it (:attr:`SelfPlayConfig.record_surprise <pyengine.SelfPlayConfig>`);
+            all of it is read.
+        verify: check the SHA-256 of the files in the window, which reads all of them.
+        final_board: add the game's last board, computed by replaying the recorded moves [KataGo:
+            ownership and score]. In Go, points belong to players by area and the score includes
+            komi. In other games, a point belongs to the player with a stone on it, and the score
+            in Othello is the difference of discs. Games that ended by resignation or were cut short
+            have no such target, nor do games with a recorded result that contradicts the last
+            board.
 
     Raises:
         ConfigError: a directory has no manifest, or two have different games or specs; an argument
-            is out of range; ``final_board`` for a game whose board the engine does not know.
-        DataError: a shard of the window or a manifest is damaged; says which. Sizes are checked
-            here, contents by :meth:`verify`. Shards outside the window may be gone.
+            is out of range; ``final_board`` for a game with a board unknown to the engine.
+        DataError: the named manifest or shard in the window is damaged. Sizes are checked here,
+            contents by :meth:`verify`. Shards outside the window may be missing.
 
     Example:
         >>> import pyengine
@@ -139,10 +140,11 @@ class Dataset:
         verify: bool = False,
         final_board: bool = False,
     ) -> None:
-        given = directories if isinstance(directories, list | tuple) else [directories]
-        paths = [path_of("directories", path) for path in given]
+        if not isinstance(directories, list | tuple):
+            directories = [directories]  # type: ignore[list-item]
+        paths = [path_of("directories", path) for path in directories]
         if not paths:
-            raise ConfigError("directories: expected at least one")
+            raise ConfigError("directories: expected at least one directory")
         self._sources = [Source(path, number) for number, path in enumerate(paths)]
         self.layout = _common_layout(self._sources)
         self._window = _checked_window(window, len(paths))
@@ -174,7 +176,7 @@ class Dataset:
 
     @property
     def spec(self) -> ModelSpec:
-        """How a network reads the planes."""
+        """Encoding of the positions for a network."""
         return self.layout.spec
 
     @property
@@ -189,17 +191,17 @@ class Dataset:
 
     @property
     def pieces(self) -> Sequence[Piece]:
-        """The shards of the window, or what it leaves of them, oldest first by directory."""
+        """Shards in the window, possibly in part, oldest first within a directory."""
         return self._view.pieces
 
     @property
     def model_sha256(self) -> tuple[str, ...]:
-        """The networks that played, by directory and in the order of their use."""
+        """SHA-256 of the networks that played, by directory and in order of use."""
         return tuple(sha for source in self._sources for sha in source.manifest.model_sha256)
 
     @property
     def configurations(self) -> tuple[dict[str, Any], ...]:
-        """The configuration of search and self-play of each directory."""
+        """Search and self-play settings of each directory."""
         return tuple(source.manifest.configuration for source in self._sources)
 
     def __len__(self) -> int:
@@ -210,23 +212,23 @@ class Dataset:
         return f"<Dataset of {names}: {len(self)} positions of {self.games} games>"
 
     def __getitem__(self, index: int) -> Row:
-        """Return a row. Raises IndexError as a list does."""
+        """Return a row. Raises IndexError like a list."""
         row, length = operator.index(index), len(self)
         if not -length <= row < length:
-            raise IndexError(f"index: expected one of {length} rows, got {row}")
+            raise IndexError(f"index: expected an index into {length} rows, got {row}")
         return self._shown([row % length], in_batch=False)[0]
 
     def __getitems__(self, indices: Sequence[int]) -> Rows:
-        """Return several rows at once, as a DataLoader asks. Raises as :meth:`rows`.
+        """Return several rows for a DataLoader. Raises like :meth:`rows`.
 
-        PyTorch's ``default_collate`` makes tensors of their batch, without touching a row.
+        PyTorch's ``default_collate`` turns them into tensors without creating each row.
         """
         return self._shown(indices, in_batch=True)
 
     def set_epoch(self, epoch: int) -> None:
-        """Have ``augment`` show ``dataset[i]`` under other symmetries; a DataLoader needs no call.
+        """Change the symmetries of ``dataset[i]`` under ``augment``; not needed for a DataLoader.
 
-        ``epoch``: at least 0; the same epoch shows the same symmetries.
+        ``epoch``: at least 0. The same epoch always shows the same symmetries.
         """
         self._epoch = integer("epoch", epoch, 0)
 
@@ -235,20 +237,20 @@ class Dataset:
         indices: npt.NDArray[np.integer[Any]],
         symmetries: _Symmetries | None = None,
     ) -> Batch:
-        """Return a batch of some rows.
+        """Return the given rows as a batch.
 
         Args:
             indices: int[N], each in 0..len-1.
-            symmetries: uint8[N] of the board's symmetries; None = none.
+            symmetries: uint8[N], symmetries of the board; None applies no symmetry.
 
-        A shard is mapped into memory on first use; its size and header are checked then, its
+        A shard is mapped into memory on first use. Its size and header are checked then, its
         content only by :meth:`verify`. It may be deleted or replaced afterwards, but not truncated
-        in place: reading beyond its new end kills the process (SIGBUS), as with every memory map.
+        in place: reading past the new end kills the process (SIGBUS), as with any memory map.
 
         Raises:
-            IndexError, TypeError: an index is out of range, or is no whole number.
-            ConfigError: the symmetries are not as many as the rows, or not the board's.
-            DataError: a shard that is mapped now is missing or damaged; says which.
+            IndexError, TypeError: an index is out of range or not an integer.
+            ConfigError: the number of symmetries is not N, or the board lacks one of them.
+            DataError: the named shard is missing or damaged.
 
         """
         view = self._view
@@ -265,16 +267,16 @@ class Dataset:
         augment: bool = True,
         drop_last: bool = False,
     ) -> Iterator[Batch]:
-        """Yield an epoch: every row once, ``size`` at a time, the last batch with what is left.
+        """Yield an epoch: every row once in batches of ``size``; the last one may be smaller.
 
-        With ``weights`` and ``shuffle`` an epoch is as many rows, drawn with replacement.
+        With ``weights`` and ``shuffle``, the same number of rows is drawn with replacement.
 
         Args:
-            size: rows of a batch.
-            shuffle: in random order; else as written.
-            seed: the only source of randomness, at least 0: give each epoch another.
-            augment: each row under a random symmetry of the board.
-            drop_last: leave a smaller last batch out.
+            size: rows in a batch.
+            shuffle: use a random order instead of the order of writing.
+            seed: the only source of randomness, at least 0. Use a different one for each epoch.
+            augment: apply a random symmetry of the board to each row.
+            drop_last: leave out a smaller last batch.
 
         """
         size = integer("size", size, 1)
@@ -296,11 +298,11 @@ class Dataset:
         """Return random rows, drawn with replacement.
 
         Args:
-            size: rows of the batch, 0 to 2^31 - 1.
+            size: rows in the batch, 0 to 2^31 - 1.
             rng: the only source of randomness.
-            augment: each row under a random symmetry of the board.
+            augment: apply a random symmetry of the board to each row.
 
-        Raises ConfigError if there is nothing to draw from.
+        Raises ConfigError if the window is empty.
         """
         size = integer("size", size, 0, _MOST_ROWS)
         check_flag("augment", augment)
@@ -311,17 +313,17 @@ class Dataset:
         return self._batch(view, numbers, self._drawn(size, rng if augment else None))
 
     def refresh(self) -> int:
-        """Take in the shards that were written since, and return how many positions they have.
+        """Add the shards written since the last call; return the number of their positions.
 
-        The window moves on. An epoch of :meth:`batches` that has begun ends as it began. Any thread
-        may call this while others read. Raises DataError.
+        The window moves. A running epoch of :meth:`batches` is not affected. Any thread may call
+        this while others read. Raises DataError.
         """
         return self._refreshed(self._window)
 
     def set_window(self, window: Window) -> int:
-        """Change the window, and take in new shards as :meth:`refresh` does.
+        """Change the window, and add new shards like :meth:`refresh`.
 
-        Only what is new in the window is read.
+        Reads only the shards that are new in the window.
         """
         return self._refreshed(_checked_window(window, len(self._sources)))
 
@@ -335,9 +337,9 @@ class Dataset:
         return added
 
     def verify(self, on_progress: OnProgress | None = None) -> None:
-        """Compare the window's files with the manifest's SHA-256. Raises DataError.
+        """Compare the SHA-256 of the files in the window with the manifest. Raises DataError.
 
-        ``on_progress(done, total)`` counts shards; without it a terminal shows them.
+        ``on_progress(done, total)`` counts shards; by default a terminal shows them.
         """
         check_callback("on_progress", on_progress)
         pieces = self.pieces
@@ -376,8 +378,8 @@ class Dataset:
         share = number("surprise_weight", weight, "a number in [0, 1]", lambda w: 0 <= w <= 1)
         if share > 0 and not self.layout.surprise:
             raise ConfigError(
-                "surprise_weight: expected data that record the surprise "
-                f"(SelfPlayConfig.record_surprise); {self._sources[0].directory} does not"
+                "surprise_weight: expected data that record surprise "
+                f"(SelfPlayConfig.record_surprise), got {self._sources[0].directory}"
             )
         return share
 
@@ -396,7 +398,7 @@ class Dataset:
         return Rows(self._batch(view, numbers, symmetries), len(numbers))
 
     def _symmetries_of(self, rows: _Numbers) -> _Symmetries:
-        """Return symmetries that are a function of seed, epoch and row."""
+        """Return symmetries that depend only on seed, epoch and row."""
         keys = [np.random.SeedSequence((self._seed, self._epoch, int(row))) for row in rows]
         numbers = np.array([key.generate_state(1)[0] for key in keys])
         return (numbers % self.layout.symmetries).astype(np.uint8)
@@ -418,29 +420,25 @@ def _common_layout(sources: Sequence[Source]) -> Layout:
 
 
 def _row_numbers(indices: Any, rows: int) -> _Numbers:
-    """Return int64[N]. Raises TypeError for other than whole numbers, IndexError out of range."""
-    given = np.asarray(indices)
-    if given.ndim != 1 or (len(given) > 0 and given.dtype.kind not in "iu"):
-        raise TypeError(
-            f"indices: expected whole numbers in one dimension, got {short_repr(indices)}"
-        )
-    numbers = given.astype(np.int64)
-    if len(numbers) > 0 and numbers.view(np.uint64).max() >= rows:  # negative ones are large
+    array = np.asarray(indices)
+    if array.ndim != 1 or (len(array) > 0 and array.dtype.kind not in "iu"):
+        raise TypeError(f"indices: expected integers in one dimension, got {short_repr(indices)}")
+    numbers = array.astype(np.int64)
+    if len(numbers) > 0 and numbers.view(np.uint64).max() >= rows:  # also catches negative ones
         raise IndexError(
-            f"indices: expected rows in 0..{rows - 1}, got {given.min()} to {given.max()}"
+            f"indices: expected rows in 0..{rows - 1}, got {array.min()} to {array.max()}"
         )
     return numbers
 
 
 def _symmetry_numbers(symmetries: Any, rows: int, count: int) -> _Symmetries:
-    given = np.asarray(symmetries)
-    fits = given.shape == (rows,) and (rows == 0 or given.dtype.kind in "iu")
-    if not fits or (rows > 0 and not (given.min() >= 0 and given.max() < count)):
+    array = np.asarray(symmetries)
+    fits = array.shape == (rows,) and (rows == 0 or array.dtype.kind in "iu")
+    if not fits or (rows > 0 and not (array.min() >= 0 and array.max() < count)):
         raise ConfigError(
-            f"symmetries: expected {rows} whole numbers in 0..{count - 1}, "
-            f"got {short_repr(symmetries)}"
+            f"symmetries: expected {rows} integers in 0..{count - 1}, got {short_repr(symmetries)}"
         )
-    return given.astype(np.uint8)
+    return array.astype(np.uint8)
 
 
 def _checked_window(window: Window, directories: int) -> Window:
@@ -448,21 +446,25 @@ def _checked_window(window: Window, directories: int) -> Window:
         return None if window is None else integer("window", window, 1)
     if len(window) != directories:
         raise ConfigError(f"window: expected one number or {directories}, got {short_repr(window)}")
-    return tuple(None if one is None else integer("window", one, 1) for one in window)
+    return tuple(None if games is None else integer("window", games, 1) for games in window)
 
 
 def _checked_horizons(horizons: Sequence[float]) -> tuple[float, ...]:
     expected = "numbers of plies above 0"
-    each = elements("horizons", horizons, expected)
-    return tuple(number("horizons", one, expected, lambda plies: plies > 0) for one in each)
+    return tuple(
+        number("horizons", horizon, expected, lambda plies: plies > 0)
+        for horizon in elements("horizons", horizons, expected)
+    )
 
 
 def _checked_weights(weights: Sequence[float] | None, directories: int) -> list[float] | None:
     if weights is None:
         return None
-    expected = f"{directories} numbers of at least 0, one above it"
-    each = elements("weights", weights, expected)
-    numbers = [number("weights", one, expected, lambda weight: weight >= 0) for one in each]
+    expected = f"{directories} numbers of at least 0, not all of them 0"
+    numbers = [
+        number("weights", weight, expected, lambda weight: weight >= 0)
+        for weight in elements("weights", weights, expected)
+    ]
     if len(numbers) != directories or sum(numbers) <= 0:
         raise ConfigError(f"weights: expected {expected}, got {short_repr(weights)}")
     return numbers

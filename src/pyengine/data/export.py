@@ -1,26 +1,37 @@
-"""Shards as files of other formats: NumPy's npz and Parquet."""
+"""Export of shards to other formats: npz, Parquet, SGF."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from pyengine.base.arguments import check_callback, check_choice, check_flag
+from pyengine.base.arguments import check_callback, check_choice, check_flag, elements
 from pyengine.base.extras import need
 from pyengine.base.files import path_of, replacing, unwritten
-from pyengine.data.layout import Layout
+from pyengine.base.integers import integer
+from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.progress import OnProgress, tracked
+from pyengine.data.record import GameLine
+from pyengine.data.sgf.collection import grammar
+from pyengine.data.sgf.record import check_in_sgf
+from pyengine.data.sgf.write import write_sgf
 from pyengine.data.shards import ShardMaps, check_sha256
 from pyengine.data.unpack import Batch, Unpacker
+from pyengine.data.window import Piece, Source, newest
 from pyengine.errors import ConfigError, DataError
+from pyengine.games.game import Game, State
 
-#: Rows that are unpacked at once, and a row group of Parquet.
+#: Rows unpacked at a time, and the size of a Parquet row group.
 _ROWS = 1024
+_SHOWN = 3  # moves in a comment
 
 
 def convert(
@@ -31,25 +42,27 @@ def convert(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> list[Path]:
-    """Write each shard of a directory as a file that other tools read, and return the files.
+    """Convert each shard of a directory to a file for other tools, and return the files.
 
-    All positions are written as :class:`Dataset` shows them without augmentation: planes and
-    policies in the order of the spec, both float32, and the columns with a number per position.
+    The files contain all positions in the format of :class:`Dataset` without augmentation: planes
+    and policies in the order of the spec, both float32, and the columns with one number per
+    position.
 
     Args:
-        directory: of shards.
-        to: ``"npz"`` (compressed), or ``"parquet"`` (zstd; planes and policy are lists of fixed
-            size, the planes' shape is in the file's metadata ``pyengine.planes``; needs the extra
-            ``parquet``).
-        out: directory to write to; None = ``DIRECTORY-npz`` beside the other.
-        overwrite: write to a directory that has files, and replace them.
-        on_progress: called with shards done and all shards; without it a terminal shows them.
+        directory: directory of shards.
+        to: ``"npz"`` (compressed) or ``"parquet"`` (zstd; planes and policy are lists of fixed
+            size, and the shape of the planes is in the metadata key ``pyengine.planes``; needs the
+            extra ``parquet``).
+        out: directory to write to; by default ``DIRECTORY-npz`` or ``DIRECTORY-parquet``.
+        overwrite: allow an output directory with files, and replace them.
+        on_progress: called with the numbers of shards done and in total; by default a terminal
+            shows them.
 
     Raises:
         ConfigError: the format is unknown, or ``out`` has files.
-        DataError: a shard is damaged, or a file cannot be written (a full disk); says which. Files
-            written before are kept, of that one nothing.
-        EngineError: a package is missing; names the extra.
+        DataError: the named shard is damaged, or the named file cannot be written, for example
+            because the disk is full. Complete files stay, an incomplete one is removed.
+        EngineError: a package is missing; the message names the extra.
 
     Example:
         >>> import pyengine
@@ -82,11 +95,11 @@ def convert(
 def fresh_directory(
     out: str | os.PathLike[str] | None, source: Path, suffix: str, overwrite: bool
 ) -> Path:
-    """Create the directory to write to. Raises ConfigError if it has files, or DataError."""
-    whole = source.absolute()
-    if out is None and not whole.name:
-        raise ConfigError(f"out: expected a directory to write to, since {whole} has no name")
-    target = whole.with_name(f"{whole.name}-{suffix}") if out is None else path_of("out", out)
+    """Create the output directory. Raises ConfigError if it has files, or DataError."""
+    absolute = source.absolute()
+    if out is None and not absolute.name:
+        raise ConfigError(f"out: expected a directory to write to, since {absolute} has no name")
+    target = path_of("out", out) if out is not None else Path(f"{absolute}-{suffix}")
     try:
         target.mkdir(parents=True, exist_ok=True)
         filled = any(target.iterdir())
@@ -94,13 +107,13 @@ def fresh_directory(
         raise DataError(unwritten(target, error)) from error
     if filled and not overwrite:
         raise ConfigError(
-            f"{target} has files: name a new directory, or give overwrite=True (--overwrite)"
+            f"{target} has files: choose a new directory, or use overwrite=True (--overwrite)"
         )
     return target
 
 
 def _batches(source: Path, shard: ShardInfo, unpacker: Unpacker, maps: ShardMaps) -> list[Batch]:
-    """Return the rows of a shard, in one batch at least."""
+    """Return the rows of a shard in batches; an empty shard has one empty batch."""
     rows = maps.rows(source / shard.file, unpacker.layout, shard.positions)
     return [unpacker.batch(rows[i : i + _ROWS]) for i in range(0, max(len(rows), 1), _ROWS)]
 
@@ -114,11 +127,11 @@ def _write_npz(path: Path, _layout: Layout, batches: list[Batch]) -> None:
 def _write_parquet(path: Path, layout: Layout, batches: list[Batch]) -> None:
     arrow, parquet = need("pyarrow", "parquet"), need("pyarrow.parquet", "parquet")
     tables = [_table(arrow, batch) for batch in batches]
-    described = {
+    metadata = {
         "pyengine.planes": json.dumps(batches[0]["planes"].shape[1:]),
         "pyengine.layout": json.dumps(layout.to_dict()),
     }
-    schema = tables[0].schema.with_metadata(described)
+    schema = tables[0].schema.with_metadata(metadata)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for table in tables:
             writer.write_table(table.cast(schema))
@@ -132,3 +145,125 @@ def _table(arrow: Any, batch: Batch) -> Any:
             flat = arrow.FixedSizeListArray.from_arrays(flat, int(np.prod(values.shape[1:])))
         columns[name] = flat
     return arrow.table(columns)
+
+
+# SGF
+
+
+def export_sgf(
+    directory: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    games: int | Sequence[int] | None = None,
+    *,
+    comments: bool = True,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> list[Path]:
+    """Write each game of Go or Gomoku to an SGF file; return the files in the order of the games.
+
+    Args:
+        directory: directory of shards.
+        out: directory to write to; by default ``DIRECTORY-sgf``.
+        games: how many of the newest games, or a list of game numbers; None for all games.
+        comments: at each recorded position, add a comment with the values of the search and the
+            network and the best moves.
+        overwrite: allow an output directory with files, and replace them.
+        on_progress: called with the numbers of games done and in total; by default a terminal
+            shows them.
+
+    Raises:
+        ConfigError: SGF does not support the game, ``out`` has files, or a game number does not
+            exist.
+        DataError: the named file is damaged, or cannot be written, for example because the disk is
+            full. Complete files stay, an incomplete one is removed.
+        EngineError: sgfmill is missing; the message names the extra ``sgf``.
+
+    """
+    check_callback("on_progress", on_progress)
+    check_flag("comments", comments)
+    check_flag("overwrite", overwrite)
+    numbers = _numbers(games)
+    source = Source(path_of("directory", directory))
+    check_in_sgf(source.manifest.layout.game)
+    game = source.manifest.layout.load_game()
+    grammar()
+    chosen = _chosen(source, numbers)
+    target = fresh_directory(out, source.directory, "sgf", overwrite)
+    maps = ShardMaps()
+    files = []
+    for piece, begin, line in tracked(chosen, len(chosen), "SGF files", on_progress):
+        shard = maps.rows(piece.path, source.manifest.layout, piece.shard.positions)
+        rows = shard[begin : begin + line.positions]
+        path = target / f"game-{line.number:06d}.sgf"
+        text = _text(game, line, rows if comments else rows[:0])
+        with replacing(path) as temporary:
+            temporary.write_bytes(text)
+        files.append(path)
+    return files
+
+
+def _numbers(games: Any) -> int | list[int] | None:
+    if games is None:
+        return None
+    expected = "a number of games, or a list of game numbers"
+    if isinstance(games, Sequence | np.ndarray):
+        return [integer("games", number, 0) for number in elements("games", games, expected)]
+    return integer("games", games, 0)
+
+
+#: A game: its shard, the index of its first record, and its line in the list of games.
+_Game: TypeAlias = tuple[Piece, int, GameLine]
+
+
+def _chosen(source: Source, games: int | list[int] | None) -> list[_Game]:
+    limit = games if isinstance(games, int) else None
+    every = [game for piece in newest(source.pieces, limit) for game in _games_of(piece)]
+    if not isinstance(games, list):
+        return every
+    by_number = {line.number: (piece, begin, line) for piece, begin, line in every}
+    for number in games:
+        if number not in by_number:
+            raise ConfigError(
+                f"games: {source.directory} has {len(every)} games, but no game {number}"
+            )
+    return [by_number[number] for number in games]
+
+
+def _games_of(piece: Piece) -> list[_Game]:
+    lines = piece.lines()
+    ends = itertools.accumulate(line.positions for line in lines)
+    games = [(piece, end - line.positions, line) for end, line in zip(ends, lines, strict=True)]
+    return games[piece.skipped :]
+
+
+def _text(game: Game, line: GameLine, rows: Rows) -> bytes:
+    start = line.start_state(game)
+    searched = {int(row["ply"]): row for row in rows}
+    comments, state = {}, start.clone()
+    for ply, action in enumerate(line.moves):
+        if ply in searched:
+            comments[ply] = _comment(state, searched[ply])
+        state.apply_action(action)
+    texts = {"GN": f"game {line.number}"}
+    return write_sgf(start, line.moves, result=_result(line), texts=texts, comments=comments)
+
+
+def _result(line: GameLine) -> str:
+    if line.cut_short:
+        return "Void"
+    if line.returns[0] == line.returns[1]:
+        return "0"
+    winner = "B" if line.returns[0] > 0 else "W"
+    return f"{winner}+R" if line.resigned >= 0 else f"{winner}+"
+
+
+def _comment(state: State, row: Any) -> str:
+    """Describe the search before a move, with values for the player who made it."""
+    visits = row["visits"]
+    total = max(int(visits.sum()), 1)
+    best = [a for a in np.argsort(-visits.astype(np.int64), kind="stable")[:_SHOWN] if visits[a]]
+    shares = ", ".join(f"{state.action_to_string(int(a))} {visits[a] / total:.0%}" for a in best)
+    text = f"value {row['root_value']:+.3f}"
+    if not math.isnan(row["network_value"]):
+        text += f", network {row['network_value']:+.3f}"
+    return f"{text}, visits {shares}" + ("" if row["flags"] & FULL_SEARCH else ", a fast search")

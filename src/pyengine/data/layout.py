@@ -1,4 +1,4 @@
-"""The record of a position on disk: its fields, for a game and a spec."""
+"""Format of the records of positions on disk."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from pyengine.games.game import Game, load_recorded_game, refuse_text
 Rows: TypeAlias = npt.NDArray[np.void]
 
 #: Bits of the field ``flags``.
-FULL_SEARCH = 1  #: a full search: its visits are a policy target, unless VALUE_ALONE is set
+FULL_SEARCH = 1  #: a full search: its visits are a policy target unless VALUE_ALONE is set
 RESIGNED = 2  #: the game ended by resignation
-RESIGNATION_OFF = 4  #: nobody could resign in this game
-VALUE_ALONE = 8  #: a full search whose visits are no policy target
-CUT_SHORT = 16  #: the game ended without a result: its value is 0 and no value target
+RESIGNATION_OFF = 4  #: resignation was disabled in this game
+VALUE_ALONE = 8  #: a full search with visits that are not a policy target
+CUT_SHORT = 16  #: the game ended without a result: its value is 0 and not a target
 
-_MOST = 1 << 16  # actions, points of a side, planes: what the core's 16-bit numbers can name
+_MOST = 1 << 16  # limit for actions, side length and planes, which the core stores in 16 bits
 
-#: What a manifest must say of a layout.
+#: Fields of a layout in a manifest.
 _FIELDS = {
     "game": TEXT,
     "spec": OBJECT,
@@ -58,24 +58,24 @@ _FIELDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The records of a game under a spec.
+    """Format of the records of a game under a spec.
 
-    A record is packed (no padding), little-endian. A field of no elements is left out.
+    A record is packed (no padding) and little-endian. Fields without elements are left out.
 
     ==================  ===========  ==========================================================
     ``bits``            u1[P, B]     planes of 0 and 1: point ``p`` is bit ``p % 8`` (the lowest
                                      is 0) of byte ``p // 8``; B = ceil(points / 8)
-    ``fill``            f4[F]        planes of one number
-    ``dense``           f4[D, H*W]   planes with a number per point, as large as the network reads
-                                     them: ``observation``, and all features of ``gomoku17``,
-                                     whichever the spec names, since symmetries exchange them
+    ``fill``            f4[F]        constant planes
+    ``dense``           f4[D, H*W]   planes with a number per point, in the size that the network
+                                     reads: ``observation``, and all features of ``gomoku17``
+                                     if the spec names one, since symmetries exchange them
     ``visits``          u2[A]        visits by action; after a Gumbel search the improved policy
                                      in units of 1/65,535
     ``value``           f4           outcome for the player to move, in [-1, 1]; 0 if cut short
-    ``root_value``      f4           the search's value for the player to move
-    ``network_value``   f4           the evaluator's value before the search, for the player to
-                                     move: 0 of ``"uniform"``, the playouts' result of
-                                     ``"rollout"``; NaN where there was none (games of people)
+    ``root_value``      f4           value of the search for the player to move
+    ``network_value``   f4           value of the evaluator before the search, for the player to
+                                     move: 0 for ``"uniform"``, the result of the playouts for
+                                     ``"rollout"``, NaN in human games
     ``game``            u4           number of the game
     ``ply``             u2           moves before the position
     ``action``          u2           the move played
@@ -83,27 +83,27 @@ class Layout:
     ``flags``           u1           :data:`FULL_SEARCH` | :data:`RESIGNED` |
                                      :data:`RESIGNATION_OFF` | :data:`VALUE_ALONE` |
                                      :data:`CUT_SHORT`
-    ``surprise``        f2           with ``surprise``: the divergence KL(target || priors without
-                                     noise) in nats; 0 where the visits are no policy target
+    ``surprise``        f2           with ``surprise``: KL(target || priors without noise) in
+                                     nats; 0 if the visits are not a policy target
     ==================  ===========  ==========================================================
 
-    Points and actions are the game's own (row 0 on top), whatever the spec's ``rows`` and
-    ``policy_rows``; planes of a kind keep the order of the spec's channels.
+    Points and actions are numbered as in the game (row 0 on top), whatever the spec's ``rows`` and
+    ``policy_rows``. Planes of a kind keep the order of the spec's channels.
 
     Attributes:
-        game: text form of the game, parameters included.
-        spec: how a network reads the planes.
-        kinds: for each channel ``"bits"``, ``"fill"`` or ``"dense"``.
+        game: the game as text, with its parameters.
+        spec: encoding of the positions for a network.
+        kinds: ``"bits"``, ``"fill"`` or ``"dense"`` for each channel.
         dense: D, the number of planes in ``dense``.
-        dense_slots: for each symmetry and each channel of the kind ``"dense"`` which plane of the
-            position it shows, its points moved: lines and directions turn with the board.
-        rows: of a plane.
-        columns: of a plane.
-        board: rows and columns of the board, which a game with planes of its own need not share.
+        dense_slots: for each symmetry and each channel of the kind ``"dense"``, the plane of the
+            position that it shows with its points moved: lines and directions turn with the board.
+        rows: rows of a plane.
+        columns: columns of a plane.
+        board: rows and columns of the board, which may differ from those of user-defined planes.
         actions: A, the number of actions.
         pass_action: None if the game has no pass.
-        symmetries: of the board: 1, 2, 4 or 8.
-        surprise: whether records have that field (format 4).
+        symmetries: number of symmetries of the board: 1, 2, 4 or 8.
+        surprise: whether records have the field ``surprise`` (format 4).
     """
 
     game: str
@@ -135,10 +135,10 @@ class Layout:
         slots = _core.dense_slots(game, spec)[:, np.array(kinds) == "dense"]
         return cls(
             game=str(game),
-            spec=spec.without_final_board(),  # it says nothing of the records
+            spec=spec.without_final_board(),  # records do not depend on it
             kinds=kinds,
             dense=_core.encode_planes([game.new_initial_state()], spec)[2].shape[1],
-            dense_slots=tuple(tuple(under) for under in slots.tolist()),
+            dense_slots=tuple(map(tuple, slots.tolist())),
             rows=int(height),
             columns=int(width),
             board=board,
@@ -150,7 +150,7 @@ class Layout:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
-        """Return the layout of :meth:`to_dict`. Raises ValueError for one that cannot be."""
+        """Return the layout for the values of :meth:`to_dict`. Raises ValueError if invalid."""
         check(values, _FIELDS, "layout.")
         surprise = values.get("surprise", False)
         check({"surprise": surprise}, {"surprise": BOOLEAN}, "layout.")
@@ -164,32 +164,32 @@ class Layout:
 
     def _check(self) -> None:
         """Raise ValueError if the fields contradict each other."""
-        shown, index = self.kinds.count("dense"), self.spec.pass_index
-        slots = {(len(under), max(under, default=-1) < self.dense) for under in self.dense_slots}
+        channels, index = self.kinds.count("dense"), self.spec.pass_index
+        slots = {(len(slot), max(slot, default=-1) < self.dense) for slot in self.dense_slots}
         square = self.rows == self.columns
         fits = {
             "board": self.symmetries == 1 or self.board == (self.rows, self.columns),
             "symmetries": self.symmetries in (1, 2, 4) or (self.symmetries == 8 and square),
-            "dense_slots": len(self.dense_slots) == self.symmetries and slots == {(shown, True)},
+            "dense_slots": len(self.dense_slots) == self.symmetries and slots == {(channels, True)},
             "pass_action": self.pass_action in (None, self.actions - 1),
             "spec.pass_index": index is None or 0 <= index < self.actions,
         }
         for name, holds in fits.items():
             if not holds:
-                raise ValueError(f"layout.{name} does not fit the layout's other fields")
-        _ = self.dtype  # NumPy refuses records of 2 GiB
+                raise ValueError(f"layout.{name} contradicts the other fields of the layout")
+        _ = self.dtype  # NumPy raises ValueError for records of 2 GiB
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; ``surprise`` only if records have it."""
+        """Return values for JSON; ``surprise`` only if records have it."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         if not self.surprise:
             del values["surprise"]
-        slots = [list(under) for under in self.dense_slots]
+        slots = list(map(list, self.dense_slots))
         lists = {"kinds": list(self.kinds), "dense_slots": slots, "board": list(self.board)}
         return {**values, **lists, "spec": self.spec.to_dict()}
 
     def difference(self, other: Layout) -> str | None:
-        """Return the first field that differs, with both values; None if all are equal."""
+        """Describe the first field that differs; None if all are equal."""
         own, others = ({"surprise": False} | layout.to_dict() for layout in (self, other))
         for name, value in own.items():
             if value != others[name]:
@@ -198,12 +198,12 @@ class Layout:
 
     @property
     def points(self) -> int:
-        """Points of a plane."""
+        """Number of points in a plane."""
         return self.rows * self.columns
 
     @property
     def column_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the columns that hold the planes: ``bits``, ``fill``, ``dense``."""
+        """Shapes of ``bits``, ``fill`` and ``dense``."""
         return {
             "bits": (self.kinds.count("bits"), (self.points + 7) // 8),
             "fill": (self.kinds.count("fill"),),
@@ -212,7 +212,7 @@ class Layout:
 
     @cached_property
     def dtype(self) -> np.dtype[np.void]:
-        """The type of a record."""
+        """NumPy type of a record."""
         types = {"bits": "u1", "fill": "<f4", "dense": "<f4"}
         fields: list[Any] = [
             (name, types[name], shape) for name, shape in self.column_shapes.items() if shape[0] > 0
@@ -233,7 +233,7 @@ class Layout:
         return np.dtype(fields)
 
     def header(self, positions: int) -> bytes:
-        """Return the beginning of an ``.npy`` file of so many records."""
+        """Return the header of an ``.npy`` file with this number of records."""
         file = io.BytesIO()
         described = np.lib.format.dtype_to_descr(self.dtype)
         np.lib.format.write_array_header_1_0(
@@ -242,7 +242,7 @@ class Layout:
         return file.getvalue()
 
     def load_game(self) -> Game:
-        """Return the game. Raises ConfigError if it cannot be loaded by its name."""
+        """Return the game. Raises ConfigError if its name cannot be loaded."""
         try:
             return load_recorded_game(self.game)
         except ConfigError as error:

@@ -1,8 +1,8 @@
-"""manifest.json and its log: what a directory of shards holds.
+"""manifest.json and its log: the contents of a directory of shards.
 
-Writing a list of a hundred thousand shards with each new shard would take seconds, so a long
-manifest gets a log with a line per shard. The log's name says what the manifest lists, so that a
-log left behind by a crash does not belong to a manifest that was written later.
+Writing a list of 100,000 shards for each new shard would take seconds, so a long manifest gets a
+log with one line per shard. The log's name contains the number of shards and networks in the
+manifest, so that a log left behind by a crash does not match a later manifest.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from pyengine.errors import ConfigError, DataError
 
 MANIFEST = "manifest.json"
 
-#: Versions of the format: 4 if records have ``surprise``.
+#: Versions of the format, without and with ``surprise`` in the records.
 FORMAT, WITH_SURPRISE = 3, 4
 
-_BIT_ORDER = "little"  # of a plane's points in its bytes
+_BIT_ORDER = "little"  # order of the points of a plane within a byte
 
-#: A manifest of at most so many shards is written as a whole with each; a longer one gets a log.
+#: The largest number of shards for which the manifest is rewritten instead of getting a log.
 _WHOLE = 256
 
 _COUNT = whole(0, 2**63 - 1)
 
-#: What a manifest must say.
+#: Fields of a manifest.
 _FIELDS = {
     "layout": OBJECT,
     "bit_order": one_of(_BIT_ORDER),
@@ -42,7 +42,7 @@ _FIELDS = {
     "shards": list_of(OBJECT),
 }
 
-#: And of a shard.
+#: Fields of a shard in a manifest.
 _SHARD_FIELDS = {
     **dict.fromkeys(("positions", "full", "games", "bytes"), _COUNT),
     **dict.fromkeys(("sha256", "games_sha256"), SHA256),
@@ -57,12 +57,12 @@ def shard_name(number: int) -> str:
 
 
 def games_name(shard: str) -> str:
-    """Return the file name of the list of games beside a shard."""
+    """Return the file name of a shard's list of games."""
     return shard.removesuffix(".npy") + ".games.jsonl"
 
 
 def read_games(path: Path) -> list[GameLine]:
-    """Return a list of games. Raises DataError that names the file and the line."""
+    """Return the games in a list. Raises DataError with the file and the line."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -78,48 +78,36 @@ def read_games(path: Path) -> list[GameLine]:
 
 @dataclass(frozen=True, kw_only=True)
 class ShardInfo:
-    """A shard in the manifest.
-
-    Attributes:
-        file: its name.
-        positions: number of records.
-        full: how many of them are of full searches.
-        games: number of games.
-        last_number: the largest number of a game in it.
-        bytes: size of the file.
-        sha256: of the file.
-        games_sha256: of the list of games beside it.
-        created: seconds since 1970, when it was closed.
-    """
+    """A shard in the manifest."""
 
     file: str
     positions: int
-    full: int
+    full: int  #: positions of full searches
     games: int
-    last_number: int
+    last_number: int  #: the largest number of a game in the shard
     bytes: int
     sha256: str
-    games_sha256: str
-    created: float
+    games_sha256: str  #: SHA-256 of the list of games
+    created: float  #: seconds since 1970
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], number: int) -> ShardInfo:
-        """Return a shard of a manifest. Raises TypeError or ValueError for one that cannot be."""
+        """Return shard ``number`` of a manifest. Raises TypeError or ValueError if invalid."""
         file = one_of(shard_name(number))
         check(values, {"file": file, **_SHARD_FIELDS}, f"shards[{number}].")
         if values["full"] > values["positions"]:
-            raise ValueError(f"shards[{number}].full: expected at most the positions")
+            raise ValueError(f"shards[{number}].full: expected at most {values['positions']}")
         return cls(**values)
 
 
 @dataclass(kw_only=True)
 class Manifest:
-    """What a directory of shards holds.
+    """Contents of a directory of shards.
 
     Attributes:
-        layout: game, spec, and the records' fields.
-        configuration: of the search and the self-play, given by who made the data.
-        model_sha256: networks that played, in the order of their use.
+        layout: game, spec and fields of the records.
+        configuration: any description of how the games were made, such as search settings.
+        model_sha256: networks that played, in order of use.
         shards: oldest first.
     """
 
@@ -129,7 +117,7 @@ class Manifest:
     shards: list[ShardInfo] = field(default_factory=list)
 
     def to_json(self) -> str:
-        """Return the text of the file."""
+        """Return the contents of ``manifest.json``."""
         values = {
             "format": WITH_SURPRISE if self.layout.surprise else FORMAT,
             "layout": self.layout.to_dict(),
@@ -143,7 +131,7 @@ class Manifest:
         return json.dumps(values, indent=1) + "\n"
 
     def write(self, directory: Path) -> None:
-        """Replace the directory's manifest. Raises DataError and then leaves the old one."""
+        """Replace the manifest of a directory. On DataError the old one is unchanged."""
         file = path_of("directory", directory) / MANIFEST
         try:
             write_durably(file, [self.to_json().encode()])
@@ -152,36 +140,34 @@ class Manifest:
 
     @classmethod
     def read(cls, directory: Path) -> Manifest:
-        """Return a directory's manifest, with what its log has.
+        """Return the manifest of a directory, including its log.
 
-        Raises ConfigError if there is none, DataError that names a damaged file.
+        Raises ConfigError if there is no manifest, DataError if it or the log is damaged.
         """
         return ManifestReader(path_of("directory", directory)).read()[0]
 
     @classmethod
     def read_alone(cls, directory: Path) -> Manifest:
-        """Return what ``manifest.json`` alone says. Raises as :meth:`read`."""
+        """Return the manifest without its log. Raises like :meth:`read`."""
         path = directory / MANIFEST
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             check(values, {"format": whole(0, 2**31 - 1)})
             if values["format"] not in (FORMAT, WITH_SURPRISE):
                 raise DataError(
-                    f"{path} has the format {values['format']}, and this version reads {FORMAT} "
-                    f"and {WITH_SURPRISE}: read it with the version that wrote it, or play again"
+                    f"{path} has format {values['format']}, but this version reads {FORMAT} and "
+                    f"{WITH_SURPRISE}: use the version that wrote it, or generate the data again"
                 )
             check(values, _FIELDS)
             layout = Layout.from_dict(values["layout"])
             if values["format"] != (WITH_SURPRISE if layout.surprise else FORMAT):
-                raise ValueError("the format does not fit layout.surprise")
+                raise ValueError("the format contradicts layout.surprise")
             shards = [ShardInfo.from_dict(shard, i) for i, shard in enumerate(values["shards"])]
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise ConfigError(
-                f"{path} does not exist: {directory} holds no training data"
-            ) from error
+            raise ConfigError(f"{path} does not exist: {directory} has no training data") from error
         except OSError as error:
             raise DataError(unread(path, error)) from error
-        except (TypeError, ValueError, RecursionError) as error:
+        except (TypeError, ValueError) as error:
             raise DataError(f"{path} is damaged: {error!r}") from error
         return cls(
             layout=layout,
@@ -192,29 +178,29 @@ class Manifest:
 
 
 def log_name(shards: int, models: int) -> str:
-    """Return the name of the log of a manifest that lists so many shards and networks."""
+    """Return the log name for a manifest with these numbers of shards and networks."""
     return f"manifest-{shards:06d}-{models:06d}.log.jsonl"
 
 
 def logs_of(directory: Path) -> list[Path]:
-    """Return the logs of a directory, whichever manifest they belong to."""
+    """Return all logs in a directory, including those that match no manifest."""
     return sorted(directory.glob("manifest-*.log.jsonl"))
 
 
 def append_lines(path: Path, size: int, values: Sequence[Any]) -> int:
-    """Add JSON lines to a log durably and return its new size.
+    """Append JSON lines to a log durably and return its new size.
 
-    ``size`` is that before; what follows in the file is half a line of an earlier attempt.
-    Raises OSError, and then leaves the log as it was.
+    ``size`` is the valid size so far; anything after it is an incomplete line of a failed attempt.
+    On OSError the log is unchanged.
     """
     content = "".join(json.dumps(value, separators=(",", ":")) + "\n" for value in values).encode()
     is_new = not path.exists()
     with path.open("ab", buffering=0) as file:
         try:
             file.truncate(size)
-            left = memoryview(content)
-            while left:
-                left = left[file.write(left) :]
+            rest = memoryview(content)
+            while rest:
+                rest = rest[file.write(rest) :]
             os.fsync(file.fileno())
         except OSError:
             with suppress(OSError):
@@ -226,9 +212,9 @@ def append_lines(path: Path, size: int, values: Sequence[Any]) -> int:
 
 
 def read_log(path: Path, begin: int) -> tuple[list[Any], int]:
-    """Return the whole lines of a log from a byte on, and the byte that follows them.
+    """Return the complete lines of a log from an offset on, and the offset after them.
 
-    A log that does not exist has none. Raises DataError for a line that is not JSON.
+    A missing log counts as empty. Raises DataError for a line that is not JSON.
     """
     try:
         with path.open("rb") as file:
@@ -241,29 +227,29 @@ def read_log(path: Path, begin: int) -> tuple[list[Any], int]:
     content = content[: content.rfind(b"\n") + 1]
     try:
         values = [json.loads(line) for line in content.splitlines()]
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise DataError(f"{path} is damaged: {error!r}") from error
     return values, begin + len(content)
 
 
 class ManifestReader:
-    """Reads a manifest and its log as both grow; a part of the log is read once.
+    """Reads a growing manifest and its log, each line of the log once.
 
-    A copy (``copy.copy``) goes on from where the original is.
+    A copy (``copy.copy``) continues from the state of the original.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._manifest: Manifest | None = None
-        self._stamp: tuple[int, int, int] | None = None  # of manifest.json when it was read
-        self._log = ""  # name of the log
-        self._end = 0  # of what was read of it
+        self._stamp: tuple[int, int, int] | None = None  # identifies the manifest.json last read
+        self._log = ""  # file name
+        self._end = 0  # offset up to which the log was read
 
     def read(self) -> tuple[Manifest, int]:
-        """Return the manifest as it is now, and how many of its shards the last call returned.
+        """Return the current manifest, and how many of its shards the last call returned.
 
-        That is 0 if the manifest was written again. The manifest is another object if it has
-        changed. Raises as :meth:`Manifest.read`.
+        The number is 0 if the manifest was rewritten. A changed manifest is a new object. Raises
+        like :meth:`Manifest.read`.
         """
         while True:
             stamp = self._stamp_now()
@@ -273,7 +259,7 @@ class ManifestReader:
                 known, self._end, self._stamp = 0, 0, stamp
                 self._log = log_name(len(manifest.shards), len(manifest.model_sha256))
             values, end = read_log(self._directory / self._log, self._end)
-            if self._stamp_now() == stamp:  # else the manifest may have taken in the log
+            if self._stamp_now() == stamp:  # else the log may have been merged meanwhile
                 break
         if values:
             self._manifest = self._with(self._manifest, values)
@@ -283,12 +269,11 @@ class ManifestReader:
     def _stamp_now(self) -> tuple[int, int, int] | None:
         try:
             stat = (self._directory / MANIFEST).stat()
-        except OSError:  # reading it says why
+        except OSError:  # reading the file reports it
             return None
         return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
     def _with(self, manifest: Manifest, values: Sequence[Any]) -> Manifest:
-        """Return the manifest with the lines of its log."""
         shards, models = list(manifest.shards), list(manifest.model_sha256)
         try:
             for value in values:
@@ -304,14 +289,12 @@ class ManifestReader:
 
 
 class ManifestWriter:
-    """Keeps the manifest of a directory, in memory and on disk.
-
-    The cost of a shard does not grow with their number.
+    """Maintains the manifest of a directory; the cost of adding a shard is constant.
 
     Args:
-        directory: where it lies.
-        manifest: what the directory holds; it grows here.
-        stale: whether the file says less than that.
+        directory: the directory of shards.
+        manifest: its contents; extended in place.
+        stale: whether the file lacks some of ``manifest``.
 
     """
 
@@ -319,17 +302,17 @@ class ManifestWriter:
         self.manifest = manifest
         self._directory = directory
         self._stale = stale or bool(logs_of(directory))
-        self._log: Path | None = None  # that has lines
+        self._log: Path | None = None  # None while it is empty
         self._log_size = 0
-        self._news: list[dict[str, Any]] = []  # lines that are neither in the file nor in the log
+        self._unwritten: list[dict[str, Any]] = []  # lines in neither the file nor the log
         self._listed = len(manifest.shards), len(manifest.model_sha256)  # in the file
-        self.positions = sum(shard.positions for shard in manifest.shards)  #: of all shards
-        self.games = sum(shard.games for shard in manifest.shards)  #: of all shards
-        #: The largest number of a game; -1 if there is none.
+        self.positions = sum(shard.positions for shard in manifest.shards)
+        self.games = sum(shard.games for shard in manifest.shards)
+        #: The largest number of a game; -1 without games.
         self.last_number = max((shard.last_number for shard in manifest.shards), default=-1)
 
     def configure(self, configuration: dict[str, Any]) -> None:
-        """Say how the games are made from now on."""
+        """Set the configuration of the games from now on."""
         if configuration != self.manifest.configuration:
             self.manifest.configuration = configuration
             self._stale = True
@@ -340,28 +323,28 @@ class ManifestWriter:
         self.positions += shard.positions
         self.games += shard.games
         self.last_number = max(self.last_number, shard.last_number)
-        self._news.append(asdict(shard))
+        self._unwritten.append(asdict(shard))
 
     def set_model(self, sha256: str) -> None:
-        """Say which network plays from now on."""
+        """Set the network that plays from now on."""
         if self.manifest.model_sha256[-1:] != [sha256]:
             self.manifest.model_sha256.append(sha256)
-            self._news.append({"model_sha256": sha256})
+            self._unwritten.append({"model_sha256": sha256})
 
     def write(self) -> None:
-        """Write what is new. Raises DataError; the next call tries again."""
-        if self._stale or (self._news and len(self.manifest.shards) <= _WHOLE):
+        """Write all changes. Raises DataError; the next call tries again."""
+        if self._stale or (self._unwritten and len(self.manifest.shards) <= _WHOLE):
             self._write_whole()
-        elif self._news:
+        elif self._unwritten:
             log = self._directory / log_name(*self._listed)
             try:
-                self._log_size = append_lines(log, self._log_size, self._news)
+                self._log_size = append_lines(log, self._log_size, self._unwritten)
             except OSError as error:
                 raise DataError(unwritten(log, error)) from error
-            self._log, self._news = log, []
+            self._log, self._unwritten = log, []
 
     def close(self) -> None:
-        """Write what is new, and merge the log into the manifest if that is possible."""
+        """Write all changes, and try to merge the log into the manifest."""
         self.write()
         if self._log is not None:
             with suppress(DataError):
@@ -370,8 +353,8 @@ class ManifestWriter:
     def _write_whole(self) -> None:
         self.manifest.write(self._directory)
         for log in logs_of(self._directory):
-            with suppress(OSError):  # it belongs to no manifest; the next writer removes it
+            with suppress(OSError):  # it matches no manifest; the next writer removes it
                 log.unlink()
-        self._stale, self._news = False, []
+        self._stale, self._unwritten = False, []
         self._log, self._log_size = None, 0
         self._listed = len(self.manifest.shards), len(self.manifest.model_sha256)

@@ -1,4 +1,4 @@
-"""Progress of long work, for a callback or on a terminal."""
+"""Progress of long tasks, for a callback or on a terminal."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
-#: ``on_progress(done, total)`` after each part.
+#: ``on_progress(done, total)``, called after each part.
 OnProgress: TypeAlias = Callable[[int, int], object]
 
 _T = TypeVar("_T")
 
-_EVERY = 0.1  # seconds between two lines on a terminal
+_EVERY = 0.1  # seconds between updates of a terminal
 
 
 def tracked(
     parts: Iterable[_T], total: int, what: str, on_progress: OnProgress | None
 ) -> Iterator[_T]:
-    """Yield the parts; call ``on_progress``, or without it show a line on a terminal's stderr."""
+    """Yield the parts and report progress to ``on_progress``, or else to stderr on a terminal."""
     shows = on_progress is None and sys.stderr.isatty()
     shown = -1.0
     try:

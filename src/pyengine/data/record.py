@@ -1,4 +1,4 @@
-"""A finished game: its records, its line in the list of games, and who takes it."""
+"""Finished games: their records, their lines in the list of games, and the sink for them."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from pyengine.data.layout import (
 from pyengine.errors import ConfigError
 from pyengine.games.game import Game, State
 
-#: Columns with a number per position.
+#: Columns with one number per position.
 _NUMBERS = ("root_value", "network_value", "ply", "action", "to_move", "full")
 
-#: The largest number in columns of whole numbers.
+#: Largest values of integer columns.
 _LARGEST = {"bits": 255, "visits": 65_535, "ply": 65_535, "to_move": 1, "full": 1, "taught": 1}
 
-_ROUNDING = 1e-6  # of returns in float32
+_ROUNDING = 1e-6  # rounding error of returns in float32
 _MOST_SURPRISE = float(np.finfo(np.float16).max)
 
-#: What the line of a game must say, and what it may say.
+#: Required and optional fields of a line.
 _LINE_FIELDS = {
     "number": whole(0, 2**32 - 1),
     "positions": whole(0, 2**63 - 1),
-    "full": text_of("[01]*", "text of 0 and 1"),
+    "full": text_of("[01]*", "a string of 0 and 1"),
     "returns": list_of(real(-1, 1), 2),
     "resigned": whole(-1, 1),
     "resignation_off": BOOLEAN,
@@ -51,37 +51,38 @@ _OPTIONAL = {"lowest": real(-1, 1), "start": TEXT}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FinishedGame:
-    """A game that is over; each column has a row for each of its n recorded positions.
+    """A finished game; each column has one row for each of its n recorded positions.
 
     Attributes:
-        number: of the game within the run; below 2^32.
-        returns: what the players got, each in [-1, 1]; they sum to 0.
-        moves: uint16[plies], all of them, opening moves included.
-        start: ``State.serialize()`` of the position before the first move, such as that of a
-            handicap; None for the game's own.
-        resigned: the player who resigned; -1 = nobody.
-        resignation_off: nobody could resign, so that false resignations are counted.
-        cut_short: the game ended without a result, by ``max_plies`` in self-play: the returns are
-            0 and no value targets.
-        lowest: in a game with ``resignation_off`` the smallest value, in [-1, 1], of a side that
-            did not lose, over its moves; the value of a move is the larger of those of the root and
-            of its most visited child. None if unknown.
-        taught: uint8[n]: 0 = the visits of this full search are no policy target; None = those of
-            all full searches are.
-        surprise: float32[n]: KL(policy target || priors without noise) in nats, 0 where the visits
-            are no target; needed if it is recorded.
+        number: number of the game within the run, below 2^32.
+        returns: returns of both players, each in [-1, 1]; they sum to 0.
+        moves: uint16[plies]: all moves, including opening moves.
+        start: ``State.serialize()`` of the position before the first move if it is not the usual
+            one, for example with a handicap.
+        resigned: the player who resigned, or -1.
+        resignation_off: resignation was disabled, to count false resignations.
+        cut_short: the game ended without a result, in self-play because of ``max_plies``. The
+            returns are 0 and not value targets.
+        lowest: with ``resignation_off``, the smallest value, in [-1, 1], over the moves of a side
+            that did not lose; the value of a move is the larger of the values of the root and of
+            its most visited child. None if unknown.
+        taught: uint8[n]: 0 if the visits of this full search are not a policy target. None means
+            that those of all full searches are.
+        surprise: float32[n]: KL(policy target || priors without noise) in nats, 0 if the visits
+            are not a target. Required if the layout has it.
         bits: uint8[n,P,B]: planes of 0 and 1, see :class:`Layout`.
-        fill: float32[n,F]: planes of one number.
+        fill: float32[n,F]: constant planes.
         dense: float32[n,D,H*W]: planes with a number per point.
         visits: uint16[n,A]: visits by action, scaled down if one exceeds 65,535; after a Gumbel
             search the improved policy in units of 1/65,535.
-        root_value: float32[n]: the search's value for the player to move.
-        network_value: float32[n]: the evaluator's value before the search, for the player to move:
-            0 of ``"uniform"``, the playouts' result of ``"rollout"``; NaN where there was none.
+        root_value: float32[n]: value of the search for the player to move.
+        network_value: float32[n]: value of the evaluator before the search, for the player to
+            move: 0 for ``"uniform"``, the result of the playouts for ``"rollout"``, NaN if there
+            was no evaluator.
         ply: uint16[n]: moves before the position.
         action: uint16[n]: the move played, ``moves[ply]``.
         to_move: uint8[n]: the player to move.
-        full: uint8[n]: 1 = a full search; 0 = a fast one, whose visits are no policy target.
+        full: uint8[n]: 1 for a full search, 0 for a fast one, whose visits are not a policy target.
     """
 
     number: int
@@ -106,7 +107,7 @@ class FinishedGame:
     full: npt.NDArray[np.uint8]
 
     def records(self, layout: Layout) -> Rows:
-        """Return the positions as records. Raises ConfigError that names what does not fit."""
+        """Return the positions as records. Raises ConfigError for a column that does not fit."""
         self._check(layout)
         rows = np.zeros(len(self.visits), layout.dtype)
         planes = [name for name, shape in layout.column_shapes.items() if shape[0] > 0]
@@ -125,7 +126,7 @@ class FinishedGame:
         return rows
 
     def line(self) -> GameLine:
-        """Return the game's line in the list; of a game that :meth:`records` takes."""
+        """Return the line in the list of games; the game must be valid, see :meth:`records`."""
         return GameLine(
             number=int(self.number),
             positions=len(self.visits),
@@ -148,13 +149,13 @@ class FinishedGame:
         optional = {"taught": self.taught is not None, "surprise": layout.surprise}
         shapes |= {name: (n,) for name, is_needed in optional.items() if is_needed}
         for name, shape in shapes.items():
-            own = self._column(name).shape
-            if own != shape and not (0 in own and 0 in shape):
-                raise ConfigError(f"{name}: expected an array of the shape {shape}, got {own}")
+            actual = self._column(name).shape
+            if actual != shape and not (0 in actual and 0 in shape):
+                raise ConfigError(f"{name}: expected an array of shape {shape}, got {actual}")
         most = layout.actions - 1
         for name, largest in {**_LARGEST, "moves": most, "action": most}.items():
             if name in shapes:
-                expected = f"whole numbers in 0..{largest}"
+                expected = f"integers in 0..{largest}"
                 self._require(name, expected, _are_whole(self._column(name), largest))
         with np.errstate(over="ignore"):
             root, network = (
@@ -169,7 +170,6 @@ class FinishedGame:
         self._check_moves_and_targets()
 
     def _check_game(self) -> None:
-        """Check what holds for the game as a whole."""
         integer("number", self.number, 0, 2**32 - 1)
         integer("resigned", self.resigned, -1, 1)
         check_flag("resignation_off", self.resignation_off)
@@ -196,13 +196,11 @@ class FinishedGame:
             taught &= np.not_equal(self.taught, 0)
         empty = np.flatnonzero(taught & ~self._column("visits").any(axis=1))
         if empty.size > 0:
-            raise ConfigError(f"visits: row {empty[0]} is a policy target and has none")
+            raise ConfigError(f"visits: row {empty[0]} is a policy target but has no visits")
 
     def _column(self, name: str) -> npt.NDArray[Any]:
-        """Return a column as an array of numbers."""
-        given = getattr(self, name)
         try:
-            column = np.asarray(given)
+            column = np.asarray(getattr(self, name))
         except (TypeError, ValueError):  # rows of different lengths
             column = np.asarray(None)
         is_array = column.ndim > 0 and (column.size == 0 or column.dtype.kind in "biuf")
@@ -226,14 +224,13 @@ def _are_whole(column: npt.NDArray[Any], most: int) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class GameLine:
-    """A game in the list beside a shard.
+    """A game in the list of games of a shard; most fields are those of :class:`FinishedGame`.
 
     Attributes:
-        number: of the game within the run.
-        positions: how many are recorded; they are consecutive records, games in the list's order.
-        full: a ``1`` for each position of a full search, a ``0`` for each other.
-        returns, resigned, resignation_off, cut_short, moves: as in :class:`FinishedGame`.
-        lowest, start: the same; absent in the file if they are None.
+        positions: number of recorded positions; the shard has them in the order of the list.
+        full: ``1`` for each position of a full search, ``0`` for the others.
+        lowest: absent in the file if None.
+        start: absent in the file if None.
     """
 
     number: int
@@ -248,13 +245,13 @@ class GameLine:
     start: str | None = None
 
     def start_state(self, game: Game) -> State:
-        """Return the position before the first move. Raises ConfigError if there is none."""
+        """Return the position before the first move. Raises ConfigError if it is invalid."""
         return (
             game.new_initial_state() if self.start is None else game.deserialize_state(self.start)
         )
 
     def to_json(self) -> str:
-        """Return the line, its end included."""
+        """Return the line, with its newline."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in _OPTIONAL:
             if values[name] is None:
@@ -263,50 +260,50 @@ class GameLine:
 
     @classmethod
     def from_json(cls, text: str) -> GameLine:
-        """Return the game of a line. Raises ValueError that says what is wrong."""
+        """Parse a line. Raises ValueError."""
         try:
             values = json.loads(text)
             check(values, _LINE_FIELDS)
             check(values, {name: kind for name, kind in _OPTIONAL.items() if name in values})
             if len(values["full"]) != values["positions"]:
-                raise ValueError("full: expected a letter per position")
+                raise ValueError("full: expected one character per position")
             first, second = map(float, values["returns"])
             values |= {"returns": (first, second), "moves": tuple(values["moves"])}
             return cls(**values)
-        except (TypeError, ValueError, RecursionError) as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"expected a game, got {text[:60]!r} ({error!r})") from error
 
 
 class GameSink(AbstractContextManager[Any], Protocol):
-    """Takes finished games; :class:`~pyengine.data.ShardWriter` is one. ``with`` closes it."""
+    """Receives finished games, as :class:`~pyengine.data.ShardWriter` does. ``with`` closes it."""
 
     @property
     def games(self) -> int:
-        """Games taken so far."""
+        """Number of games so far."""
 
     @property
     def positions(self) -> int:
-        """Their positions."""
+        """Number of positions so far."""
 
     @property
     def next_number(self) -> int:
-        """One more than the largest number of a game."""
+        """Number for the next game: the largest so far plus 1."""
 
     def played_on(self) -> list[float]:
         """Return :attr:`FinishedGame.lowest` of the newest known games, oldest first."""
 
     def add(self, game: FinishedGame) -> None:
-        """Take a game; one whose addition raises may be added again."""
+        """Add a game; if this raises, the game may be added again."""
 
     def tick(self) -> None:
-        """Do what is due; called every second or so."""
+        """Do periodic work; called about every second."""
 
     def set_model(self, sha256: str) -> None:
-        """Say which network plays from now on."""
+        """Set the network that plays from now on."""
 
 
 def selected_rows(games: Sequence[GameLine], full_only: bool) -> npt.NDArray[np.int64]:
-    """Return which records of consecutive games count, the first of them being 0."""
+    """Return the selected records of consecutive games, numbered from 0."""
     if not full_only:
         return np.arange(sum(game.positions for game in games))
     letters = "".join(game.full for game in games).encode()

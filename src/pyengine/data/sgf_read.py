@@ -1,4 +1,4 @@
-"""Training data from people's games (SGF): the moves played, and who won."""
+"""Import of human games (SGF) as training data: the moves played, and who won."""
 
 from __future__ import annotations
 
@@ -20,29 +20,28 @@ from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import FinishedGame
 from pyengine.data.sgf.collection import SgfError, SgfTree, grammar, read_collection
 from pyengine.data.sgf.read import read_game
-from pyengine.data.sgf.record import Replay, SgfGame
-from pyengine.data.sgf.rules import number_of
+from pyengine.data.sgf.record import Replay, SgfGame, number_of
 from pyengine.data.writer import ShardWriter
 from pyengine.errors import ConfigError, DataError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, load_game, refuse_text
 
-_SHOWN = 20  # games that cannot be read, in the text of a report
+_SHOWN = 20  # unreadable games in the text of a report
 
 
 @dataclass
 class SgfReport:
-    """What was imported and what was not.
+    """The result of an import.
 
     Attributes:
-        games: imported games.
-        positions: of those games.
-        komi: of the shards; None if the game has none.
-        skipped: number of games (or files that cannot be read) that were left out, by reason.
-        accepted: number of games with something unusual, by what it is, such as a komi other than
-            that of the shards. What concerns a whole file counts once.
-        examples: for each reason the first game, and what was read there.
-        unreadable: every game (or file) that cannot be read, and why.
+        games: number of imported games.
+        positions: number of positions in those games.
+        komi: komi of the shards; None if the game has no komi.
+        skipped: number of games (or unreadable files) left out, by reason.
+        accepted: number of imported games with an unusual property, by reason, for example a komi
+            other than that of the shards. A property of a whole file counts once.
+        examples: the first game for each reason, with details.
+        unreadable: every unreadable game or file, with details.
     """
 
     games: int = 0
@@ -54,7 +53,7 @@ class SgfReport:
     unreadable: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Return a line for the games, one for each reason and one for each damaged game."""
+        """Return one line for the total, one per reason and one per damaged game."""
         lines = [f"{self.games} games with {self.positions} positions"]
         for verb, counter in (("skipped", self.skipped), ("accepted", self.accepted)):
             for reason, count in counter.most_common():
@@ -65,20 +64,20 @@ class SgfReport:
         return "\n".join(lines)
 
     def skip(self, where: str, error: SgfError) -> None:
-        """Count a game that is left out."""
+        """Count a game that was left out."""
         self.skipped[error.reason] += 1
         if error.reason == "unreadable":
             self.unreadable.append(f"{where}: {error.detail}")
         self.examples.setdefault(error.reason, f"{where}: {error.detail}")
 
     def accept(self, where: str, notes: dict[str, str]) -> None:
-        """Count what is unusual in a game or a file."""
+        """Count the unusual properties of a game or file."""
         for reason, detail in notes.items():
             self.accepted[reason] += 1
             self.examples.setdefault(reason, f"{where}: {detail}")
 
     def check_taken(self, path: Path, game: Game) -> None:
-        """Raise ConfigError if no game was imported; says why those of ``path`` were left out."""
+        """Raise ConfigError with the reasons if no game of ``path`` was imported."""
         if not self.games:
             text = "; ".join(str(self).splitlines()) if self.skipped else "no SGF file with a game"
             raise ConfigError(f"{path}: expected SGF files with games of {game}, got {text}")
@@ -94,46 +93,49 @@ def import_sgf(
     configuration: dict[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> SgfReport:
-    """Make shards of the main lines of SGF files of Go or Gomoku.
+    """Import the main lines of SGF files of Go or Gomoku as shards.
 
-    A position has one visit, of the move played; its value is the result of the game, which also
-    stands for the search's value (``root_value``). The result is the file's (RE), whatever its
-    komi and rules, or that of the board if a Gomoku game is over. Moves after the end by the
-    game's rules (after two passes, beyond ``max_game_length``) are left out. A game may begin with
-    handicap or set-up stones, which the list of games beside a shard records.
+    Each position has one visit, for the move played. Its value is the result of the game, which is
+    also used as ``root_value``. The result is the one in the file (RE), whatever its komi and
+    rules, or the one on the board if a Gomoku game is over. Moves after the end of the game (after
+    two passes, or beyond ``max_game_length``) are left out. Handicap and set-up stones at the start
+    are recorded in the list of games of the shard.
 
-    RE is read in capitals or not, without remarks in braces or parentheses:
+    RE is case-insensitive, and remarks in braces or parentheses are ignored:
 
     =========================================  ==================================================
     ``B+``, ``B+3.5``, ``W+64``, ``B+3.25子``  the winner
     ``B+R``, ``B+Resign``, ``W+6目半``         the winner; with ``R`` the game counts as resigned
     ``0``, ``Draw``, ``Jigo``, ``B+0``         a draw
-    ``B+T``, ``B+Time``, ``W+F``, ``Forfeit``  skipped: the position does not say who won
+    ``B+T``, ``B+Time``, ``W+F``, ``Forfeit``  skipped: the position does not show who won
     ``Void``, ``?``, other text, none          skipped: no result
     =========================================  ==================================================
 
-    Skipped and counted by reason: files and games that cannot be read; other games and board
-    sizes; a handicap without stones, stones set after the first move; games that White begins
-    without set-up or in which a player moves twice; illegal moves; games without moves or without a
-    result; games won by time or forfeit; results that contradict the board of Gomoku. What is
-    unusual but clear is accepted and counted. If no game is imported, no directory is created.
+    Skipped, and counted by reason: unreadable files and games; other games and board sizes;
+    handicaps without stones; set-up stones after the first move; games in which White begins
+    without set-up stones or a player moves twice; illegal moves; games without moves or result;
+    games won by time or forfeit; Gomoku results that contradict the board. Records that are unusual
+    but unambiguous are imported and counted. If no game is imported, no directory is created.
 
     Args:
-        paths: files, or directories that are searched for ``*.sgf``; a file may hold many games.
-        out: directory of shards, new or with shards to which the games are added.
-        game, spec: of the shards.
-        komi: ``"game"``: import games of any komi and count those of another than the game's;
-            ``"file"``: the shards have the komi of most games that can be imported, and games of
-            another, or without a clear one, are skipped. The files are read twice.
-        configuration: plain values for the manifest.
-        on_progress: called with files done and all files; without it a terminal shows them.
+        paths: files, or directories to search for ``*.sgf``. A file may contain many games.
+        out: directory of shards; games are added if it exists.
+        game: the game of the shards.
+        spec: the spec of the shards.
+        komi: ``"game"`` imports games with any komi, and counts those that differ from the komi of
+            ``game``. ``"file"`` uses the most frequent komi of importable games for the shards, and
+            skips games with a different or unclear komi; the files are read twice.
+        configuration: JSON values for the manifest.
+        on_progress: called with the numbers of files done and in total; by default a terminal
+            shows them.
 
-    Ctrl-C keeps the games so far.
+    Ctrl-C keeps the games imported so far.
 
     Raises:
-        ConfigError: SGF does not have the game, ``out`` is of another, or a path does not exist.
-        DataError: a shard cannot be written; says which.
-        EngineError: sgfmill is missing; names the extra ``sgf``.
+        ConfigError: SGF does not support the game, ``out`` has data of another game, or a path does
+            not exist.
+        DataError: the named shard cannot be written.
+        EngineError: sgfmill is missing; the message names the extra ``sgf``.
 
     """
     refuse_text(game)
@@ -175,9 +177,9 @@ def import_sgf(
 
 def _files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
     single = isinstance(paths, str | os.PathLike)
-    given = [paths] if single else elements("paths", paths, "a path or several")
+    items = [paths] if single else elements("paths", paths, "one or more paths")
     files: list[Path] = []
-    for path in (path_of("paths", each) for each in given):
+    for path in (path_of("paths", item) for item in items):
         if not path.exists():
             raise ConfigError(f"{path} does not exist")
         files += sgf_files(path)
@@ -185,7 +187,7 @@ def _files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
 
 
 def sgf_files(path: Path) -> list[Path]:
-    """Return a file, or the SGF files in a folder and its folders. Raises DataError."""
+    """Return the file itself, or all SGF files below a folder. Raises DataError."""
 
     def refuse(error: OSError) -> None:
         raise DataError(unread(path, error)) from error
@@ -201,7 +203,7 @@ def sgf_files(path: Path) -> list[Path]:
 
 
 def _trees(path: Path) -> Iterator[tuple[str, SgfTree]]:
-    """Yield the games of a file, damaged ones too, each with its name for a message."""
+    """Yield all games of a file, including damaged ones, with their names for messages."""
     try:
         content = read_limited(path)
     except OSError as error:
@@ -212,7 +214,7 @@ def _trees(path: Path) -> Iterator[tuple[str, SgfTree]]:
 
 
 def _with_komi_of(files: list[Path], game: Game) -> Game:
-    """Return the game with the komi of most games that can be imported."""
+    """Return the game with the most frequent komi of importable games."""
     if "komi" not in game.params:
         raise ConfigError(f'komi: expected "game" for {game}, which has no komi, got "file"')
     count: Counter[float] = Counter()
@@ -226,28 +228,28 @@ def _with_komi_of(files: list[Path], game: Game) -> Game:
             if record.komi is not None:
                 count[record.komi] += 1
     for komi, _ in count.most_common():
-        with suppress(ConfigError):  # out of the game's range
+        with suppress(ConfigError):  # out of range
             return load_game(game.name, **{**game.params, "komi": komi})
     return game
 
 
 def _check_komi(record: SgfGame, game: Game) -> None:
-    """Raise SgfError unless a record of the game's kind has its komi."""
+    """Raise SgfError unless a record has the game, board and komi of ``game``."""
     record.check_number(game)
     record.check_board(game)
     if record.komi is None:
-        raise SgfError("no clear komi", "KM is absent or not clear")
+        raise SgfError("missing or unclear komi", "KM is missing or unclear")
     if record.komi != game.params["komi"]:
         raise SgfError("another komi", f"expected {game.params['komi']:g}, got {record.komi:g}")
 
 
 def _outcome(record: SgfGame, replay: Replay) -> tuple[float, int]:
-    """Return what Black got and who resigned (-1 = nobody). Raises SgfError if that is unclear."""
+    """Return Black's return and the player who resigned, or -1. Raises SgfError if unclear."""
     if not replay.actions:
-        raise SgfError("no moves", "the main line has none")
+        raise SgfError("no moves", "the main line is empty")
     result, end = record.result, replay.end
     written = f"RE[{shortened(record.result_text)}]"
-    decided = end.game.name == "gomoku" and end.is_terminal()  # by the board alone
+    decided = end.game.name == "gomoku" and end.is_terminal()
     on_board = end.returns()[0] if decided else None
     black = None if result is None else {0: 1.0, 1: -1.0, None: 0.0}[result.winner]
     by_move = record.resignation

@@ -1,4 +1,4 @@
-"""The files of shards: records by memory map, and checks."""
+"""Reading and checking shard files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import ShardInfo, games_name, read_games
 from pyengine.errors import DataError
 
-#: Shards that are mapped at once, at least; each takes a file descriptor.
+#: Smallest limit on simultaneous maps; each needs a file descriptor.
 _MAPPED = 256
 
 
 def _most_maps() -> int:
-    """Return a quarter of the descriptors that the process may have: 256 of the usual 1,024."""
+    """Return a quarter of the limit on file descriptors: 256 of the usual 1,024."""
     try:
         resource: Any = importlib.import_module("resource")
     except ImportError:  # Windows
@@ -30,9 +30,9 @@ def _most_maps() -> int:
 
 
 class ShardMaps:
-    """Memory maps of shards, made on first use; the least recently used ones go.
+    """A cache of memory maps of shards that drops the least recently used ones.
 
-    It pickles without the maps, and a fork may use those of its parent.
+    Pickling leaves out the maps; a forked process may use those of its parent.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class ShardMaps:
         self._most = _most_maps()
 
     def rows(self, path: Path, layout: Layout, positions: int) -> Rows:
-        """Return the records of a shard, read-only. Raises DataError that names it."""
+        """Return the records of a shard, read-only. Raises DataError."""
         rows = self._maps.get(path)
         if rows is not None:
             with suppress(KeyError):  # another thread dropped it
@@ -70,12 +70,12 @@ def _mapped(path: Path, layout: Layout, positions: int, header: bytes) -> Rows:
     if len(data) != size:
         raise DataError(f"{path} is damaged: expected {size} bytes, got {len(data)}")
     if data[: len(header)] != header:
-        raise DataError(f"{path} is damaged: its header is not that of {positions} records")
+        raise DataError(f"{path} is damaged: wrong header for {positions} records")
     return np.frombuffer(data, layout.dtype, positions, len(header))
 
 
 def check_size(directory: Path, shard: ShardInfo, record: int) -> None:
-    """Raise DataError unless a shard has the manifest's size, for records of so many bytes."""
+    """Raise DataError unless the size of a shard matches the manifest; ``record`` is in bytes."""
     path = directory / shard.file
     try:
         size = path.stat().st_size
@@ -88,7 +88,7 @@ def check_size(directory: Path, shard: ShardInfo, record: int) -> None:
 
 
 def check_sha256(directory: Path, shard: ShardInfo) -> None:
-    """Raise DataError if a shard or its list has another SHA-256 than the manifest says."""
+    """Raise DataError unless a shard and its list of games have the SHA-256 in the manifest."""
     digests = ((shard.file, shard.sha256), (games_name(shard.file), shard.games_sha256))
     for name, expected in digests:
         path = directory / name
@@ -101,14 +101,14 @@ def check_sha256(directory: Path, shard: ShardInfo) -> None:
 
 
 def inspect_shard(path: Path, layout: Layout) -> ShardInfo:
-    """Return what a manifest says of a complete shard. Raises DataError that names it."""
+    """Return the manifest entry for a complete shard. Raises DataError."""
     listing = path.with_name(games_name(path.name))
     games = read_games(listing)
     positions = sum(game.positions for game in games)
     rows = _mapped(path, layout, positions, layout.header(positions))
     numbers = np.repeat([game.number for game in games], [game.positions for game in games])
     if not np.array_equal(rows["game"], numbers):
-        raise DataError(f"{path} is damaged: its games are not those of {listing.name}")
+        raise DataError(f"{path} is damaged: its games differ from those in {listing.name}")
     return ShardInfo(
         file=path.name,
         positions=positions,

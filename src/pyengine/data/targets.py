@@ -1,4 +1,4 @@
-"""Targets from the rest of a game: replies, values ahead, last boards; and chances by surprise."""
+"""Targets from the rest of a game (replies, short-term values, last boards); surprise weights."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ _OWNERS = {"X": 1, "O": -1, ".": 0}
 
 
 def replies(rows: Rows) -> npt.NDArray[np.int32]:
-    """Return for each record of whole games the number of the opponent's reply; -1 = none.
+    """Return the index of the opponent's reply for each record of whole games, or -1.
 
-    That is the next record of the game if the other player moved one ply later, also after a fast
-    search. A record that teaches the value alone is none, nor is one whose root value is -1: the
-    visits of a proven loss say nothing, and those of a fast search have no flag.
+    The reply is the next record of the game if the other player moved one ply later, even after a
+    fast search. Records that are targets for the value only do not count, nor do records with a
+    root value of -1: the visits of a proven loss are meaningless, and a fast search has no flag
+    for it.
     """
     numbers = np.full(len(rows), -1, np.int32)
     before, after = rows[:-1], rows[1:]
@@ -42,11 +43,11 @@ def replies(rows: Rows) -> npt.NDArray[np.int32]:
 
 
 def short_values(rows: Rows, horizons: tuple[float, ...]) -> npt.NDArray[np.float32]:
-    """Return float32[N, len(horizons)]: values ahead for the player to move at each record.
+    """Return float32[N, len(horizons)]: short-term values for the player to move at each record.
 
-    For a horizon h that is the mean of the root values from this record on, weighted with
-    ``λ^k (1 - λ)``, k records later, ``λ = h / (1 + h)``: h is the mean of k. The outcome of the
-    game, or its last root value if it was cut short, has the weight that is left at its end
+    For a horizon h, this is the mean of the root values from this record on. The value k records
+    later has the weight ``λ^k (1 - λ)`` with ``λ = h / (1 + h)``, so h is the mean of k. The
+    remaining weight goes to the outcome of the game, or to its last root value if it was cut short
     [Wu, KataGoMethods.md, "Short-term Value and Score Targets"].
     """
     sign = 1.0 - 2.0 * rows["to_move"][:, None]  # to values for the first player
@@ -66,11 +67,11 @@ def short_values(rows: Rows, horizons: tuple[float, ...]) -> npt.NDArray[np.floa
 
 
 def surprise_weights(rows: Rows, share: float) -> npt.NDArray[np.float32]:
-    """Return float32[N]: how often a record is drawn; the mean over a game is 1.
+    """Return float32[N]: sampling weights of records; the mean over a game is 1.
 
-    The weight of a game's policy targets is distributed again: ``1 - share`` of it equally,
+    The total weight of a game's policy targets is redistributed: ``1 - share`` of it equally,
     ``share`` in proportion to their surprise [Wu, KataGoMethods.md, "Policy Surprise Weighting":
-    0.5]. Other records keep the weight 1.
+    0.5]. Other records have the weight 1.
     """
     if len(rows) == 0:
         return np.ones(0, np.float32)
@@ -86,9 +87,9 @@ def surprise_weights(rows: Rows, share: float) -> npt.NDArray[np.float32]:
 
 
 def _games(rows: Rows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the first record of each game, and the one after its last.
+    """Return the bounds of each game: its first record, and one past its last.
 
-    Within a game plies increase; games that follow each other may have the same number.
+    Plies increase within a game; consecutive games may have the same number.
     """
     if len(rows) == 0:
         return np.zeros(0, np.intp), np.zeros(0, np.intp)
@@ -102,11 +103,11 @@ class FinalBoards:
     """The last boards of G games.
 
     Attributes:
-        owner: int8[G,H,W], top row first: 1 = a point of the first player, -1 of the second, 0 of
-            neither.
-        score: float32[G], points by which the first player is ahead; 0 if the game counts none.
-        ended: bool[G], whether the game was played to the end that its record states; else the
-            other two are 0.
+        owner: int8[G,H,W], top row first: 1 for points of the first player, -1 for points of the
+            second, else 0.
+        score: float32[G], lead of the first player in points; 0 in games without points.
+        ended: bool[G], whether the game was played to its end with the recorded result; if not,
+            owner and score are 0.
     """
 
     owner: npt.NDArray[np.int8]
@@ -121,12 +122,12 @@ class FinalBoards:
 
 
 def has_stones(game: Game) -> bool:
-    """Return whether the engine knows the stones on the board: not in users' games."""
+    """Return whether the engine knows the stones on the board (not in user-defined games)."""
     return game.has_board
 
 
 def has_score(game: Game) -> bool:
-    """Return whether points decide a game: Go and Othello."""
+    """Return whether points decide the game, as in Go and Othello."""
     return has_stones(game) and game.name in ("go", "othello")
 
 
@@ -134,19 +135,17 @@ def game_of(layout: Layout) -> Game:
     """Return the game of a layout. Raises ConfigError if the engine does not know its board."""
     game = layout.load_game()
     if not has_stones(game):
-        raise ConfigError(
-            f"final_board: expected data of a game whose board the engine knows, got {game}"
-        )
+        raise ConfigError(f"final_board: expected data of a built-in game with a board, got {game}")
     return game
 
 
 def final_boards(game: Game, lines: Sequence[GameLine]) -> FinalBoards:
-    """Return the last boards of games, found by playing their moves.
+    """Return the last boards of games, computed by replaying their moves.
 
-    A point belongs to the player whose stone is there, in Go to the one who owns it by area. The
-    score is the difference of these points, in Go minus the komi. A game that was resigned or cut
-    short has no target; nor has one whose record states another result than its last board, such as
-    that of people who took dead stones off.
+    A point belongs to the player with a stone on it, in Go to the player who owns it by area. The
+    score is the difference of these points, in Go minus komi. There is no target if the game ended
+    by resignation, was cut short, or has a recorded result that contradicts the last board, as in
+    human games scored after removing dead stones.
     """
     boards = FinalBoards.empty(len(lines), game.board_shape)
     komi = float(game.params.get("komi", 0.0))
@@ -166,33 +165,33 @@ def final_boards(game: Game, lines: Sequence[GameLine]) -> FinalBoards:
 
 
 def _ended(game: Game, line: GameLine) -> State | None:
-    """Return the last state of a game that was played to its end; else None."""
+    """Return the last state of a game if it was played to its end; else None."""
     if line.resigned >= 0 or line.cut_short:
         return None
     try:
         state = line.start_state(game)
         for action in line.moves:
             state.apply_action(action)
-    except ValueError:  # ConfigError or IllegalActionError, of data that others wrote
+    except ValueError:  # ConfigError or IllegalActionError; the data may come from other programs
         return None
     return state if state.is_terminal() and tuple(state.returns()) == line.returns else None
 
 
 @dataclass(frozen=True)
-class _OfShard:
-    """Columns beside the records of a shard. What was not asked for has no rows."""
+class _ShardTargets:
+    """Targets for the records of a shard. Columns that were not requested are empty."""
 
     reply: npt.NDArray[np.int32]
     values: npt.NDArray[np.float32]
     weights: npt.NDArray[np.float32]
     boards: FinalBoards
-    game: npt.NDArray[np.int32]  # of each record, among the shard's
+    game: npt.NDArray[np.int32]  # for each record, the index of its game in the shard
 
 
 class Targets:
-    """Computes targets of rows, a shard at a time, and keeps those of shards in the window.
+    """Computes targets shard by shard and caches them for shards in the window.
 
-    It pickles without what it keeps.
+    Pickling leaves out the cache.
     """
 
     def __init__(
@@ -204,23 +203,23 @@ class Targets:
         surprise_weight: float,
         final_board: bool,
     ) -> None:
-        """Say what to compute. Raises ConfigError for a game without a final board."""
+        """Choose the targets. Raises ConfigError for a game without a final board."""
         self.reply, self.horizons, self.surprise_weight = reply, horizons, surprise_weight
         self.final_board = final_board
         self._layout = layout
-        self.scored = final_board and has_score(game_of(layout))  #: whether there are points
-        self._known: dict[Path, _OfShard] = {}
+        self.scored = final_board and has_score(game_of(layout))
+        self._known: dict[Path, _ShardTargets] = {}
         self._chances: tuple[View, npt.NDArray[np.float64]] | None = None
 
     def keep(self, paths: Iterable[Path]) -> None:
-        """Forget all other shards."""
+        """Drop the cached targets of all other shards."""
         known = self._known
         self._known = {path: known[path] for path in paths if path in known}
 
     def reply_visits(
         self, view: View, rows: npt.NDArray[np.int64], maps: ShardMaps
     ) -> npt.NDArray[np.uint16]:
-        """Return the visits of the replies, uint16[N,A]; zeros where there is none."""
+        """Return the visits of the replies, uint16[N,A]; zeros for rows without a reply."""
         visits = np.zeros((len(rows), self._layout.actions), np.uint16)
         for where, piece, at in view.located(rows):
             shard, known = self._of(piece, maps)
@@ -231,14 +230,14 @@ class Targets:
     def values(
         self, view: View, rows: npt.NDArray[np.int64], maps: ShardMaps
     ) -> npt.NDArray[np.float32]:
-        """Return values ahead, float32[N, len(horizons)]."""
+        """Return the short-term values, float32[N, len(horizons)]."""
         values = np.empty((len(rows), len(self.horizons)), np.float32)
         for where, piece, at in view.located(rows):
             values[where] = self._of(piece, maps)[1].values[at]
         return values
 
     def final_boards(self, view: View, rows: npt.NDArray[np.int64], maps: ShardMaps) -> FinalBoards:
-        """Return the last boards of the games of N rows, for the player to move at each row."""
+        """Return the last board for each row, from the perspective of its player to move."""
         boards = FinalBoards.empty(len(rows), self._layout.board)
         for where, piece, at in view.located(rows):
             shard, known = self._of(piece, maps)
@@ -250,7 +249,7 @@ class Targets:
         return boards
 
     def chances(self, view: View, maps: ShardMaps) -> npt.NDArray[np.float64] | None:
-        """Return the sums of the weights of the rows before each, and of all; None = all equal."""
+        """Return cumulative weights of the rows, starting with 0; None if all are equal."""
         if self.surprise_weight == 0:
             return None
         known = self._chances
@@ -261,13 +260,13 @@ class Targets:
             known = self._chances = (view, np.cumsum(np.concatenate(weights)))
         return known[1]
 
-    def _of(self, piece: Piece, maps: ShardMaps) -> tuple[Rows, _OfShard]:
+    def _of(self, piece: Piece, maps: ShardMaps) -> tuple[Rows, _ShardTargets]:
         shard = maps.rows(piece.path, self._layout, piece.shard.positions)
         known = self._known.get(piece.path)
         if known is None:
             none, share = shard[:0], self.surprise_weight
             boards, game = self._boards(piece.lines() if self.final_board else [])
-            known = self._known[piece.path] = _OfShard(
+            known = self._known[piece.path] = _ShardTargets(
                 replies(shard if self.reply else none),
                 short_values(shard if self.horizons else none, self.horizons),
                 surprise_weights(shard if share > 0 else none, share),
@@ -277,7 +276,7 @@ class Targets:
         return shard, known
 
     def _boards(self, lines: Sequence[GameLine]) -> tuple[FinalBoards, npt.NDArray[np.int32]]:
-        """Return the last boards of a shard's games, and the game of each of its records."""
+        """Return the last boards of a shard's games, and the game index of each record."""
         game = np.repeat(np.arange(len(lines), dtype=np.int32), [line.positions for line in lines])
         if not lines:
             return FinalBoards.empty(0, self._layout.board), game

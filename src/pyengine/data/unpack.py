@@ -1,4 +1,4 @@
-"""From records to what a network reads and learns: planes and policies in the spec's order.
+"""Unpacking of records into planes and policies in the order of the spec.
 
 Symmetry k of a board: bit 2 of k transposes, then bit 0 reverses the columns and bit 1 the rows, as
 in ``Game.symmetry_points``.
@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from pyengine.data.layout import CUT_SHORT, FULL_SEARCH, VALUE_ALONE, Layout, Rows
 
-#: Arrays by name, all with the rows of the batch first.
+#: Arrays by name; the first axis is the rows of the batch.
 Batch: TypeAlias = dict[str, npt.NDArray[Any]]
 
 
 def moved(array: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
-    """Return a view ``[..., H, W]`` with its points moved by symmetry k."""
+    """Return a view of ``array[..., H, W]`` with its points moved by symmetry k."""
     if k & 4:
         array = array.swapaxes(-1, -2)
     if k & 1:
@@ -31,14 +31,14 @@ def moved(array: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
 
 
 def policy_sources(layout: Layout, k: int) -> npt.NDArray[np.intp]:
-    """Return intp[A]: the action of each entry of the network's policy under symmetry k."""
+    """Return intp[A]: the action for each entry of the network's policy under symmetry k."""
     rows, columns = layout.board
     points = rows * columns
     actions = np.arange(layout.actions)
-    if layout.actions == columns and rows > 1:  # an action is a column
+    if layout.actions == columns and rows > 1:  # actions are columns
         return moved(actions[None, :], k).ravel()
     if layout.actions < points:
-        return actions  # no board: the identity is the only symmetry
+        return actions  # without a board, the identity is the only symmetry
     board = moved(actions[:points].reshape(rows, columns), k)
     if layout.spec.policy_rows == "bottom_up":
         board = board[::-1]
@@ -52,7 +52,7 @@ def policy_sources(layout: Layout, k: int) -> npt.NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class _Run:
-    """Neighbouring channels of one kind: their place in the planes and in their column."""
+    """Adjacent channels of one kind: their range in the planes and in their column."""
 
     kind: str
     channels: slice
@@ -60,7 +60,7 @@ class _Run:
 
 
 class Unpacker:
-    """Makes batches of records. Immutable; it pickles."""
+    """Turns records into batches. Immutable."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -69,9 +69,9 @@ class Unpacker:
         self._runs = _runs(layout.kinds)
 
     def batch(self, rows: Rows, symmetries: npt.NDArray[np.uint8] | None = None) -> Batch:
-        """Return the arrays of N records, as :class:`~pyengine.Dataset` describes them.
+        """Return N records as a batch in the format of :class:`~pyengine.Dataset`.
 
-        ``symmetries``: uint8[N], of the board's symmetries; None = as the positions were.
+        ``symmetries``: uint8[N], symmetries of the board; None applies no symmetry.
         """
         groups = _groups(symmetries)
         batch: Batch = {
@@ -92,7 +92,7 @@ class Unpacker:
     def shares(
         self, visits: npt.NDArray[np.uint16], symmetries: npt.NDArray[np.uint8] | None = None
     ) -> npt.NDArray[np.float32]:
-        """Return the policies float32[N,A] of visits uint16[N,A]; zeros for no visits."""
+        """Return policies float32[N,A] for visits uint16[N,A]; a row without visits stays 0."""
         return self._shares(visits, _groups(symmetries))
 
     def points(
@@ -126,7 +126,7 @@ class Unpacker:
         return planes
 
     def _columns(self, rows: Rows) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns of the planes, bits unpacked: [N, planes, H, W], or [N, F] of fill."""
+        """Return bits (unpacked) and dense as [N, planes, H, W], and fill as [N, F]."""
         layout = self.layout
         columns: dict[str, npt.NDArray[Any]] = {}
         for kind, shape in layout.column_shapes.items():
@@ -163,7 +163,7 @@ def _runs(kinds: tuple[str, ...]) -> list[_Run]:
 
 
 def _groups(symmetries: npt.NDArray[np.uint8] | None) -> dict[int, Any]:
-    """Return the rows of each symmetry."""
+    """Return the rows for each symmetry."""
     if symmetries is None:
         return {0: slice(None)}
     return {int(k): np.flatnonzero(symmetries == k) for k in np.unique(symmetries)}

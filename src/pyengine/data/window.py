@@ -1,4 +1,4 @@
-"""Directories of shards as a reader sees them, and the rows that a window lets through."""
+"""Directories of shards for a reader, and the rows in a window of the newest games."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pyengine.data.record import GameLine, selected_rows
 from pyengine.data.shards import ShardMaps, check_sha256, check_size
 from pyengine.errors import ConfigError, DataError
 
-#: The newest so many games of all directories, or of each.
+#: The number of newest games in all directories, or in each.
 Window: TypeAlias = int | Sequence[int | None] | None
 
-#: Number of a directory, file of a shard in it, games of it that are skipped.
+#: Number of a directory, file name of a shard in it, number of games skipped in the shard.
 PieceKey: TypeAlias = tuple[int, str, int]
 
 _Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -29,36 +29,29 @@ _Numbers: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Piece:
-    """A shard, or what the window leaves of it.
+    """A shard, or the part of it in the window."""
 
-    Attributes:
-        source: number of its directory.
-        path: of the shard.
-        shard: what the manifest says of it.
-        skipped: its oldest games, which are not in the window.
-    """
-
-    source: int
+    source: int  #: number of its directory
     path: Path
     shard: ShardInfo
-    skipped: int = 0
+    skipped: int = 0  #: number of its oldest games outside the window
 
     @property
     def key(self) -> PieceKey:
-        """What identifies it among the pieces of all directories."""
+        """Unique among the pieces of all directories."""
         return self.source, self.shard.file, self.skipped
 
     @property
     def games(self) -> int:
-        """Games of the piece."""
+        """Number of games in the piece."""
         return self.shard.games - self.skipped
 
     def verify(self) -> None:
-        """Raise DataError unless the files have the manifest's SHA-256."""
+        """Raise DataError unless the files have the SHA-256 in the manifest."""
         check_sha256(self.path.parent, self.shard)
 
     def selected(self, full_only: bool) -> _Numbers | None:
-        """Return which records of the shard count, ascending; None = all. Raises DataError."""
+        """Return the selected records of the shard, ascending; None for all. Raises DataError."""
         partly = full_only and self.shard.full < self.shard.positions
         if self.skipped == 0 and not partly:
             return None
@@ -67,7 +60,7 @@ class Piece:
         return before + selected_rows(games[self.skipped :], full_only)
 
     def lines(self) -> list[GameLine]:
-        """Return the games of the whole shard. Raises DataError."""
+        """Return all games of the shard. Raises DataError."""
         listing = self.path.with_name(games_name(self.path.name))
         games = read_games(listing)
         positions = sum(game.positions for game in games)
@@ -80,15 +73,14 @@ class Piece:
 
 
 class Source:
-    """A directory of shards as its manifest describes it. Old shards may be gone.
+    """A directory of shards according to its manifest. Old shards may be missing.
 
     Args:
-        directory: of the shards.
-        number: of the directory among others, for its pieces.
-        before: the same directory at an earlier time; what it knows is not read again.
+        directory: the directory of shards.
+        number: number of the directory, for its pieces.
+        before: the same directory at an earlier time; lines it has read are not read again.
 
-    Raises ConfigError if there is no manifest; DataError if it is damaged or lacks a shard that it
-    had before.
+    Raises ConfigError without a manifest; DataError if it is damaged or lost a shard.
 
     """
 
@@ -102,7 +94,7 @@ class Source:
         self.positions = 0  #: of all shards
         if before is not None:
             old = before.manifest.shards
-            if known == 0:  # the manifest was written again
+            if known == 0:  # the manifest was rewritten
                 known = len(old)
                 if self.manifest.shards[:known] != old:
                     raise DataError(
@@ -115,12 +107,12 @@ class Source:
             self.positions += shard.positions
 
     def newer(self) -> Source:
-        """Return the directory as it is now. Raises DataError if it lost a shard."""
+        """Return the directory in its current state. Raises DataError if it lost a shard."""
         return Source(self.directory, self.number, self)
 
 
 def newest(pieces: Sequence[Piece], games: int | None) -> list[Piece]:
-    """Return the pieces with the newest games, of pieces in the order of their age."""
+    """Return the pieces with the newest games; ``pieces`` are ordered by age, oldest first."""
     if games is None:
         return list(pieces)
     chosen: list[Piece] = []
@@ -134,17 +126,17 @@ def newest(pieces: Sequence[Piece], games: int | None) -> list[Piece]:
 
 
 class View:
-    """The rows of a dataset at a moment: pieces, those of a directory side by side. Immutable.
+    """An immutable snapshot of the rows of a dataset.
 
     Attributes:
-        pieces: in the order of the rows.
-        selected: by the key of a piece which records of it count; None = all.
+        pieces: in the order of the rows; those of a directory are adjacent.
+        selected: selected records by the key of the piece; None for all.
     """
 
     def __init__(
         self, sources: Sequence[Source], window: Window, full_only: bool, before: View | None
     ) -> None:
-        """Choose the pieces and check their sizes; what ``before`` knows is not read again."""
+        """Choose the pieces and check their sizes, except those already in ``before``."""
         self.pieces = _chosen(sources, window)
         known = {} if before is None else before.selected
         for piece in self.pieces:
@@ -164,18 +156,18 @@ class View:
 
     @property
     def games(self) -> int:
-        """Games of all pieces."""
+        """Number of games in all pieces."""
         return sum(piece.games for piece in self.pieces)
 
     def records(self, rows: _Numbers, layout: Layout, maps: ShardMaps) -> Rows:
-        """Return the records of some rows, each in 0..len-1. Raises DataError."""
+        """Return the records of rows in 0..len-1. Raises DataError."""
         records = np.empty(len(rows), layout.dtype)
         for where, piece, at in self.located(rows):
             records[where] = maps.rows(piece.path, layout, piece.shard.positions)[at]
         return records
 
     def located(self, rows: _Numbers) -> Iterator[tuple[_Numbers, Piece, _Numbers]]:
-        """Yield for each shard which of the rows it has, and at which of its records."""
+        """Yield, for each shard, the positions in ``rows``, the piece, and the record indices."""
         if len(rows) == 0:
             return
         pieces = np.searchsorted(self._ends, rows, side="right")
@@ -197,12 +189,12 @@ class View:
         """Return random rows, drawn with replacement.
 
         Args:
-            size: how many.
+            size: number of rows.
             rng: the only source of randomness.
-            weights: of the directories.
-            chances: of the rows of a directory, as sums up to each row; None = all equal.
+            weights: weights of the directories.
+            chances: cumulative weights of the rows; None if all are equal.
 
-        Raises ConfigError if there are none.
+        Raises ConfigError if there is nothing to draw from.
         """
         if len(self) == 0:
             raise ConfigError("the window has no positions to sample")
@@ -224,7 +216,7 @@ class View:
         return piece.shard.positions if selected is None else len(selected)
 
     def _bounds(self) -> tuple[_Numbers, _Numbers]:
-        """Return the first row of each directory, and the one after its last."""
+        """Return the bounds of each directory: its first row, and one past its last."""
         of_piece = np.array([piece.source for piece in self.pieces], np.int64)
         counts = np.bincount(of_piece, self._lengths, self._directories).astype(np.int64)
         ends = np.cumsum(counts)
@@ -237,7 +229,7 @@ def _drawn(
     begins: _Numbers,
     ends: _Numbers,
 ) -> _Numbers:
-    """Return rows in begins..ends-1; the chance of each is the step between two sums."""
+    """Return rows in begins..ends-1 with the cumulative weights ``chances``."""
     at = chances[begins] + uniform * (chances[ends] - chances[begins])
     return np.clip(np.searchsorted(chances, at, side="right") - 1, begins, ends - 1)
 

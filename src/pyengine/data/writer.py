@@ -1,4 +1,4 @@
-"""ShardWriter: writes finished games as shards; a crash costs the open shard at most."""
+"""Writing finished games as shards; a crash loses at most the open shard."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from pyengine.errors import ConfigError, DataError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, as_game
 
-#: A shard closes before it would have more positions than this (a single game may have more).
+#: A shard is closed before it would exceed this number (a single longer game may exceed it).
 MOST_POSITIONS = 4096
 
-#: A shard closes so many seconds after its first game.
+#: A shard is closed this many seconds after its first game.
 MOST_SECONDS = 10.0
 
 _LOCK = ".lock"
-_PLAYED_ON = 1000  # games that the core's measure of resignations keeps
-_LOOKED_AT = 16_000  # games, of which those that were not played on say nothing
-#: What a crash leaves of a file of a directory.
+_PLAYED_ON = 1000  # games that the core needs to measure false resignations
+_LOOKED_AT = 16_000  # limit on the games searched for them
+#: Temporary files that a crash may leave behind.
 _LEFT_BEHIND = re.compile(
     rf"(shard-\d+\.(npy|games\.jsonl)|{re.escape(MANIFEST)})(\.[0-9a-f]+)?{re.escape(TEMPORARY)}"
 )
@@ -50,25 +50,26 @@ _LEFT_BEHIND = re.compile(
 class ShardWriter:
     """Writes finished games to a directory of shards.
 
-    A game is in the open shard, in memory, at once. A shard that is full or 10 s old is written
-    under a temporary name, synced and renamed, and then the manifest or a line of its log. So the
-    directory opens with all shards that were closed, whenever the process or the machine dies.
+    Games are collected in memory in the open shard. When the shard is full or 10 s old, it is
+    written under a temporary name, synced and renamed, and then the manifest or its log is updated.
+    If the process or the machine dies, the directory still opens with all closed shards.
 
     Args:
-        directory: created if it does not exist. Else the writer continues after its last shard,
-            takes in one that a crash kept out of the manifest, and removes temporary files.
-        game, spec: of all games of the directory.
-        configuration: plain values for the manifest; None keeps those of the last writer.
-        model_sha256: of the network that plays from now on.
-        surprise: whether the records have :attr:`FinishedGame.surprise`, by which
-            :class:`~pyengine.Dataset` can draw (format 4).
-        positions: a shard closes before it would have more, at least 1.
-        seconds: a shard closes so long after its first game, at least 0.
+        directory: created if missing. Otherwise the writer continues after the last shard, adds a
+            complete shard that a crash left unlisted, and removes temporary files.
+        game: the game of all shards in the directory.
+        spec: the spec of all shards in the directory.
+        configuration: JSON values for the manifest; None keeps those of the last writer.
+        model_sha256: SHA-256 of the network that plays from now on.
+        surprise: whether to record :attr:`FinishedGame.surprise`, which
+            :class:`~pyengine.Dataset` can use for sampling (format 4).
+        positions: a shard is closed before it would exceed this number, at least 1.
+        seconds: a shard is closed this long after its first game, at least 0.
 
     Raises:
-        ConfigError: an argument does not fit, the directory has another game or spec (the message
-            says which), or another writer is at work there.
-        DataError: the directory is damaged, or cannot be written; says which file.
+        ConfigError: an argument is invalid, the directory has another game or spec, or another
+            writer is using it.
+        DataError: the named file of the directory is damaged or cannot be written.
 
     """
 
@@ -88,13 +89,13 @@ class ShardWriter:
         check_type("model_sha256", model_sha256, str | None, "a str or None")
         if configuration is not None:
             _check_plain("configuration", configuration)
-        if not (isinstance(seconds, float) and seconds == math.inf):  # never by time
+        if not (isinstance(seconds, float) and seconds == math.inf):  # inf: never close by time
             seconds = number("seconds", seconds, "a number of at least 0", lambda s: s >= 0)
         self._limits = integer("positions", positions, 1), seconds
         self.layout = Layout.of(as_game(game), spec, surprise=surprise)
         self._games: list[tuple[Rows, GameLine]] = []
         self._waiting = 0  # positions in the open shard
-        self._begun = 0.0  # when its first game came, by time.monotonic()
+        self._begun = 0.0  # time.monotonic() at its first game
         self._closed = False
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
@@ -117,17 +118,17 @@ class ShardWriter:
 
     @property
     def positions(self) -> int:
-        """Positions in the directory and in the open shard."""
+        """Number of positions, including the open shard."""
         return self._listing.positions + self._waiting
 
     @property
     def games(self) -> int:
-        """Games in the directory and in the open shard."""
+        """Number of games, including the open shard."""
         return self._listing.games + len(self._games)
 
     @property
     def next_number(self) -> int:
-        """One more than the largest number of a game; 0 if there is none."""
+        """Number for the next game: the largest so far plus 1, or 0."""
         last = self._listing.last_number
         return max([last, *(line.number for _, line in self._games)]) + 1
 
@@ -137,9 +138,10 @@ class ShardWriter:
         return tuple(self._listing.manifest.shards)
 
     def played_on(self) -> list[float]:
-        """Return :attr:`FinishedGame.lowest` of the newest games, oldest first; 1,000 at most.
+        """Return :attr:`FinishedGame.lowest` of the newest games that have it, oldest first.
 
-        Looks at 16,000 games at most, and stops at a list that is damaged or gone.
+        Returns at most 1,000 values from at most 16,000 games, and stops at a damaged or missing
+        list of games.
         """
         lowest = [line.lowest for _, line in reversed(self._games) if line.lowest is not None]
         seen = len(self._games)
@@ -155,19 +157,19 @@ class ShardWriter:
         return lowest[:_PLAYED_ON][::-1]
 
     def add(self, game: FinishedGame) -> None:
-        """Take a game, which is on disk 10 s later at the latest.
+        """Add a game, which is on disk at most 10 s later.
 
         Raises:
-            ConfigError: a column does not fit; the game is not taken.
-            DataError: a shard cannot be written (a full disk); says which. This game and all
-                before it are kept, and the next call tries again.
+            ConfigError: a column does not fit; the game is not added.
+            DataError: the named shard cannot be written, for example because the disk is full.
+                This game and all before it stay in memory, and the next call tries again.
 
         """
         check_type("game", game, FinishedGame, "a FinishedGame")
         self.add_records(game.records(self.layout), game.line())
 
     def add_records(self, rows: Rows, line: GameLine) -> None:
-        """Take a game as :meth:`add` does, given as records of the layout and its line."""
+        """Add a game like :meth:`add`, given as records of the layout and its line."""
         assert (rows.dtype, len(rows)) == (self.layout.dtype, line.positions)
         if self._closed:
             raise ConfigError("the writer is closed")
@@ -182,7 +184,7 @@ class ShardWriter:
         self.tick()
 
     def tick(self) -> None:
-        """Close the open shard if it is due. Call it every second or so. Raises DataError."""
+        """Close the open shard if it is due. Call this about every second. Raises DataError."""
         positions, seconds = self._limits
         if self._games and (
             self._waiting >= positions or time.monotonic() - self._begun >= seconds
@@ -190,20 +192,20 @@ class ShardWriter:
             self.flush()
 
     def set_model(self, sha256: str) -> None:
-        """Say which network plays from now on. Raises DataError."""
+        """Set the network that plays from now on. Raises DataError."""
         check_type("sha256", sha256, str, "a str")
         self._listing.set_model(sha256)
         self._listing.write()
 
     def flush(self) -> None:
-        """Close the open shard, if it has a game. Raises DataError, and then keeps all games."""
+        """Close the open shard if it has games. On DataError the games stay in memory."""
         if self._games:
             name = shard_name(len(self._listing.manifest.shards))
             try:
                 info = self._write_shard(name)
             except OSError as error:
                 raise DataError(
-                    f"{self.directory / name} cannot be written: {why(error)}; its "
+                    f"{self.directory / name} cannot be written: {why(error)}; "
                     f"{len(self._games)} games are not on disk"
                 ) from error
             self._listing.add(info)
@@ -211,7 +213,7 @@ class ShardWriter:
         self._listing.write()
 
     def close(self) -> None:
-        """Close the open shard and release the directory. Raises DataError; then try again."""
+        """Close the open shard and release the directory. May be called again after DataError."""
         if not self._closed:
             self.flush()
             self._listing.close()
@@ -228,7 +230,7 @@ class ShardWriter:
             self._lock.close()
 
     def _write_shard(self, name: str) -> ShardInfo:
-        """Write a list of games, then its shard, so that a shard always has a list."""
+        # The list of games is written first, so that every shard has one.
         rows = np.concatenate([rows for rows, _ in self._games])
         lines = "".join(line.to_json() for _, line in self._games).encode()
         _, games_sha = write_durably(self.directory / games_name(name), [lines])
@@ -247,10 +249,10 @@ class ShardWriter:
         )
 
     def _open(self) -> tuple[Manifest, bool]:
-        """Tidy up the directory; return its manifest and whether the file says less than that."""
-        for left in self.directory.iterdir():
-            if _LEFT_BEHIND.fullmatch(left.name):
-                left.unlink()
+        """Clean up the directory; return its manifest, and whether the file must be rewritten."""
+        for path in self.directory.iterdir():
+            if _LEFT_BEHIND.fullmatch(path.name):
+                path.unlink()
         manifest = self._known()
         if manifest is None:
             self._refuse_unlisted(0)
@@ -259,13 +261,13 @@ class ShardWriter:
         while (unlisted := self.directory / shard_name(len(manifest.shards))).exists():
             manifest.shards.append(inspect_shard(unlisted, self.layout))
         self._refuse_unlisted(len(manifest.shards))
-        # A list whose shard never came.
+        # A crash may have left a list of games without its shard.
         (self.directory / games_name(unlisted.name)).unlink(missing_ok=True)
         return manifest, len(manifest.shards) > known
 
     def _known(self) -> Manifest | None:
-        """Return the manifest; None if there is none, or one of another layout without shards."""
-        if not os.path.lexists(self.directory / MANIFEST):  # a link that leads nowhere is damage
+        """Return the manifest; None if it is missing, or has another layout but no shards."""
+        if not (self.directory / MANIFEST).exists():
             return None
         manifest = Manifest.read(self.directory)
         difference = manifest.layout.difference(self.layout)
@@ -274,15 +276,15 @@ class ShardWriter:
         if not manifest.shards:
             return None
         if difference.startswith("surprise: "):
-            has = "has" if manifest.layout.surprise else "lacks"
+            verb = "records" if manifest.layout.surprise else "does not record"
             raise ConfigError(
-                f"{self.directory}: its data {has} surprise (record_surprise): write to another "
-                "directory, or leave the setting as it was"
+                f"the data in {self.directory} {verb} surprise: use another directory, or set "
+                f"record_surprise to {manifest.layout.surprise}"
             )
         raise ConfigError(f"{self.directory} has data of another game or spec: {difference}")
 
     def _refuse_unlisted(self, known: int) -> None:
-        """Refuse a shard that neither the manifest lists nor a crash explains."""
+        """Raise DataError for an unlisted shard that no crash explains."""
         listed = {shard_name(number) for number in range(known)}
         for path in sorted(self.directory.glob("shard-*.npy")):
             if path.name not in listed:
@@ -291,11 +293,10 @@ class ShardWriter:
 
 
 def _check_plain(name: str, value: Any) -> None:
-    """Raise ConfigError unless an argument is a dict that JSON can hold."""
-    check_type(name, value, dict, "a dict of plain values")
+    check_type(name, value, dict, "a dict of JSON values")
     try:
         json.dumps(value)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise ConfigError(
-            f"{name}: expected plain values, got {short_repr(value)}: {error}"
+            f"{name}: expected JSON values, got {short_repr(value)}: {error}"
         ) from error

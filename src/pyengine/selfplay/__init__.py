@@ -1,7 +1,7 @@
-"""Self-play: games that a search plays against itself, as training data."""
+"""Self-play games as training data."""
 
+from pyengine._core import SelfPlayConfig
 from pyengine.base.callable_room import make_callable
-from pyengine.selfplay.config import SelfPlayConfig
 from pyengine.selfplay.player import SelfPlayer
 from pyengine.selfplay.report import SelfPlayReport
 from pyengine.selfplay.run import SelfPlayInterrupted, selfplay

@@ -1,4 +1,4 @@
-"""Games at once against one evaluator: :class:`SelfPlayer`."""
+"""Self-play of many concurrent games with one evaluator."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyengine import _core
+from pyengine._core import SelfPlayConfig
 from pyengine.base.arguments import check_type, elements, number, repr_with_type
 from pyengine.base.integers import integer
 from pyengine.base.interrupts import deferred_interrupt
@@ -16,31 +17,38 @@ from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import as_game, load_game
-from pyengine.selfplay.config import SelfPlayConfig, as_config
 from pyengine.selfplay.report import SelfPlayReport
 
-MOST_GAMES = (1 << 32) - 1  #: records count so far
-_ENDLESS = 1 << 62  # a run that another limit ends
+MOST_GAMES = (1 << 32) - 1  #: limit of game numbers in records
+_ENDLESS = 1 << 62  # largest number of games in a run, for runs with another limit
 _VALUES = "numbers in [-1, 1]"
 
 OnGames = Callable[[Iterator[FinishedGame]], object]
 
 
+def as_config(config: SelfPlayConfig | None) -> SelfPlayConfig:
+    """Return the settings, or the defaults for None. Raises ConfigError for another type."""
+    if config is None:
+        return SelfPlayConfig()
+    check_type("config", config, SelfPlayConfig, "a SelfPlayConfig")
+    return config
+
+
 class SelfPlayer:
-    """Plays games against itself and hands them over; writes nothing.
+    """Plays games against itself and passes them to a callback; writes no files.
 
     Args:
-        game: a Game, its name or a Python game.
-        evaluator: whatever an Engine takes.
+        game: a Game, its name, or a Python game.
+        evaluator: any evaluator that an Engine accepts.
         config: the settings.
-        spec: how the positions of the records are encoded; None = as the evaluator reads them, or
-            the default spec where it reads none.
-        first_number: of the games, which also names their random numbers.
+        spec: encoding of the recorded positions; None uses the spec of the evaluator, or the
+            default if it has none.
+        first_number: number of the first game, which also affects the random numbers.
         played_on: :attr:`FinishedGame.lowest <pyengine.data.FinishedGame.lowest>` of earlier games,
-            oldest first: the threshold of resignation begins where they leave it.
+            oldest first, from which the initial resignation threshold is computed.
 
     Raises:
-        ConfigError: an argument or a setting that does not fit.
+        ConfigError: an argument or a setting is invalid.
         ModelError: the network does not fit the game.
     """
 
@@ -62,7 +70,7 @@ class SelfPlayer:
         self.spec = (spec or self.evaluator.spec or ModelSpec()).without_final_board()
         self._first_number = first_number = integer("first_number", first_number, 0, MOST_GAMES)
         self._seconds = 0.0
-        self._waiting: deque[FinishedGame] = deque()  # games that nobody has taken yet
+        self._waiting: deque[FinishedGame] = deque()  # finished, but not taken yet
         known = elements("played_on", played_on, _VALUES)
         values = [number("played_on", v, _VALUES, lambda v: -1 <= v <= 1) for v in known]
         self._core = _core.SelfPlay(
@@ -70,22 +78,21 @@ class SelfPlayer:
         )
 
     def _settings(self, first_number: int) -> SelfPlayConfig:
-        """Games of another number have other random numbers."""
+        # Games with other numbers get other random numbers.
         mixed = (self.config.seed + 0x9E3779B97F4A7C15 * first_number) % (1 << 64)
         return self.config.replace(seed=mixed)
 
     def run(self, games: int, on_games: OnGames, *, every: float = 0.1) -> bool:
-        """Begin ``games`` games and play until all that are open have ended.
+        """Start ``games`` games and play until no game is open; return whether none is.
 
-        ``on_games`` is called about every ``every`` seconds, on the calling thread, and at the end,
-        with the games that have ended since, to be taken one after the other; returning ``False``
-        ends the run early: open games and their searches go on in the next one. Returns whether
-        none is open. Games that have ended and were not taken are still there after an error: see
-        :meth:`take`.
+        ``on_games`` is called about every ``every`` seconds on the calling thread, and at the end,
+        with an iterator over the newly finished games. If it returns ``False``, the run ends early;
+        open games and their searches continue in the next run. After an error, :meth:`take` returns
+        the finished games that were not consumed.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C, which ends the run early; never while games are taken.
-            EngineError: another run is under way.
+            KeyboardInterrupt: on Ctrl-C, which ends the run early, but not inside ``on_games``.
+            EngineError: another run is in progress.
 
         """
         games = integer("games", games, 0, _ENDLESS)
@@ -98,20 +105,20 @@ class SelfPlayer:
                 completed = self._core.run(games, lambda: on_games(self._ended()), every)
             finally:
                 self._seconds += time.perf_counter() - begun
-        with deferred_interrupt() as late:  # a stop would be one of the next run
+        with deferred_interrupt() as late:  # stop() would end the next run
             on_games(self._ended())
         if interrupted.is_set() or late.is_set():
             raise KeyboardInterrupt
         return bool(completed)
 
     def take(self) -> list[FinishedGame]:
-        """Return the games that have ended and were not taken yet."""
+        """Return the finished games that were not taken yet."""
         return list(self._ended())
 
     def write(self, writer: GameSink, games: Iterator[FinishedGame] | None = None) -> None:
-        """Add games to a writer, by default those that have ended and were not taken yet.
+        """Add games to a writer, by default the finished games that were not taken yet.
 
-        One that an interruption kept out of the writer is not lost.
+        If adding a game is interrupted, :meth:`take` still returns it.
         """
         if not callable(getattr(writer, "add", None)):
             raise ConfigError(
@@ -127,7 +134,7 @@ class SelfPlayer:
                 raise
 
     def _ended(self) -> Iterator[FinishedGame]:
-        """Games that have ended; one is gone when it is handed over, not before."""
+        """Yield the finished games; a game is removed only when it is yielded."""
         for fields in self._core.take_finished():
             fields["number"] += self._first_number
             self._waiting.append(FinishedGame(**fields))
@@ -135,9 +142,9 @@ class SelfPlayer:
             yield self._waiting.popleft()
 
     def replace_evaluator(self, evaluator: Any) -> None:
-        """Let another network of the same spec go on with the open games; not during a run.
+        """Continue the open games with another network; do not call this during a run.
 
-        Raises ConfigError when it reads positions otherwise than the records do.
+        Raises ConfigError if its spec differs from that of the records.
         """
         other = as_evaluator(evaluator)
         if other.spec is not None and other.spec.without_final_board() != self.spec:
@@ -146,11 +153,11 @@ class SelfPlayer:
         self.evaluator = other
 
     def stop(self) -> None:
-        """End the run under way soon; from any thread."""
+        """End the current run soon. Any thread may call this."""
         self._core.stop()
 
     def report(self, *, seconds: float | None = None, shards: int = 0) -> SelfPlayReport:
-        """Return the counts so far; ``seconds``: of a run under way as well."""
+        """Return the counts so far; ``seconds`` replaces the time of the finished runs."""
         if seconds is not None:
             seconds = number("seconds", seconds, "a number of seconds or None", lambda s: s >= 0)
         shards = integer("shards", shards, 0)

@@ -1,4 +1,4 @@
-"""What self-play has done so far: :class:`SelfPlayReport`."""
+"""Statistics of self-play."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SelfPlayReport:
-    """Counts of a call of self-play; plain values.
+    """Statistics of a self-play call.
 
     Attributes:
-        games: that have ended.
-        positions: of those games that were recorded.
-        plies: of those games.
-        first_wins: games that the first player won.
-        draws: games that nobody won.
+        games: finished games.
+        positions: recorded positions of finished games.
+        plies: plies of finished games.
+        first_wins: games won by the first player.
+        draws: drawn games.
         resigned: games that ended by resignation.
-        cut_short: games that ``max_plies`` ended without a result; they count as draws, too.
-        open_games: begun and not over.
-        simulations: of searches that have ended.
+        cut_short: games ended by ``max_plies`` without a result; these also count as draws.
+        open_games: games that are not finished.
+        simulations: simulations of finished searches.
         evaluations: rows evaluated, without padding and cache hits.
-        batches: of the evaluator.
-        padding: rows of batches that no position needed.
-        cache_hits: evaluations that the cache answered.
-        resign_threshold: as it stands; None = nobody resigns.
-        played_on: the newest games in which nobody could resign, of earlier calls, too.
-        in_vain: those of them in which a side that did not lose was below the threshold.
-        waiting_seconds: of workers with nothing to do, summed.
-        bytes: held for trees and cache.
-        memory_refusals: how often a node stayed without children because the memory limit was met;
-            with more than a few the searches see less than their simulations could show.
-        seconds: of wall time.
-        provider: of the evaluator.
-        shards: closed, in the directory.
+        batches: batches evaluated.
+        padding: padding rows in batches.
+        cache_hits: evaluations answered by the cache.
+        resign_threshold: current threshold; None if resignation is off.
+        played_on: number of recent games with resignation disabled, including earlier calls.
+        in_vain: number of those games in which a side that did not lose fell below the threshold.
+        waiting_seconds: total idle time of the workers.
+        bytes: memory of trees and cache.
+        memory_refusals: how often a node was not expanded because of the memory limit. More than a
+            few reduce the quality of the searches.
+        seconds: wall time.
+        provider: execution provider of the evaluator.
+        shards: closed shards in the directory.
     """
 
     games: int = 0
@@ -61,25 +61,25 @@ class SelfPlayReport:
 
     @property
     def second_wins(self) -> int:
-        """Games that the second player won."""
+        """Games won by the second player."""
         return self.games - self.first_wins - self.draws
 
     @property
     def mean_length(self) -> float:
-        """Plies of a game that has ended."""
+        """Mean number of plies per finished game."""
         return self.plies / max(1, self.games)
 
     @property
     def batch_fill(self) -> float:
-        """Rows of a batch."""
+        """Mean number of rows per batch, without padding."""
         return self.evaluations / max(1, self.batches)
 
     def per_second(self, count: str) -> float:
-        """Return one of the counts over the wall time."""
+        """Return a count divided by the wall time."""
         return float(getattr(self, count)) / max(self.seconds, 1e-9)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts, and what follows from them."""
+        """Return all counts and derived rates."""
         return dataclasses.asdict(self) | {
             "second_wins": self.second_wins,
             "mean_length": self.mean_length,
@@ -92,17 +92,17 @@ class SelfPlayReport:
     def __str__(self) -> str:
         if not self.games:
             return f"no game finished in {self.seconds:.1f} s on {self.provider}"
-        false = f", {self.in_vain} of {self.played_on} played on" if self.played_on else ""
+        false = f", {self.in_vain} of {self.played_on} false" if self.played_on else ""
         cut = f"; {self.cut_short} cut short" if self.cut_short else ""
         refused = self.memory_refusals
-        memory = f"; the memory limit was met {refused} times" if refused else ""
+        memory = f"; the memory limit was reached {refused} times" if refused else ""
         threshold = "off" if self.resign_threshold is None else f"{self.resign_threshold:.2f}"
         return (
             f"{self.games} games ({self.per_second('games'):.2f}/s), {self.positions} positions"
             f" ({self.per_second('positions'):.1f}/s)\n{self.evaluations} evaluations"
-            f" ({self.per_second('evaluations'):.0f}/s, {self.batch_fill:.1f} a batch)\n"
+            f" ({self.per_second('evaluations'):.0f}/s, {self.batch_fill:.1f} per batch)\n"
             f"first player {self.first_wins}, drawn {self.draws}, second {self.second_wins};"
-            f" {self.mean_length:.1f} plies a game; resigned {self.resigned}"
+            f" {self.mean_length:.1f} plies per game; resigned {self.resigned}"
             f" (below {threshold}{false}){cut}\n"
             f"{self.shards} shards, {self.seconds:.1f} s on {self.provider}{memory}"
         )

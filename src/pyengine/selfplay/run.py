@@ -1,4 +1,4 @@
-"""Self-play into a directory of training data: :func:`selfplay`."""
+"""Self-play into a directory of training data."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pyengine._core import SelfPlayConfig
 from pyengine.base.arguments import check_callback, check_type
 from pyengine.base.files import path_of
 from pyengine.base.integers import integer
@@ -17,8 +18,7 @@ from pyengine.data import FinishedGame, ShardWriter
 from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import as_game, load_game
-from pyengine.selfplay.config import SelfPlayConfig, as_config
-from pyengine.selfplay.player import MOST_GAMES, SelfPlayer
+from pyengine.selfplay.player import MOST_GAMES, SelfPlayer, as_config
 from pyengine.selfplay.report import SelfPlayReport
 
 OnProgress = Callable[[SelfPlayReport], object]
@@ -27,7 +27,7 @@ _PROGRESS_EVERY = 0.5  # seconds
 
 
 class SelfPlayInterrupted(KeyboardInterrupt):
-    """Ctrl-C during self-play; the directory is closed, ``report`` says what it has."""
+    """Ctrl-C during self-play. All finished games are written; ``report`` has the counts."""
 
     def __init__(self, report: SelfPlayReport) -> None:
         super().__init__(str(report))
@@ -35,7 +35,7 @@ class SelfPlayInterrupted(KeyboardInterrupt):
 
 
 def model_sha256(evaluator: Any) -> str | None:
-    """Return the hash of a network's file, None if there is no file."""
+    """Return the SHA-256 of an evaluator's file; None without a file."""
     path = getattr(evaluator, "path", None)
     return None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
@@ -50,27 +50,28 @@ def selfplay(
     spec: ModelSpec | None = None,
     on_progress: OnProgress | None = None,
 ) -> SelfPlayReport:
-    """Play games, many at once, and write them as training data.
+    """Play many games concurrently, and write them as training data.
 
-    All games share the batches of one evaluator. A game that ends is in the open shard at once; a
-    shard is closed after 4,096 positions or 10 s at most, so that a crash loses no more.
+    All games share the batches of one evaluator. Shards are closed after 4,096 positions or 10 s,
+    and a crash loses at most the open shard.
 
     Args:
-        game: a Game, its name or a Python game.
-        evaluator: whatever an Engine takes.
-        games: how many to play.
-        out: a directory of shards (see :class:`~pyengine.Dataset`). New games are added to those
-            that it has, with random numbers of their own.
+        game: a Game, its name, or a Python game.
+        evaluator: any evaluator that an Engine accepts.
+        games: number of games to play.
+        out: a directory of shards (see :class:`~pyengine.Dataset`). If it has games, new ones are
+            added, with different random numbers.
         config: the settings.
-        spec: how positions are recorded; None = as the evaluator reads them, or the default spec.
-        on_progress: called about twice a second with the counts so far; returning ``False`` ends
-            self-play with the games that are over.
+        spec: encoding of the recorded positions; None uses the spec of the evaluator, or the
+            default if it has none.
+        on_progress: called about twice a second with the counts so far. Returning ``False`` ends
+            self-play; finished games are written.
 
     Raises:
-        ConfigError: a setting that does not fit, or the directory has data of another game.
+        ConfigError: a setting is invalid, or the directory has data of another game.
         ModelError: the network does not fit the game.
         DataError: the directory is damaged or cannot be written.
-        SelfPlayInterrupted: Ctrl-C (a KeyboardInterrupt), with all finished games written.
+        SelfPlayInterrupted: on Ctrl-C (a KeyboardInterrupt), after writing all finished games.
 
     Example:
         >>> import pyengine
@@ -84,21 +85,21 @@ def selfplay(
         check_type("spec", spec, ModelSpec, "a ModelSpec or None")
     check_callback("on_progress", on_progress)
     directory = path_of("out", out)
-    found = load_game(game) if isinstance(game, str) else as_game(game)
+    loaded = load_game(game) if isinstance(game, str) else as_game(game)
     bound = as_evaluator(evaluator)
     settings = as_config(config).sized(bound.device_batches)
     recorded = spec or bound.spec or ModelSpec()
-    SelfPlayer(found, bound, settings, spec=recorded)  # what does not fit leaves no directory
+    SelfPlayer(loaded, bound, settings, spec=recorded)  # raises before the directory is created
     with ShardWriter(
         directory,
-        found,
+        loaded,
         recorded,
         configuration=settings.to_dict(),
         model_sha256=model_sha256(bound),
         surprise=settings.record_surprise,
     ) as writer:
         player = SelfPlayer(
-            found,
+            loaded,
             bound,
             settings,
             spec=recorded,
@@ -128,7 +129,7 @@ def _play(
     with deferred_interrupt(player.stop) as interrupted:
         try:
             player.run(games, write)
-        finally:  # what is over counts, also when the evaluator failed
+        finally:  # write finished games even if the evaluator failed
             player.write(writer)
             writer.flush()
     report = player.report(seconds=time.perf_counter() - begun, shards=len(writer.shards))

@@ -262,7 +262,7 @@ def test_a_saved_result_is_sgfs_and_makes_training_data(
         ("SZ[5]KM[6.5]", "got a komi of 6.5; leave, and begin with pyengine play go --load"),
         ("SZ[9]", "expected 5x5, got 9x9; leave, and begin with pyengine play go --load"),
         ("GM[x]SZ[5]", "expected a game of go"),
-        ("SZ[5];B[Q16]", "[Q16] is no point of a 5x5 board"),
+        ("SZ[5];B[Q16]", "[Q16] is not a point on a 5x5 board"),
     ],
 )
 def test_an_sgf_game_of_other_rules_is_refused(properties: str, words: str, tmp_path: Path) -> None:
@@ -382,7 +382,7 @@ def test_a_game_that_began_from_a_board_is_loaded_with_it(tmp_path: Path) -> Non
         ("save", "FILE: expected a path"),
         ("load", "FILE: expected a path"),
         ("save /nowhere/game.txt", "got no folder /nowhere"),
-        ("save game.sgf", "SGF is for go and gomoku"),
+        ("save game.sgf", "SGF supports go and gomoku"),
         ("save ~no_such_user/game.txt", "got no folder ~no_such_user"),
         ("load ~no_such_user/game.txt", "got no ~no_such_user/game.txt"),
         ("save a\0b", "FILE: expected a path"),

@@ -1,4 +1,4 @@
-"""What all tests of training data share."""
+"""Fixtures for the tests of training data."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No machine dies here, and a busy disk may take seconds for a sync."""
+    """Skip fsync: these tests survive no power failure, and a busy disk may take seconds."""
     monkeypatch.setattr(os, "fsync", lambda _number: None)

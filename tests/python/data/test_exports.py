@@ -1,4 +1,4 @@
-"""Training data in other formats: npz, Parquet, SGF."""
+"""Export of training data: npz, Parquet, SGF."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ TURNED = ModelSpec(
 
 
 def export(data: Path, to: str, out: Path, **options: Any) -> list[Path]:
-    """Write files of a format."""
     if to == "sgf":
         return export_sgf(data, out, **options)
     return pyengine.convert(data, to, out, **options)
@@ -34,14 +33,14 @@ def export(data: Path, to: str, out: Path, **options: Any) -> list[Path]:
 
 @pytest.fixture
 def data(rng: random.Random, tmp_path: Path) -> Path:
-    """Games of Go under a spec that turns everything, two shards or more."""
+    """Games of Go in several shards, with a spec that changes every order."""
     games = [finished(GO5, TURNED, number, rng, full=0.5) for number in range(5)]
     return write(tmp_path / "data", GO5, TURNED, games, positions=40)
 
 
 @pytest.fixture
 def gomoku(rng: random.Random, tmp_path: Path) -> Path:
-    """Six games of Gomoku."""
+    """A directory with six games of Gomoku."""
     games = [finished(GOMOKU, PLAIN, number, rng, plies=20) for number in range(6)]
     return write(tmp_path / "gomoku", GOMOKU, PLAIN, games)
 
@@ -69,7 +68,7 @@ def test_parquet_files_have_the_rows(data: Path) -> None:
         np.testing.assert_array_equal(np.concatenate(parts).reshape(expected.shape), expected)
 
 
-def test_output_that_is_there_is_replaced_only_when_told(data: Path, tmp_path: Path) -> None:
+def test_existing_output_is_replaced_only_on_request(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = pyengine.convert(data, "npz", out)
     for to in ("npz", "sgf"):
@@ -97,13 +96,13 @@ def test_a_damaged_shard_is_not_converted(data: Path) -> None:
         ("game-000001.sgf", "sgfmill"),
     ],
 )
-def test_a_full_disk_names_the_file_and_leaves_what_was_there(
+def test_a_full_disk_names_the_file_and_changes_no_other(
     name: str, package: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip(package)
     full, real = Path("/dev/full"), files.temporary_beside
     if not full.exists():
-        pytest.skip("no /dev/full here")
+        pytest.skip("/dev/full is missing")
 
     def temporary_beside(path: Path) -> Path:
         temporary = real(path)
@@ -122,15 +121,15 @@ def test_a_full_disk_names_the_file_and_leaves_what_was_there(
     assert (out / name).read_text() == "mine"
 
 
-def test_a_directory_that_cannot_be_made_is_named(data: Path, tmp_path: Path) -> None:
+def test_the_error_names_a_directory_that_cannot_be_created(data: Path, tmp_path: Path) -> None:
     pytest.importorskip("sgfmill")
     file = tmp_path / "file"
-    file.write_text("somebody's")
+    file.write_text("user data")
     for out in (file, file / "below"):
         for to in ("npz", "sgf"):
             with pytest.raises(DataError, match=f"{out.name} cannot be written"):
                 export(data, to, out)
-    assert file.read_text() == "somebody's"
+    assert file.read_text() == "user data"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +139,7 @@ def test_a_directory_that_cannot_be_made_is_named(data: Path, tmp_path: Path) ->
         ("sgfmill.sgf_grammar", export_sgf, "sgf"),
     ],
 )
-def test_a_missing_package_is_named_with_its_extra(
+def test_the_error_for_a_missing_package_names_the_extra(
     module: str,
     call: Callable[[Path], Any],
     extra: str,
@@ -156,7 +155,7 @@ def test_a_missing_package_is_named_with_its_extra(
 
 
 def moves_of(record: Any, game: Any) -> list[int]:
-    """Return the actions of a record, by the names of the moves."""
+    """Return the actions of a record, using the names of the moves."""
     state = game.new_initial_state()
     letters = "ABCDEFGHJKLMNOPQRST" if game.name == "go" else "ABCDEFGHIJKLMNOPQRST"
     actions = []
@@ -178,14 +177,14 @@ def test_sgfmill_reads_the_games_back(game: Any, rng: random.Random, tmp_path: P
     games.append(finished(game, PLAIN, 3, rng, plies=8, returns=(-1.0, 1.0), resigned=0))
     files = export_sgf(write(tmp_path / "data", game, PLAIN, games))
     assert [file.name for file in files] == [f"game-{n:06d}.sgf" for n in range(4)]
-    for file, one in zip(files, games, strict=True):
+    for file, expected in zip(files, games, strict=True):
         record = sgf.Sgf_game.from_bytes(file.read_bytes())
-        assert moves_of(record, game) == one.moves.tolist()
-        assert record.get_winner() == {1.0: "b", -1.0: "w", 0.0: None}[one.returns[0]]
+        assert moves_of(record, game) == expected.moves.tolist()
+        assert record.get_winner() == {1.0: "b", -1.0: "w", 0.0: None}[expected.returns[0]]
         nodes = record.get_main_sequence()
         texts = [node.get("C") for node in nodes if node.has_property("C")]
-        assert len(texts) == len(one.visits)
-        assert texts[0].startswith(f"value {one.root_value[0]:+.3f}, network")
+        assert len(texts) == len(expected.visits)
+        assert texts[0].startswith(f"value {expected.root_value[0]:+.3f}, network")
     root = record.get_root()
     assert root.get("RE") == "W+R"
     assert root.get_raw("GM") == (b"1" if game.name == "go" else b"4")
@@ -193,7 +192,7 @@ def test_sgfmill_reads_the_games_back(game: Any, rng: random.Random, tmp_path: P
         assert record.get_komi() == 6.5
 
 
-def test_a_game_that_was_cut_short_has_no_result_in_sgf(rng: random.Random, tmp_path: Path) -> None:
+def test_a_game_cut_short_has_no_result_in_sgf(rng: random.Random, tmp_path: Path) -> None:
     games = [finished(GOMOKU, PLAIN, 0, rng, plies=5, cut_short=True)]
     (file,) = export_sgf(write(tmp_path / "data", GOMOKU, PLAIN, games))
     assert "RE[Void]" in file.read_text()
@@ -201,21 +200,21 @@ def test_a_game_that_was_cut_short_has_no_result_in_sgf(rng: random.Random, tmp_
         import_sgf(file, tmp_path / "back", GOMOKU, PLAIN).check_taken(file, GOMOKU)
 
 
-def test_the_games_to_look_at_can_be_chosen(gomoku: Path, tmp_path: Path) -> None:
+def test_games_to_export_can_be_chosen(gomoku: Path, tmp_path: Path) -> None:
     newest = export_sgf(gomoku, tmp_path / "newest", games=2, comments=False)
     assert [file.name for file in newest] == ["game-000004.sgf", "game-000005.sgf"]
     assert b"C[" not in newest[0].read_bytes()
     chosen = export_sgf(gomoku, tmp_path / "some", games=[3, 1])
     assert [file.name for file in chosen] == ["game-000003.sgf", "game-000001.sgf"]
-    with pytest.raises(ConfigError, match="has 6 games, but no 9"):
+    with pytest.raises(ConfigError, match="has 6 games, but no game 9"):
         export_sgf(gomoku, tmp_path / "none", games=[9])
 
 
-def test_sgf_is_for_go_and_gomoku(gomoku: Path, tmp_path: Path) -> None:
+def test_sgf_supports_go_and_gomoku(gomoku: Path, tmp_path: Path) -> None:
     data = write(tmp_path / "data", TIC, PLAIN, [])
-    with pytest.raises(ConfigError, match="SGF is for go and gomoku, got tic_tac_toe"):
+    with pytest.raises(ConfigError, match="SGF supports go and gomoku, got tic_tac_toe"):
         export_sgf(data)
-    manifest = gomoku / "manifest.json"  # a user's game has none, wherever it is
+    manifest = gomoku / "manifest.json"  # a user-defined game
     manifest.write_text(manifest.read_text().replace("gomoku(", "games.py:Mine("))
-    with pytest.raises(ConfigError, match=r"^SGF is for go and gomoku, got games\.py:Mine"):
+    with pytest.raises(ConfigError, match=r"^SGF supports go and gomoku, got games\.py:Mine"):
         export_sgf(gomoku)

@@ -1,4 +1,4 @@
-"""Temporary files: names of their own, permissions of any file, nothing of a user's is lost."""
+"""Temporary files: unique names, usual permissions, and no user file is lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WRITERS = [durably, quickly, leela]
 
 
 @pytest.mark.parametrize("write", WRITERS)
-def test_files_of_a_user_stay_whatever_they_are_called(
+def test_user_files_with_similar_names_are_not_touched(
     tmp_path: Path, write: Callable[[Path], None]
 ) -> None:
     theirs = [tmp_path / f"file{ending}" for ending in (".tmp", ".part", ".0.tmp")]
@@ -54,7 +54,7 @@ def test_files_of_a_user_stay_whatever_they_are_called(
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
 @pytest.mark.parametrize("write", WRITERS)
 @pytest.mark.parametrize("mask", [0o022, 0o077])
-def test_permissions_are_those_of_any_new_file(
+def test_a_new_file_has_the_usual_permissions(
     tmp_path: Path, write: Callable[[Path], None], mask: int
 ) -> None:
     before = os.umask(mask)
@@ -66,7 +66,7 @@ def test_permissions_are_those_of_any_new_file(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
-def test_a_file_that_is_replaced_hands_on_its_permissions_and_its_links(tmp_path: Path) -> None:
+def test_replacing_a_file_preserves_permissions_and_links(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     file, link = tmp_path / "folder" / "file", tmp_path / "link"
     file.write_text("old")
@@ -80,28 +80,28 @@ def test_a_file_that_is_replaced_hands_on_its_permissions_and_its_links(tmp_path
 
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no /dev/stdout")
-def test_what_the_output_goes_to_is_not_replaced() -> None:
-    with pytest.raises(ConfigError, match="found a device or a pipe of that name"):
+def test_standard_output_is_not_replaced() -> None:
+    with pytest.raises(ConfigError, match="a device or a pipe"):
         check_output(Path("/dev/stdout"))
-    with pytest.raises(DataError, match="found a device or a pipe"):
+    with pytest.raises(DataError, match="a device or a pipe"):
         quickly(Path("/dev/fd/1"))
 
 
-def test_two_writers_have_two_names(tmp_path: Path) -> None:
+def test_temporary_names_are_unique(tmp_path: Path) -> None:
     names = {temporary_beside(tmp_path / "file") for _ in range(8)}
     assert len(names) == 8
     assert all(path.exists() and path.name.endswith(".tmp") for path in names)
 
 
 @pytest.mark.parametrize("write", [quickly, leela])
-def test_a_folder_that_is_missing_is_named(tmp_path: Path, write: Callable[[Path], None]) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path, write: Callable[[Path], None]) -> None:
     with pytest.raises(
         DataError, match=r"absent/file cannot be written: No such file or directory$"
     ):
         write(tmp_path / "absent" / "file")
 
 
-def test_why_a_file_cannot_be_read_is_told_once_and_in_words(tmp_path: Path) -> None:
+def test_the_error_for_an_unreadable_file_gives_the_reason(tmp_path: Path) -> None:
     file = tmp_path / "board"
     with pytest.raises(FileNotFoundError) as missing:
         read_limited(file)
@@ -118,7 +118,7 @@ def test_why_a_file_cannot_be_read_is_told_once_and_in_words(tmp_path: Path) -> 
     assert unread(file, no_text.value) == expected
 
 
-def test_why_names_a_file_that_the_message_does_not(tmp_path: Path) -> None:
+def test_the_reason_names_only_other_files(tmp_path: Path) -> None:
     gone = PermissionError(13, "Permission denied", str(tmp_path / "gone"))
     assert why(gone) == why(gone, tmp_path / "gone") == "Permission denied"
     assert why(gone, tmp_path) == f"Permission denied: {tmp_path / 'gone'}"
@@ -137,41 +137,41 @@ with replacing(Path(sys.argv[1])) as temporary:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
-def test_what_a_killed_process_left_goes_with_the_next_file(tmp_path: Path) -> None:
+def test_temporary_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "first")], check=False)
     (left,) = tmp_path.iterdir()
     digits = left.name.split(".")[1]
     of_another_machine = tmp_path / f"first.{'0' * 8}{digits[8:]}.tmp"
     long_ago = tmp_path / f"second.{'0' * 8}{digits[8:]}.tmp"
-    kept = [
-        tmp_path / f"first.{digits[:8]}{os.getpid():08x}{digits[16:]}.tmp",  # lives
-        tmp_path / f"first.{digits[16:]}.tmp",  # nobody can tell
+    remaining = [
+        tmp_path / f"first.{digits[:8]}{os.getpid():08x}{digits[16:]}.tmp",  # its process is alive
+        tmp_path / f"first.{digits[16:]}.tmp",  # unknown process
         tmp_path / "first.tmp",
     ]
-    for path in (of_another_machine, long_ago, *kept):
+    for path in (of_another_machine, long_ago, *remaining):
         path.touch()
-    for path in (long_ago, *kept):
+    for path in (long_ago, *remaining):
         os.utime(path, (0, 0))
-    folder = tmp_path / f"folder.{digits}.tmp"  # cannot be removed, and keeps no other from it
+    folder = tmp_path / f"folder.{digits}.tmp"  # cannot be removed like a file
     folder.mkdir()
     subprocess.run(
         [sys.executable, "-c", KILLED.split("    os.kill")[0], str(tmp_path / "second")], check=True
     )
     assert sorted(tmp_path.iterdir()) == sorted(
-        [of_another_machine, folder, *kept, tmp_path / "second"]
+        [of_another_machine, folder, *remaining, tmp_path / "second"]
     )
 
 
 @pytest.mark.parametrize("path", ["", ".", "/", ".."])
-def test_a_folder_is_no_file_to_write(path: str) -> None:
+def test_a_folder_cannot_be_written_as_a_file(path: str) -> None:
     with pytest.raises(OSError, match="expected a file's name"):
         durably(Path(path))
     with pytest.raises(DataError, match="expected a file's name"):
         quickly(Path(path))
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_no_file_takes_the_place_of_a_pipe(tmp_path: Path) -> None:
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are not supported")
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(ConfigError, match="a device or a pipe"):

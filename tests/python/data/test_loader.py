@@ -1,4 +1,4 @@
-"""What PyTorch's DataLoader shows of an augmented dataset, epoch after epoch."""
+"""Augmented datasets in PyTorch's DataLoader over several epochs."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from pyengine.data.loader import Row
 
 @pytest.fixture
 def dataset(rng: random.Random, tmp_path: Path) -> Dataset:
-    """Twelve games of tic-tac-toe, augmented: a row looks alike in an epoch of eight."""
+    """Twelve augmented games of tic-tac-toe, with eight symmetries per row."""
     return Dataset(write(tmp_path, TIC, PLAIN, some(rng, 12)), augment=True)
 
 
 @pytest.fixture
 def plain(dataset: Dataset, tmp_path: Path) -> Dataset:
-    """The same data, not augmented."""
+    """The same data without augmentation."""
     return Dataset(tmp_path)
 
 
 def loader_of(dataset: Any, workers: int, **options: Any) -> Any:
-    """Return a DataLoader; skip the test where PyTorch is absent."""
+    """Return a DataLoader, or skip the test without PyTorch."""
     torch = pytest.importorskip("torch")
     method = options.get("multiprocessing_context")
     if method is not None and method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"processes are not begun by {method} here")
+        pytest.skip(f"the start method {method} is not supported")
     options = {"batch_size": 16, "shuffle": True, **options}
     return torch.utils.data.DataLoader(dataset, num_workers=workers, **options)
 
 
 def epoch(loader: Any) -> dict[tuple[int, int], bytes]:
-    """Return what an epoch shows of each position."""
+    """Return the policy of each position in an epoch."""
     return {
         key: policy.numpy().tobytes()
         for batch in loader
@@ -49,7 +49,7 @@ def epoch(loader: Any) -> dict[tuple[int, int], bytes]:
 
 
 def share_that_differs(first: dict[Any, bytes], second: dict[Any, bytes]) -> float:
-    """Return how many of the rows look otherwise."""
+    """Return the fraction of rows that differ."""
     assert first.keys() == second.keys()
     return float(np.mean([first[key] != second[key] for key in first]))
 
@@ -58,7 +58,7 @@ def share_that_differs(first: dict[Any, bytes], second: dict[Any, bytes]) -> flo
     ("workers", "method", "persistent"),
     [(0, None, False), (1, "fork", False), (2, "fork", True)],
 )
-def test_each_epoch_of_a_loader_shows_other_symmetries_which_its_seed_repeats(
+def test_symmetries_change_with_each_epoch_and_repeat_with_the_seed(
     dataset: Dataset, workers: int, method: str | None, persistent: bool
 ) -> None:
     torch = pytest.importorskip("torch")
@@ -78,12 +78,12 @@ def test_each_epoch_of_a_loader_shows_other_symmetries_which_its_seed_repeats(
     assert epochs(seed=5, count=2) == [first, second]
 
 
-def test_a_spawned_worker_shows_other_symmetries_each_epoch(dataset: Dataset) -> None:
+def test_a_spawned_worker_draws_new_symmetries_each_epoch(dataset: Dataset) -> None:
     loader = loader_of(dataset, 1, persistent_workers=True, multiprocessing_context="spawn")
     assert share_that_differs(epoch(loader), epoch(loader)) > 0.5
 
 
-def test_a_worker_that_is_asked_row_by_row_draws_alike(dataset: Dataset) -> None:
+def test_a_worker_that_reads_single_rows_draws_new_symmetries(dataset: Dataset) -> None:
     loader = loader_of(dataset, 1, batch_size=None, multiprocessing_context="fork")
 
     def rows() -> dict[tuple[int, int], bytes]:
@@ -92,18 +92,18 @@ def test_a_worker_that_is_asked_row_by_row_draws_alike(dataset: Dataset) -> None
     assert share_that_differs(rows(), rows()) > 0.5
 
 
-def test_rows_outside_a_loader_do_not_depend_on_it(dataset: Dataset) -> None:
+def test_a_loader_does_not_affect_rows_outside_it(dataset: Dataset) -> None:
     before = [row["policy"].tobytes() for row in dataset]
     list(loader_of(dataset, 0))
     assert [row["policy"].tobytes() for row in dataset] == before
 
 
-def test_a_loader_of_a_dataset_that_is_not_augmented_shows_the_rows(plain: Dataset) -> None:
+def test_without_augmentation_a_loader_returns_the_rows(plain: Dataset) -> None:
     expected = {(int(r["game"]), int(r["ply"])): r["policy"].tobytes() for r in plain}
     assert epoch(loader_of(plain, 0)) == expected
 
 
-def test_a_loader_makes_tensors_of_a_batch_and_touches_no_row(
+def test_a_loader_collates_a_batch_without_creating_each_row(
     plain: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch = pytest.importorskip("torch")
@@ -116,7 +116,7 @@ def test_a_loader_makes_tensors_of_a_batch_and_touches_no_row(
 
     monkeypatch.setattr("pyengine.data.loader.Row", Counted)
     (batch,) = loader_of(torch.utils.data.Subset(plain, rows), 0, batch_size=4, shuffle=False)
-    assert made["rows"] == 1  # the one by whose type the rows are known
+    assert made["rows"] == 1  # PyTorch looks at the type of the first row
     one_by_one = torch.utils.data.default_collate([dict(plain[row]) for row in rows])
     assert batch.keys() == one_by_one.keys()
     for name, values in batch.items():
@@ -124,7 +124,7 @@ def test_a_loader_makes_tensors_of_a_batch_and_touches_no_row(
         assert values.equal(one_by_one[name]) or name == "network_value"
 
 
-def test_rows_of_several_datasets_are_collated_as_those_of_one(plain: Dataset) -> None:
+def test_rows_of_concatenated_datasets_are_collated(plain: Dataset) -> None:
     torch = pytest.importorskip("torch")
     both = torch.utils.data.ConcatDataset([plain, plain])
     (batch,) = loader_of(both, 0, batch_size=len(both), shuffle=False)
@@ -152,7 +152,7 @@ def test_rows_are_a_sequence(dataset: Dataset) -> None:
         rows[3]
 
 
-def test_without_pytorch_rows_in_batches_are_those_one_by_one(
+def test_without_pytorch_batches_have_the_same_rows_as_single_reads(
     dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "torch.utils.data", raising=False)

@@ -1,4 +1,4 @@
-"""The log of a long manifest: a shard costs a line, and readers read each line once."""
+"""The log of a long manifest: one line per shard, and readers read each line once."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from pyengine.train.loop.state import RunFolder
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A manifest of more than two shards gets a log."""
+    """Use a log for more than two shards."""
     monkeypatch.setattr(manifest, "_WHOLE", 2)
 
 
 @pytest.fixture
 def open_log(rng: random.Random, tmp_path: Path) -> Callable[..., tuple[ShardWriter, Path]]:
-    """Write games of a shard each; return the writer, still open, and its log."""
+    """Write one shard per game; return the open writer and its log."""
 
     def opened(count: int) -> tuple[ShardWriter, Path]:
         writer = ShardWriter(tmp_path, TIC, PLAIN, positions=1)
@@ -42,12 +42,12 @@ def open_log(rng: random.Random, tmp_path: Path) -> Callable[..., tuple[ShardWri
 
 
 def listed(directory: Path) -> int:
-    """Return how many shards manifest.json alone lists."""
+    """Return the number of shards in manifest.json, without the log."""
     return len(json.loads((directory / "manifest.json").read_text())["shards"])
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[Any]:
-    """Return a list that gets the first argument of each call."""
+    """Record the first argument of each call in the returned list."""
     calls: list[Any] = []
     real = getattr(owner, name)
 
@@ -59,7 +59,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[Any]
     return calls
 
 
-def test_each_shard_of_a_long_directory_costs_a_line_and_closing_lists_all(
+def test_a_shard_adds_a_line_to_the_log_and_closing_merges_it(
     rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = counted(monkeypatch, Manifest, "write")
@@ -72,10 +72,10 @@ def test_each_shard_of_a_long_directory_costs_a_line_and_closing_lists_all(
             games = len(writer.shards)
             assert Dataset(data).games == writer.games == games
             assert folder.produced("tic_tac_toe").games == games
-        assert len(written) == 3  # the beginning and two shards
+        assert len(written) == 3  # on opening, and for two shards
         assert listed(data) == 2
         steps = {later - size for size, later in itertools.pairwise(sizes[2:])}
-        assert max(steps) - min(steps) <= 25  # digits of numbers and times
+        assert max(steps) - min(steps) <= 25  # numbers and times differ in length
     assert listed(data) == 20
     assert manifest.logs_of(data) == []
     assert Dataset(data, verify=True).games == 20
@@ -84,9 +84,9 @@ def test_each_shard_of_a_long_directory_costs_a_line_and_closing_lists_all(
     assert produced.full == len(Dataset(data))
 
 
-def test_a_dead_writer_costs_no_line_but_half_a_one(open_log: Any, tmp_path: Path) -> None:
+def test_a_crash_loses_only_an_incomplete_line(open_log: Any, tmp_path: Path) -> None:
     writer, log = open_log(6)
-    writer._lock.close()  # as after kill -9
+    writer._lock.close()  # simulates kill -9
     with log.open("ab") as file:
         file.write(b'{"file": "shard-0000')
     dataset = Dataset(tmp_path, verify=True)
@@ -98,20 +98,20 @@ def test_a_dead_writer_costs_no_line_but_half_a_one(open_log: Any, tmp_path: Pat
     assert dataset.refresh() == 0
 
 
-def test_a_log_that_a_crash_left_beside_its_manifest_counts_no_more(
+def test_a_stale_log_left_by_a_crash_is_ignored(
     open_log: Any, rng: random.Random, tmp_path: Path
 ) -> None:
     writer, log = open_log(5)
-    shutil.copy(log, tmp_path / "kept")
+    shutil.copy(log, tmp_path / "copy")
     writer.close()
-    (tmp_path / "kept").rename(log)
+    (tmp_path / "copy").rename(log)
     assert Dataset(tmp_path).games == 5
     write(tmp_path, TIC, PLAIN, some(rng, 2, first=5), positions=1)
     assert Dataset(tmp_path, verify=True).games == 7
     assert manifest.logs_of(tmp_path) == []
 
 
-def test_a_log_that_cannot_be_removed_stops_no_writer(
+def test_a_log_that_cannot_be_removed_does_not_stop_writers(
     open_log: Any, rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer, _ = open_log(5)
@@ -163,32 +163,32 @@ def test_a_damaged_log_is_named(open_log: Any, tmp_path: Path) -> None:
             Dataset(tmp_path)
 
 
-def test_readers_see_a_directory_grow_while_writers_come_and_go(
+def test_readers_see_a_directory_grow_across_several_writers(
     rng: random.Random, tmp_path: Path
 ) -> None:
     games = some(rng, 43)
     write(tmp_path, TIC, PLAIN, games[:3], positions=1)
-    over = threading.Event()
+    done = threading.Event()
 
     def play() -> None:
         for number in range(3, 43, 4):
             write(tmp_path, TIC, PLAIN, games[number : number + 4], positions=1)
-        over.set()
+        done.set()
 
     player = threading.Thread(target=play)
     player.start()
-    dataset, seen = Dataset(tmp_path), 3
-    while not over.is_set():
+    dataset, games_before = Dataset(tmp_path), 3
+    while not done.is_set():
         dataset.refresh()
         now = Dataset(tmp_path).games
-        assert seen <= dataset.games <= now
-        seen = now
+        assert games_before <= dataset.games <= now
+        games_before = now
     player.join()
     dataset.refresh()
     assert dataset.games == Dataset(tmp_path, verify=True).games == 43
 
 
-def test_a_window_that_moves_reads_the_lists_of_new_shards_alone(
+def test_a_moved_window_reads_only_the_lists_of_new_shards(
     rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = counted(monkeypatch, window, "read_games")

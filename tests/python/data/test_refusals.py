@@ -1,4 +1,4 @@
-"""What training data refuse: one clear error that names the argument, and nothing is written."""
+"""Invalid arguments of the data functions: the error names the argument, nothing is written."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MAYBE_PATHS = {k: v for k, v in no_paths().items() if k != "list"}
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory of three games."""
+    """A directory with three games."""
     return write(tmp_path_factory.mktemp("data"), TIC, PLAIN, some(random.Random(0), 3))
 
 
@@ -80,7 +80,7 @@ SMALL = {"0": 0, "-1": -1, "half": [1.5], "two": [1, 2]}
         *((flag, all_but()) for flag in ("full_only", "augment", "reply", "final_board", "verify")),
     ],
 )
-def test_a_dataset_is_not_opened_with(name: str, values: dict[str, Any], data: Path) -> None:
+def test_a_dataset_refuses_the_option(name: str, values: dict[str, Any], data: Path) -> None:
     check_refused(lambda value: Dataset(data, **{name: value}), values, name)
 
 
@@ -100,14 +100,14 @@ def test_a_dataset_is_not_opened_with(name: str, values: dict[str, Any], data: P
         (IndexError, lambda d: d.__getitems__([-1])),
     ],
 )
-def test_rows_that_do_not_exist_are_refused_as_lists_do(
+def test_invalid_indices_raise_the_same_errors_as_for_a_list(
     kind: type[Exception], call: Callable[[Dataset], Any], data: Path
 ) -> None:
     with pytest.raises(kind):
         call(Dataset(data, augment=True))
 
 
-def test_whole_numbers_of_any_kind_are_taken(data: Path) -> None:
+def test_numpy_integers_are_accepted(data: Path) -> None:
     dataset = Dataset(data, window=np.int64(2), seed=np.uint8(3))
     assert dataset.games == 2
     assert dataset[np.int32(1)]["ply"] == dataset[1]["ply"]
@@ -115,7 +115,7 @@ def test_whole_numbers_of_any_kind_are_taken(data: Path) -> None:
     assert len(next(dataset.batches(np.int64(2)))["ply"]) == 2
 
 
-#: A game's fields, and which of the wrong values each may have.
+#: The fields of a game, with the generic wrong values that are valid for each.
 FIELDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("number", "returns", "resignation_off", "cut_short", "bits", "fill"), ()),
     **dict.fromkeys(("root_value", "network_value", "ply", "action", "to_move", "full"), ()),
@@ -127,7 +127,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "dense": ("list",),
     "visits": ("list", "tuple", "array"),
 }
-#: Values of a field that no game has, made of that game's, and the field that the error names.
+#: A field, a function that makes an invalid value for it, and the start of the error.
 WRONG: list[tuple[str, Callable[[FinishedGame], Any], str]] = [
     ("number", lambda g: 2**32, "number"),
     ("returns", lambda g: (2.0, -2.0), "returns"),
@@ -158,7 +158,7 @@ WRONG += [
 ]
 
 
-def test_a_game_that_does_not_fit_is_refused_and_the_others_stay(
+def test_an_invalid_game_is_refused_and_the_others_remain(
     tmp_path: Path, game: FinishedGame
 ) -> None:
     with ShardWriter(tmp_path, TIC, PLAIN) as writer:
@@ -169,8 +169,8 @@ def test_a_game_that_does_not_fit_is_refused_and_the_others_stay(
 
         for name, fits in FIELDS.items():
             check_refused(add, all_but(*fits), name)
-        for name, wrong, said in WRONG:
-            check_refused(add, {name: wrong(game)}, said)
+        for name, wrong, message in WRONG:
+            check_refused(add, {name: wrong(game)}, message)
         check_refused(writer.add, all_but(), "game: expected a FinishedGame")
         check_refused(writer.set_model, all_but("text", "NUL"), "sha256")
         for change in ({"returns": (1.0, -1.0)}, {"returns": (0.0, 0.0), "resigned": 0}):
@@ -181,7 +181,7 @@ def test_a_game_that_does_not_fit_is_refused_and_the_others_stay(
         writer.add(game)
 
 
-def test_surprise_is_needed_where_it_is_recorded(game: FinishedGame) -> None:
+def test_surprise_is_required_if_the_layout_has_it(game: FinishedGame) -> None:
     layout, n = Layout.of(TIC, PLAIN, surprise=True), len(game.ply)
     for column in (None, np.zeros(n + 1), np.full(n, -1.0), np.full(n, np.nan)):
         with pytest.raises(ConfigError, match=r"^surprise: expected"):
@@ -189,37 +189,32 @@ def test_surprise_is_needed_where_it_is_recorded(game: FinishedGame) -> None:
 
 
 def play(**arguments: Any) -> pyengine.SelfPlayReport:
-    """Play two games into a new directory."""
-    given = {"game": "tic_tac_toe", "evaluator": "uniform", "games": 2, "out": "new"}
-    return pyengine.selfplay(**{**given, "config": CONFIG, **arguments})
+    defaults = {"game": "tic_tac_toe", "evaluator": "uniform", "games": 2, "out": "new"}
+    return pyengine.selfplay(**{**defaults, "config": CONFIG, **arguments})
 
 
-def player(**given: Any) -> SelfPlayer:
-    """A player of few games."""
-    return SelfPlayer(**{"game": TIC, "evaluator": "uniform", "config": CONFIG, **given})
+def player(**arguments: Any) -> SelfPlayer:
+    return SelfPlayer(**{"game": TIC, "evaluator": "uniform", "config": CONFIG, **arguments})
 
 
 def nothing(_games: object) -> None:
-    """Take no game."""
+    """Ignore the games."""
 
 
-def convert(**given: Any) -> Any:
-    """Convert a directory that does not exist."""
-    return pyengine.convert(**{"directory": "none", "to": "npz", **given})
+def convert(**arguments: Any) -> Any:
+    return pyengine.convert(**{"directory": "none", "to": "npz", **arguments})
 
 
-def importing(**given: Any) -> Any:
-    """Import a file that does not exist."""
-    return import_sgf(**{"paths": [], "out": "out", "game": GO, "spec": PLAIN, **given})
+def importing(**arguments: Any) -> Any:
+    return import_sgf(**{"paths": [], "out": "out", "game": GO, "spec": PLAIN, **arguments})
 
 
-def writing(**given: Any) -> Any:
-    """Open a new directory."""
-    return ShardWriter(**{"directory": "new", "game": TIC, "spec": PLAIN, **given})
+def writing(**arguments: Any) -> Any:
+    return ShardWriter(**{"directory": "new", "game": TIC, "spec": PLAIN, **arguments})
 
 
 def rows(call: Callable[..., Any], table: dict[str, dict[str, Any]]) -> Any:
-    """Return a row of cases for each argument of a function."""
+    """Yield a case for each argument of a function."""
     for name, values in table.items():
         label = f"{call.__name__}, {name}"
         yield label, lambda v, n=name: call(**{n: v}), values, "" if name == "evaluator" else name
@@ -232,7 +227,7 @@ CALLBACK = all_but("None", "function")
 @cases(
     [
         *rows(play, {
-            "game": all_but(), "evaluator": all_but("function"), "games": all_but(),
+            "game": all_but(), "evaluator": all_but("function"), "games": {**all_but(), "0": 0},
             "out": no_paths(), "config": all_but("None"), "spec": all_but("None"),
             "on_progress": CALLBACK,
         }),
@@ -241,7 +236,7 @@ CALLBACK = all_but("None", "function")
         *rows(convert, {"directory": no_paths(), "to": {**all_but(), "csv": "csv"},
                         "on_progress": CALLBACK, "overwrite": all_but()}),
         *rows(export_sgf, {"directory": no_paths()}),
-        *rows(lambda **given: export_sgf("none", **given), {
+        *rows(lambda **arguments: export_sgf("none", **arguments), {
             "games": {**all_but("None", "huge", "list", "tuple"), "half": [0.5], "-1": [-1]},
             "comments": all_but(), "overwrite": all_but(), "on_progress": CALLBACK,
         }),
@@ -288,7 +283,7 @@ CALLBACK = all_but("None", "function")
         ("doctor", pyengine.doctor, all_but("huge"), "device_id"),
     ]
 )  # fmt: skip
-def test_nothing_is_written_by_what_refuses(
+def test_a_refused_call_writes_nothing(
     call: Any, values: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

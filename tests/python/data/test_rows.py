@@ -1,4 +1,4 @@
-"""Rows of training data: they are what a network reads and what it should answer."""
+"""Rows of training data: the input of a network and its targets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOMOKU = pyengine.load_game("gomoku", board_size=7)
 
 
 class Seen(ToyState):
-    """A game with planes of its own."""
+    """A game with user-defined planes."""
 
     def observation_tensor(self) -> Any:
         return np.arange(24, dtype=np.float32).reshape(2, 3, 4) * len(self.moves)
@@ -79,26 +79,26 @@ def case(request: pytest.FixtureRequest) -> tuple[Any, ModelSpec]:
 
 
 def network_policy(game: Any, spec: ModelSpec, by_action: Any) -> Any:
-    """Put numbers by action into the order of a network's policy, by the words of the contract."""
+    """Reorder numbers by action into a network's policy, as documented."""
     rows, columns = game.board_shape
     values = list(by_action)
-    passed = []
+    pass_values = []
     if game.name in ("go", "othello"):
-        passed = [values.pop()]
+        pass_values = [values.pop()]
     if spec.policy_rows == "bottom_up" and len(values) == rows * columns:
         values = [v for row in reversed(range(rows)) for v in values[row * columns :][:columns]]
-    if passed:
-        values.insert(len(values) if spec.pass_index is None else spec.pass_index, passed[0])
+    if pass_values:
+        values.insert(len(values) if spec.pass_index is None else spec.pass_index, pass_values[0])
     return np.array(values, np.float32)
 
 
 def upright(spec: ModelSpec) -> ModelSpec:
-    """The same planes in the game's own order."""
+    """Return the spec with its planes in the order of the game."""
     return dataclasses.replace(spec, layout="NCHW", rows="top_down")
 
 
 def turned_planes(game: Any, spec: ModelSpec, state: Any, k: int) -> Any:
-    """Planes of a position with its points moved, by the words of the contract."""
+    """Return the planes of a position with its points moved, as documented."""
     planes = state.observation_tensor(upright(spec))
     flat = planes.reshape(len(planes), -1)
     result = np.zeros_like(flat)
@@ -109,22 +109,22 @@ def turned_planes(game: Any, spec: ModelSpec, state: Any, k: int) -> Any:
     return np.moveaxis(result, 0, -1) if spec.layout == "NHWC" else result
 
 
-def shown(game: Any, spec: ModelSpec, rng: random.Random, tmp_path: Path) -> tuple[Any, Dataset]:
-    """Random games, and the dataset made of them."""
+def played(game: Any, spec: ModelSpec, rng: random.Random, tmp_path: Path) -> tuple[Any, Dataset]:
+    """Return random games and a dataset with them."""
     games = [finished(game, spec, number, rng, plies=20) for number in range(2)]
     return games, Dataset(write(tmp_path / "data", game, spec, games))
 
 
-def test_the_layout_has_the_columns_that_the_encoder_makes(case: tuple[Any, ModelSpec]) -> None:
+def test_the_layout_matches_the_columns_of_the_encoder(case: tuple[Any, ModelSpec]) -> None:
     game, spec = case
     layout = Layout.of(game, spec)
     columns = _core.encode_planes([game.new_initial_state()] * 2, spec)
     shapes = layout.column_shapes.values()
-    assert [found.shape for found in columns] == [(2, *shape) for shape in shapes]
+    assert [column.shape for column in columns] == [(2, *shape) for shape in shapes]
     assert Layout.from_dict(json.loads(json.dumps(layout.to_dict()))) == layout
 
 
-def test_the_lowest_bit_of_the_first_byte_is_the_first_point_of_the_top_row() -> None:
+def test_the_lowest_bit_of_the_first_byte_is_the_top_left_point() -> None:
     game = pyengine.load_game("gomoku", board_size=5)
     spec = ModelSpec(planes=("first[0]",), rows="bottom_up")
     state = game.new_initial_state([0, 12, 9])  # the first player at row 0 column 0, row 1 column 4
@@ -132,39 +132,39 @@ def test_the_lowest_bit_of_the_first_byte_is_the_first_point_of_the_top_row() ->
     np.testing.assert_array_equal(bits[0, 0], [1, 2, 0, 0])
 
 
-def test_rows_are_what_the_network_reads_and_should_answer(
+def test_rows_have_the_input_and_the_targets_of_the_network(
     case: tuple[Any, ModelSpec], rng: random.Random, tmp_path: Path
 ) -> None:
     game, spec = case
-    games, dataset = shown(game, spec, rng, tmp_path)
+    games, dataset = played(game, spec, rng, tmp_path)
     assert len(dataset) == sum(len(one.visits) for one in games)
     row = iter(range(len(dataset)))
     for one in games:
         for ply in range(len(one.visits)):
-            found = dataset[next(row)]
+            actual = dataset[next(row)]
             state = game.new_initial_state(one.moves[:ply].tolist())
-            np.testing.assert_array_equal(found["planes"], state.observation_tensor(spec))
+            np.testing.assert_array_equal(actual["planes"], state.observation_tensor(spec))
             shares = one.visits[ply] / one.visits[ply].sum()
             expected = network_policy(game, spec, shares)
-            np.testing.assert_allclose(found["policy"], expected, rtol=1e-6)
-            assert found["value"] == one.returns[state.current_player()]
-            assert found["root_value"] == one.root_value[ply]
-            assert found["network_value"] == one.network_value[ply]
-            assert (found["game"], found["ply"], found["full"]) == (one.number, ply, True)
+            np.testing.assert_allclose(actual["policy"], expected, rtol=1e-6)
+            assert actual["value"] == one.returns[state.current_player()]
+            assert actual["root_value"] == one.root_value[ply]
+            assert actual["network_value"] == one.network_value[ply]
+            assert (actual["game"], actual["ply"], actual["full"]) == (one.number, ply, True)
 
 
-def test_augmented_rows_are_rows_of_the_turned_game(
+def test_augmented_rows_match_the_transformed_game(
     case: tuple[Any, ModelSpec], rng: random.Random, tmp_path: Path
 ) -> None:
     game, spec = case
-    games, dataset = shown(game, spec, rng, tmp_path)
+    games, dataset = played(game, spec, rng, tmp_path)
     one = games[0]
     rows = np.arange(len(one.visits))
     for k in range(game.num_symmetries):
         batch = dataset.rows(rows, np.full(len(rows), k, np.uint8))
         for ply in rows:
             moves = one.moves[:ply].tolist()
-            if game.name == "othello":  # whose start has fewer symmetries than its board
+            if game.name == "othello":  # its start has fewer symmetries than its board
                 planes = turned_planes(game, spec, game.new_initial_state(moves), k)
             else:
                 turned = [game.symmetry_action(k, action) for action in moves]
@@ -178,7 +178,7 @@ def test_augmented_rows_are_rows_of_the_turned_game(
 
 
 @pytest.mark.parametrize("name", pyengine.registered_games())
-def test_symmetries_are_those_of_the_game(name: str) -> None:
+def test_symmetries_match_the_game(name: str) -> None:
     game = pyengine.load_game(name)
     rows, columns = game.board_shape
     layout = Layout.of(game, ModelSpec())
@@ -192,9 +192,9 @@ def test_symmetries_are_those_of_the_game(name: str) -> None:
             assert actions[game.symmetry_action(k, action)] == action
 
 
-def test_rows_of_a_batch_have_symmetries_of_their_own(rng: random.Random, tmp_path: Path) -> None:
+def test_each_row_of_a_batch_may_have_another_symmetry(rng: random.Random, tmp_path: Path) -> None:
     game, spec = CASES["go"]
-    _, dataset = shown(game, spec, rng, tmp_path)
+    _, dataset = played(game, spec, rng, tmp_path)
     rows = np.array([rng.randrange(len(dataset)) for _ in range(64)])
     symmetries = np.array([rng.randrange(8) for _ in rows], np.uint8)
     together = dataset.rows(rows, symmetries)
@@ -221,7 +221,7 @@ def test_planes_take_an_eighth_of_float32_or_less() -> None:
 @pytest.mark.parametrize(
     ("evaluate", "values"), [("uniform", {0.0}), ("rollout", {-1.0, 0.0, 1.0})]
 )
-def test_the_networks_value_is_what_the_evaluator_said_whatever_it_is(
+def test_network_value_is_the_value_of_the_evaluator(
     evaluate: str, values: set[float], tmp_path: Path
 ) -> None:
     search = pyengine.SearchConfig(simulations=4, threads=1)

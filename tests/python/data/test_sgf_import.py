@@ -1,4 +1,4 @@
-"""Games of people (SGF) as training data."""
+"""Import of human games (SGF) as training data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TURNED = ModelSpec(
 def import_text(
     folder: Path, text: str, game: Any = GO5, **options: Any
 ) -> tuple[Any, list[dict[str, Any]]]:
-    """Return the report on a file of this text, and the games that are training data now."""
+    """Import a file with this text; return the report and the imported games."""
     folder.mkdir(exist_ok=True)
     file = folder / "games.sgf"
     file.write_text(text, encoding="utf-8")
@@ -43,11 +43,9 @@ def import_text(
     return report, [json.loads(line) for line in lines]
 
 
-def test_what_was_written_as_sgf_is_read_as_the_same_games(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_exported_games_are_imported_unchanged(rng: random.Random, tmp_path: Path) -> None:
     games = [finished(GO5, TURNED, number, rng) for number in range(6)]
-    for_black = [i for i, one in enumerate(games) if one.returns[0] > 0]
+    won_by_black = [i for i, game in enumerate(games) if game.returns[0] > 0]
     data = write(tmp_path / "data", GO5, TURNED, games)
     export_sgf(data, tmp_path / "sgf")
     report = import_sgf(tmp_path / "sgf", tmp_path / "again", GO5, TURNED)
@@ -63,7 +61,7 @@ def test_what_was_written_as_sgf_is_read_as_the_same_games(
         int(g)
         for g, v, p in zip(ours["game"], ours["value"], ours["ply"], strict=True)
         if p == 0 and v == 1
-    } == set(for_black)
+    } == set(won_by_black)
     played = [
         25 if action == 25 else (4 - action // 5) * 5 + action % 5  # policy_rows is bottom_up
         for one in games
@@ -73,15 +71,15 @@ def test_what_was_written_as_sgf_is_read_as_the_same_games(
 
 
 BROKEN = {
-    "unreadable": "no record at all",
+    "unreadable": "not a record",
     "another game": "(;GM[4]SZ[5]RE[B+];B[aa];W[bb])",
     "another board size": "(;SZ[9]RE[B+];B[aa];W[bb])",
     "handicap without stones": "(;SZ[5]RE[B+]HA[2];B[aa];W[dd])",
     "set-up stones after the first move": "(;SZ[5]RE[B+];B[aa];AW[bb];B[cc])",
-    "a start that the rules do not allow": "(;SZ[5]RE[B+]AB[ab][ba]AW[aa];B[cc])",
+    "start position not allowed": "(;SZ[5]RE[B+]AB[ab][ba]AW[aa];B[cc])",
     "several moves in a node": "(;SZ[5]RE[B+];B[aa]W[bb])",
     "White begins": "(;SZ[5]RE[B+];W[aa];B[dd])",
-    "somebody moves twice": "(;SZ[5]RE[B+];B[aa];B[dd])",
+    "a player moves twice": "(;SZ[5]RE[B+];B[aa];B[dd])",
     "illegal move": "(;SZ[5]RE[B+];B[aa];W[aa])",
     "no moves": "(;SZ[5]RE[B+])",
     "no result": "(;SZ[5]RE[Void];B[aa];W[bb])",
@@ -89,7 +87,7 @@ BROKEN = {
 }
 
 
-def test_records_that_are_no_training_data_are_counted_by_reason(tmp_path: Path) -> None:
+def test_skipped_records_are_counted_by_reason(tmp_path: Path) -> None:
     folder = tmp_path / "sgf" / "deep"
     folder.mkdir(parents=True)
     for number, (reason, text) in enumerate(BROKEN.items()):
@@ -112,7 +110,7 @@ def test_records_that_are_no_training_data_are_counted_by_reason(tmp_path: Path)
     assert Dataset(tmp_path / "data", verify=True).games == 4
 
 
-#: What Black gets and who resigned, or why the game is skipped, and results of files (RE).
+#: Black's return and who resigned, or the reason for skipping; and values of RE.
 RESULTS: tuple[tuple[tuple[float, int] | str, tuple[str, ...]], ...] = (
     ((1.0, -1), ("B+", "B+3.5", " b+0.5 ", "B+1/2", "B+3.5 points", "B+.5")),
     ((-1.0, -1), ("W+", "W+64", "W+12 3/4")),
@@ -128,18 +126,18 @@ RESULTS: tuple[tuple[tuple[float, int] | str, tuple[str, ...]], ...] = (
 )
 
 
-def test_a_result_of_a_file_is_read_as_sgf_has_it(tmp_path: Path) -> None:
+def test_results_are_read_from_re(tmp_path: Path) -> None:
     for number, (expected, results) in enumerate(RESULTS):
         text = "".join(f"(;SZ[5]RE[{result}];B[aa];W[bb])" for result in results)
         report, lines = import_text(tmp_path / str(number), text)
         if isinstance(expected, str):
             assert (report.games, report.skipped) == (0, {expected: len(results)}), results
         else:
-            seen = [(line["returns"][0], line["resigned"]) for line in lines]
-            assert seen == [expected] * len(results), results
+            outcomes = [(line["returns"][0], line["resigned"]) for line in lines]
+            assert outcomes == [expected] * len(results), results
 
 
-#: Texts that break in the middle of something.
+#: Truncated or invalid files.
 BROKEN_TEXTS = (
     "", "(", "()", ")", "(;", "(;SZ[5", "(;SZ[x])", "(;SZ[]RE[B+];B[aa])", "(;SZ[-1];B[aa])",
     "(;SZ[5:7];B[aa])", f"(;SZ[{'9' * 400}])", "(;SZ[5]RE[B+];B[zz])", "(;SZ[5]RE[B+];B[a])",
@@ -147,7 +145,7 @@ BROKEN_TEXTS = (
 )  # fmt: skip
 
 
-def test_a_broken_text_is_skipped_with_a_reason(tmp_path: Path) -> None:
+def test_invalid_files_are_skipped_with_a_reason(tmp_path: Path) -> None:
     for text in BROKEN_TEXTS:
         report, _ = import_text(tmp_path, text)
         assert report.games == 0
@@ -165,17 +163,17 @@ def test_damage_anywhere_in_a_record_raises_nothing(tmp_path: Path, rng: random.
             files.append(tmp_path / f"{name}-{number}.sgf")
             files[-1].write_bytes(content)
     report = import_sgf(files, tmp_path / "data", GO5, PLAIN)
-    assert report.games + report.skipped.total() >= len(files)  # a file may have two
+    assert report.games + report.skipped.total() >= len(files)  # damage may split a game in two
     assert Dataset(tmp_path / "data", verify=True).games == report.games
 
 
 def test_a_finished_gomoku_game_needs_no_result(tmp_path: Path) -> None:
     report, _ = import_text(tmp_path, f"(;GM[4]SZ[9]{FIVE};W[ii])", GOMOKU)
-    assert (report.games, report.positions) == (1, 9)  # what follows the five is not part of it
+    assert (report.games, report.positions) == (1, 9)  # without the move after the end
     assert all_rows(tmp_path / "data")["value"].tolist() == [1.0, -1.0] * 4 + [1.0]
 
 
-def test_where_no_game_is_taken_no_data_set_is_left(tmp_path: Path) -> None:
+def test_no_directory_is_left_if_no_game_is_imported(tmp_path: Path) -> None:
     file = tmp_path / "large.sgf"
     file.write_text(BROKEN["another board size"])
     report = import_sgf(file, tmp_path / "data", GO5, PLAIN)
@@ -186,7 +184,7 @@ def test_where_no_game_is_taken_no_data_set_is_left(tmp_path: Path) -> None:
     assert (tmp_path / "mine").exists()
 
 
-def test_the_command_fails_where_no_game_is_taken(
+def test_the_command_fails_if_no_game_is_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("typer", reason="the extra cli is not installed")
@@ -199,9 +197,9 @@ def test_the_command_fails_where_no_game_is_taken(
     assert "got no SGF file with a game" in capsys.readouterr().err
     Path("games", "small.sgf").write_text("(;SZ[5]RE[B+];B[aa];W[bb])")
     assert main([*command, "go"]) == 2
-    told = capsys.readouterr()
-    assert "another board size, for example games/small.sgf: expected 19x19, got 5x5" in told.err
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert "another board size, for example games/small.sgf: expected 19x19, got 5x5" in output.err
+    assert output.out == ""
     assert not Path("people").exists()
     assert main([*command, "go(board_size=5)"]) == 0
     assert Dataset("people").games == 1
@@ -212,7 +210,7 @@ def test_the_command_fails_where_no_game_is_taken(
     assert main([*command, "go(board_size=5)", "--komi", "5.5"]) == 2
 
 
-def test_games_of_people_become_shards(
+def test_human_games_become_shards(
     oracle: Callable[[str], list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     sgf = pytest.importorskip("sgfmill.sgf")
@@ -248,7 +246,7 @@ def test_games_of_people_become_shards(
         assert batch["value"][mine][0] == (1.0 if winner == "B" else -1.0)
 
 
-def test_handicap_and_set_up_games_are_training_data_with_their_start(tmp_path: Path) -> None:
+def test_games_with_handicap_or_set_up_stones_are_imported(tmp_path: Path) -> None:
     report, lines = import_text(
         tmp_path,
         "(;SZ[5]KM[6.5]RE[B+3]HA[2]AB[bb][dd];W[cc];B[cb])"
@@ -268,11 +266,11 @@ def test_handicap_and_set_up_games_are_training_data_with_their_start(tmp_path: 
                       "XXX../XXX../XXX../XXX../XXX.O"]  # fmt: skip
     rows = all_rows(tmp_path / "data")
     assert rows["value"].tolist() == [-1.0, 1.0, -1.0, 1.0, 1.0, -1.0]
-    assert rows["planes"][0, 1].sum() == 2  # White to move sees the two stones of Black
+    assert rows["planes"][0, 1].sum() == 2  # for White, Black's two stones are the opponent's
     assert [int(game) for game in rows["game"]] == [0, 0, 1, 1, 2, 2]
 
 
-def test_games_with_a_start_keep_it_as_sgf_and_in_the_last_board(tmp_path: Path) -> None:
+def test_set_up_stones_appear_in_exported_sgf_and_on_the_last_board(tmp_path: Path) -> None:
     text = "(;SZ[5]KM[6.5]RE[B+9.5]AB[aa:ce]AW[ee];B[];W[])"
     import_text(tmp_path, text)
     (file,) = export_sgf(tmp_path / "data", tmp_path / "sgf")
@@ -285,7 +283,7 @@ def test_games_with_a_start_keep_it_as_sgf_and_in_the_last_board(tmp_path: Path)
     assert boards.owner[0].sum() == 15 - 1
 
 
-def test_a_rollout_policy_learns_from_games_with_the_usual_start_alone(tmp_path: Path) -> None:
+def test_a_rollout_policy_ignores_games_with_set_up_stones(tmp_path: Path) -> None:
     from pyengine.train.rollout_policy_fit import played_games
 
     file = tmp_path / "games.sgf"
@@ -297,21 +295,25 @@ KOMI = "(;SZ[5]KM[5.5]RE[B+];B[aa])(;SZ[5]KM[550]RE[B+];B[bb])(;SZ[5]KM[6.5]RE[B
     "(;SZ[5]KM[]RE[B+];B[dd])(;SZ[9]KM[7.5]RE[B+];B[dd])"  # fmt: skip
 
 
-def test_a_komi_other_than_that_of_the_game_is_counted(tmp_path: Path) -> None:
+def test_games_with_another_komi_are_counted(tmp_path: Path) -> None:
     report, _ = import_text(tmp_path, KOMI)
     assert (report.games, report.komi) == (4, 6.5)
     assert report.skipped == {"another board size": 1}
     assert report.accepted == {
-        "another komi": 2, "a komi in an unusual form": 1, "a komi that is not clear": 1,
+        "another komi": 2, "a komi in an unusual form": 1, "unclear komi": 1,
     }  # fmt: skip
     assert "accepted 2: another komi, for example" in str(report)
     assert report.examples["another komi"].endswith("games.sgf, game 1: expected 6.5, got 5.5")
 
 
-def test_the_komi_of_the_shards_may_be_that_of_most_files(tmp_path: Path) -> None:
+def test_the_shards_may_use_the_most_frequent_komi(tmp_path: Path) -> None:
     report, lines = import_text(tmp_path, KOMI, komi="file")
     assert (report.games, report.komi, len(lines)) == (2, 5.5, 2)
-    assert report.skipped == {"another board size": 1, "another komi": 1, "no clear komi": 1}
+    assert report.skipped == {
+        "another board size": 1,
+        "another komi": 1,
+        "missing or unclear komi": 1,
+    }
     assert Dataset(tmp_path / "data").layout.load_game().params["komi"] == 5.5
     unusable = "(;SZ[5]KM[0]RE[Void];B[aa])(;SZ[5]KM[0]RE[B+];B[aa];W[aa])" * 3
     unusable += "(;SZ[5]KM[99999900]RE[B+];B[aa])" * 3
@@ -321,8 +323,8 @@ def test_the_komi_of_the_shards_may_be_that_of_most_files(tmp_path: Path) -> Non
         import_text(tmp_path, KOMI, GOMOKU, komi="file")
 
 
-def test_the_board_of_gomoku_decides_and_a_file_may_contradict_it(tmp_path: Path) -> None:
-    right = "".join(f"(;GM[4]SZ[9]RE[{one}]{FIVE})" for one in ("B+", "B+R", "B+T", "?", ""))
+def test_the_gomoku_board_decides_the_result_and_a_contradiction_is_skipped(tmp_path: Path) -> None:
+    right = "".join(f"(;GM[4]SZ[9]RE[{result}]{FIVE})" for result in ("B+", "B+R", "B+T", "?", ""))
     _, lines = import_text(tmp_path / "right", right, GOMOKU)
     assert [(line["returns"][0], line["resigned"]) for line in lines] == [(1.0, -1)] * 5
     for result in ("W+", "W+R", "W+T", "0"):
@@ -331,7 +333,7 @@ def test_the_board_of_gomoku_decides_and_a_file_may_contradict_it(tmp_path: Path
         assert f"RE[{result}]" in report.examples["contradictory result"]
 
 
-def test_a_resignation_among_the_moves_may_contradict_the_result(tmp_path: Path) -> None:
+def test_a_resignation_that_contradicts_the_result_is_skipped(tmp_path: Path) -> None:
     report, lines = import_text(tmp_path, "(;SZ[5]RE[W+R];B[aa];W[resign])(;SZ[5];B[aa];W[resign])")
     assert report.skipped == {"contradictory result": 1}
     assert [(line["returns"][0], line["resigned"]) for line in lines] == [(1.0, 1)]
@@ -344,10 +346,10 @@ def test_a_damaged_game_is_named_and_the_others_are_imported(tmp_path: Path) -> 
     assert "games.sgf, game 4: unexpected ']RE[B+];" in report.examples["unreadable"]
     report, _ = import_text(tmp_path / "two", f"(;SZ[5]B)\n{good}(;B[zz])" + "(;SZ[])" * 30)
     assert [name.partition(": ")[0].rpartition(" ")[2] for name in report.unreadable] == ["1", "3"]
-    assert "games.sgf, game 3: [zz] is no point of a 19x19 board" in str(report)
+    assert "games.sgf, game 3: [zz] is not a point on a 19x19 board" in str(report)
 
 
-def test_messages_show_text_as_it_is_read(tmp_path: Path) -> None:
+def test_messages_show_decoded_text(tmp_path: Path) -> None:
     file = tmp_path / "games.sgf"
     file.write_bytes("(;CA[Big5]SZ[5]RE[許功\t蓋];B[aa])".encode("cp950"))
     report = import_sgf(file, tmp_path / "data", GO5, PLAIN)

@@ -1,4 +1,4 @@
-"""Targets from the rest of a game: replies, values ahead, last boards; and draws by surprise."""
+"""Targets from the rest of a game (replies, values, last boards), and sampling by surprise."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ STONES = {"X": 1, "O": -1, ".": 0}
 
 
 def written(tmp_path: Path, rng: random.Random, game: Any = TIC, spec: ModelSpec = PLAIN) -> Any:
-    """Return games, and their directory of several shards; a third of the searches was fast."""
+    """Return games and their directory of several shards; 30 % of the searches are fast."""
     games = [finished(game, spec, number, rng, plies=20, full=0.7) for number in range(12)]
     games[3] = replace(games[3], taught=np.arange(len(games[3].full), dtype=np.uint8) % 2)
     return games, write(tmp_path / "data", game, spec, games, positions=40)
 
 
 def rows_of(dataset: Dataset) -> dict[tuple[int, int], Any]:
-    """Return the rows by game and ply."""
+    """Return the rows of a dataset by game and ply."""
     return {(int(row["game"]), int(row["ply"])): row for row in dataset}
 
 
-# Replies and values ahead
+# Replies and short-term values
 
 
 def value_ahead(game: FinishedGame, at: int, horizon: float) -> float:
-    """Return the definition, term by term."""
+    """Compute the short-term value term by term."""
     decay = horizon / (1 + horizon)
     player, total, left = game.to_move[at], 0.0, 1.0
     for later in range(at, len(game.ply)):
@@ -54,7 +54,7 @@ def value_ahead(game: FinishedGame, at: int, horizon: float) -> float:
 
 
 def values_ahead(game: FinishedGame, *horizons: float) -> list[list[float]]:
-    """Return them for each position."""
+    """Return the short-term values for each position."""
     return [[value_ahead(game, at, h) for h in horizons] for at in range(len(game.ply))]
 
 
@@ -74,7 +74,7 @@ def test_the_reply_is_the_policy_of_the_next_position(tmp_path: Path, rng: rando
                 np.testing.assert_array_equal(row["reply"], rows[game.number, at + 1]["policy"])
 
 
-def test_a_fast_search_of_a_lost_position_is_no_reply(tmp_path: Path, rng: random.Random) -> None:
+def test_a_fast_search_of_a_loss_is_not_a_reply(tmp_path: Path, rng: random.Random) -> None:
     game = finished(TIC, PLAIN, 0, rng, full=0.0)
     values = np.zeros(len(game.ply), np.float32)
     values[2] = -1.0
@@ -85,9 +85,7 @@ def test_a_fast_search_of_a_lost_position_is_no_reply(tmp_path: Path, rng: rando
     assert replies(game.records(dataset.layout)).dtype == np.int32  # four bytes per position
 
 
-def test_a_reply_turns_with_the_board_and_follows_the_spec(
-    tmp_path: Path, rng: random.Random
-) -> None:
+def test_symmetries_and_the_spec_apply_to_the_reply(tmp_path: Path, rng: random.Random) -> None:
     spec = ModelSpec(policy_rows="bottom_up", pass_index=0)
     _, path = written(tmp_path, rng, GO, spec)
     dataset = Dataset(path, full_only=False, reply=True)
@@ -99,9 +97,9 @@ def test_a_reply_turns_with_the_board_and_follows_the_spec(
         np.testing.assert_array_equal(now["reply"], then["policy"])
 
 
-def test_values_ahead_are_weighted_means_of_the_roots(tmp_path: Path, rng: random.Random) -> None:
+def test_short_term_values_are_weighted_means(tmp_path: Path, rng: random.Random) -> None:
     games, path = written(tmp_path, rng, GO)
-    games += [finished(GO, PLAIN, 0, rng)] * 2  # of one number, one after the other
+    games += [finished(GO, PLAIN, 0, rng)] * 2  # two consecutive games with the same number
     write(path, GO, PLAIN, games[-2:])
     dataset = Dataset(path, full_only=False, horizons=HORIZONS)
     values = dataset.rows(range(len(dataset)))["short_values"]
@@ -110,17 +108,17 @@ def test_values_ahead_are_weighted_means_of_the_roots(tmp_path: Path, rng: rando
     np.testing.assert_allclose(values, expected, atol=1e-5)
 
 
-def test_the_values_of_a_game_that_was_cut_short_end_with_its_last_root_value(
+def test_short_term_values_of_a_game_cut_short_end_with_its_last_root_value(
     tmp_path: Path, rng: random.Random
 ) -> None:
     game = finished(TIC, PLAIN, 0, rng, plies=4, cut_short=True, root_value=np.full(4, 0.5))
-    game.root_value[1::2] = -0.5  # of the other player
+    game.root_value[1::2] = -0.5  # for the other player
     dataset = Dataset(write(tmp_path, TIC, PLAIN, [game]), horizons=(1, 50))
     values = np.array([row["short_values"] for row in dataset])
     np.testing.assert_allclose(values, np.repeat(game.root_value[:, None], 2, 1), atol=1e-6)
 
 
-def test_a_player_who_moves_again_is_no_opponent_who_replies(
+def test_a_second_move_of_the_same_player_is_not_a_reply(
     tmp_path: Path, rng: random.Random
 ) -> None:
     game = finished(TIC, PLAIN, 0, rng)
@@ -135,7 +133,7 @@ def test_a_player_who_moves_again_is_no_opponent_who_replies(
 # Last boards
 
 
-def test_ownership_of_a_game_of_go_whose_score_is_known(tmp_path: Path) -> None:
+def test_ownership_and_score_of_a_known_game_of_go(tmp_path: Path) -> None:
     game = pyengine.load_game("go(board_size=5,komi=0.5)")
     state = game.new_initial_state()
     for name in ["b5", "d5", "b4", "d4", "b3", "d3", "b2", "d2", "b1", "d1", "pass", "pass"]:
@@ -150,12 +148,12 @@ def test_ownership_of_a_game_of_go_whose_score_is_known(tmp_path: Path) -> None:
     assert (black["score"], white["score"], bool(black["ended"])) == (-0.5, 0.5, True)
 
 
-def cut(game: FinishedGame, rows: int, **given: Any) -> FinishedGame:
-    """Return a game with its first rows alone."""
+def cut(game: FinishedGame, rows: int, **changes: Any) -> FinishedGame:
+    """Return a game with only its first rows."""
     names = ("bits", "fill", "dense", "visits", "root_value", "network_value")
     names += ("ply", "action", "to_move", "full")
     columns = {name: getattr(game, name)[:rows] for name in names}
-    return replace(game, **{**columns, **given})
+    return replace(game, **{**columns, **changes})
 
 
 def test_ownership_and_komi_add_up_to_the_score(tmp_path: Path, rng: random.Random) -> None:
@@ -175,7 +173,7 @@ def test_ownership_and_komi_add_up_to_the_score(tmp_path: Path, rng: random.Rand
 
 
 @pytest.mark.parametrize("game", [OTHELLO, FOUR, TIC])
-def test_elsewhere_a_point_is_whose_stone_is_there(
+def test_in_other_games_a_point_belongs_to_the_player_with_a_stone_on_it(
     game: Any, tmp_path: Path, rng: random.Random
 ) -> None:
     games = [finished(game, PLAIN, number, rng) for number in range(4)]
@@ -193,9 +191,7 @@ def test_elsewhere_a_point_is_whose_stone_is_there(
         assert "score" not in batch
 
 
-def test_games_that_were_not_played_to_their_end_have_no_target(
-    tmp_path: Path, rng: random.Random
-) -> None:
+def test_games_not_played_to_their_end_have_no_target(tmp_path: Path, rng: random.Random) -> None:
     whole = finished(GO, PLAIN, 0, rng)
     first, second = whole.returns
     backwards = whole.moves[::-1]
@@ -203,8 +199,8 @@ def test_games_that_were_not_played_to_their_end_have_no_target(
         whole,
         replace(whole, number=1, resigned=0),
         finished(GO, PLAIN, 2, rng, plies=6),
-        replace(whole, number=3, returns=(second, first)),  # as people score it
-        replace(whole, number=4, moves=backwards, action=backwards),  # from another start
+        replace(whole, number=3, returns=(second, first)),  # another result, as in human games
+        replace(whole, number=4, moves=backwards, action=backwards),  # inconsistent moves
         replace(whole, number=5),
     ]
     dataset = Dataset(write(tmp_path, GO, PLAIN, games), final_board=True)
@@ -218,10 +214,10 @@ def test_games_that_were_not_played_to_their_end_have_no_target(
 
 @pytest.mark.parametrize("rows", ["top_down", "bottom_up"])
 @pytest.mark.parametrize("game", [GO, FOUR])
-def test_planes_and_ownership_turn_together(
+def test_symmetries_apply_to_planes_and_ownership(
     game: Any, rows: str, tmp_path: Path, rng: random.Random
 ) -> None:
-    """A record of the last board itself: what it shows is what it teaches."""
+    """Record the last board itself, so that its planes equal its targets."""
     areas = ("own_area", "opp_area") if game is GO else ("own[0]", "opp[0]")
     spec = ModelSpec(planes=("own[0]", "opp[0]", *areas), rows=rows)
     states = play(game, rng)
@@ -242,26 +238,24 @@ def test_planes_and_ownership_turn_together(
         np.testing.assert_array_equal(owned, own_area - other_area)
 
 
-def test_games_without_a_board_have_no_last_one(tmp_path: Path) -> None:
-    own = tmp_path / "own.py"
-    own.write_text("from toy_games import Matches, ToyGame\nGAME = ToyGame(Matches)\n")
-    game = pyengine.load_game(f"{own}:GAME")
+def test_final_board_is_refused_for_games_without_a_board(tmp_path: Path) -> None:
+    file = tmp_path / "matches.py"
+    file.write_text("from toy_games import Matches, ToyGame\nGAME = ToyGame(Matches)\n")
+    game = pyengine.load_game(f"{file}:GAME")
     path = write(tmp_path / "data", game, ModelSpec(planes=("ones",)), [])
-    with pytest.raises(ConfigError, match="final_board: expected data of a game"):
+    with pytest.raises(ConfigError, match="final_board: expected data of a built-in game"):
         Dataset(path, final_board=True)
 
 
-# All of them
+# All targets
 
-ASKED: dict[str, Any] = {"reply": True, "horizons": HORIZONS, "final_board": True}
+ALL_TARGETS: dict[str, Any] = {"reply": True, "horizons": HORIZONS, "final_board": True}
 
 
-def test_a_window_and_full_searches_alone_leave_the_targets_as_they_are(
-    tmp_path: Path, rng: random.Random
-) -> None:
+def test_targets_do_not_depend_on_window_or_full_only(tmp_path: Path, rng: random.Random) -> None:
     _, path = written(tmp_path, rng, GO)
-    every = rows_of(Dataset(path, full_only=False, **ASKED))
-    dataset = Dataset(path, window=7, **ASKED)
+    every = rows_of(Dataset(path, full_only=False, **ALL_TARGETS))
+    dataset = Dataset(path, window=7, **ALL_TARGETS)
     assert 0 < len(dataset) < len(every)
     for row in [*dataset, *pickle.loads(pickle.dumps(dataset))]:
         same = every[int(row["game"]), int(row["ply"])]
@@ -272,11 +266,11 @@ def test_a_window_and_full_searches_alone_leave_the_targets_as_they_are(
     assert rows_of(dataset).keys() < every.keys()
 
 
-def test_every_way_to_read_shows_the_targets_and_none_without_being_asked(
+def test_all_ways_to_read_return_exactly_the_requested_targets(
     tmp_path: Path, rng: random.Random
 ) -> None:
     _, path = written(tmp_path, rng, GO)
-    dataset, plain = Dataset(path, **ASKED), Dataset(path)
+    dataset, plain = Dataset(path, **ALL_TARGETS), Dataset(path)
     drawn = plain.sample(5, np.random.default_rng(0))
     names = {"reply", "replied", "short_values", "ownership", "score", "ended"}
     for batch in (
@@ -296,7 +290,7 @@ def test_every_way_to_read_shows_the_targets_and_none_without_being_asked(
 
 
 def surprising(rng: random.Random, count: int = 12, first: int = 0) -> list[FinishedGame]:
-    """Return games with made-up surprises; a third of the searches was fast."""
+    """Return games with made-up surprises; 30 % of the searches are fast."""
     rand = np.random.default_rng(3)
     games = some(rng, count, first, full=0.7)
     games = [replace(g, surprise=rand.exponential(size=len(g.ply))) for g in games]
@@ -306,7 +300,7 @@ def surprising(rng: random.Random, count: int = 12, first: int = 0) -> list[Fini
 
 
 def weights_of(game: FinishedGame, share: float) -> list[float]:
-    """Return the definition, position by position."""
+    """Compute the weights position by position."""
     n = len(game.full)
     taught = game.full.astype(bool) & (np.ones(n, bool) if game.taught is None else game.taught > 0)
     surprise = np.asarray(game.surprise).astype(np.float16).astype(float)
@@ -318,7 +312,7 @@ def weights_of(game: FinishedGame, share: float) -> list[float]:
 
 
 def assert_drawn_by(dataset: Dataset, weights: dict[Any, float], size: int = 20_000) -> None:
-    """Compare a sample with what is expected, within five standard deviations of a count."""
+    """Assert that counts in a sample are within five standard deviations of expectation."""
     batch = dataset.sample(size, np.random.default_rng(1), augment=False)
     keys, counts = np.unique(np.stack([batch["game"], batch["ply"]], 1), axis=0, return_counts=True)
     seen = {(int(game), int(ply)): int(n) for (game, ply), n in zip(keys, counts, strict=True)}
@@ -329,7 +323,7 @@ def assert_drawn_by(dataset: Dataset, weights: dict[Any, float], size: int = 20_
 
 
 @pytest.mark.parametrize(("share", "full_only"), [(0.0, True), (0.5, False), (1.0, True)])
-def test_positions_are_drawn_by_their_surprise(
+def test_positions_are_sampled_by_surprise(
     share: float, full_only: bool, tmp_path: Path, rng: random.Random
 ) -> None:
     games = surprising(rng)
@@ -345,23 +339,23 @@ def test_positions_are_drawn_by_their_surprise(
     assert_drawn_by(pickle.loads(pickle.dumps(dataset)), weights)
 
 
-def test_weights_of_directories_and_moving_windows_hold(tmp_path: Path, rng: random.Random) -> None:
+def test_surprise_respects_weights_and_windows(tmp_path: Path, rng: random.Random) -> None:
     first, second = surprising(rng), surprising(rng, 6, first=100)
     paths = [
         write(tmp_path / str(i), TIC, PLAIN, games, surprise=True, positions=20)
         for i, games in enumerate((first, second))
     ]
     dataset = Dataset(paths, surprise_weight=0.5, full_only=False, weights=[1, 3], window=[5, None])
-    for kept in (first[-5:], first[-2:]):
+    for newest in (first[-5:], first[-2:]):
         weights = {}
-        for games, share in ((kept, 1), (second, 3)):
-            own = {(g.number, at): w for g in games for at, w in enumerate(weights_of(g, 0.5))}
-            weights |= {key: share * w / sum(own.values()) for key, w in own.items()}
+        for games, share in ((newest, 1), (second, 3)):
+            local = {(g.number, at): w for g in games for at, w in enumerate(weights_of(g, 0.5))}
+            weights |= {key: share * w / sum(local.values()) for key, w in local.items()}
         assert_drawn_by(dataset, weights)
         dataset.set_window([2, None])
 
 
-def test_recorded_surprise_is_in_rows_files_and_the_format(
+def test_recorded_surprise_appears_in_rows_files_and_format(
     tmp_path: Path, rng: random.Random
 ) -> None:
     games = surprising(rng)
@@ -404,15 +398,17 @@ def test_self_play_records_the_divergence_from_the_priors(tmp_path: Path) -> Non
     assert dataset.sample(5, np.random.default_rng(0))["planes"].shape[0] == 5
 
 
-@pytest.mark.parametrize(("before", "said"), [(False, "lacks"), (True, "has")])
-def test_a_directory_keeps_to_what_it_records(before: bool, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("before", "verb"), [(False, "does not record"), (True, "records")])
+def test_a_directory_cannot_mix_data_with_and_without_surprise(
+    before: bool, verb: str, tmp_path: Path
+) -> None:
     search = pyengine.SearchConfig(simulations=10, threads=1)
     config = pyengine.SelfPlayConfig(search=search, record_surprise=before)
     arguments: Any = {"games": 2, "out": tmp_path / "data"}
     pyengine.selfplay("tic_tac_toe", "uniform", config=config, **arguments)
     other = config.replace(record_surprise=not before)
-    with pytest.raises(ConfigError, match=rf"its data {said} surprise .*: write to another"):
+    with pytest.raises(ConfigError, match=rf"data {verb} surprise: use another directory"):
         pyengine.selfplay("tic_tac_toe", "uniform", config=other, **arguments)
     games: list[FinishedGame] = []
     SelfPlayer("tic_tac_toe", "uniform", other).run(2, games.extend)
-    assert all(game.surprise is not None for game in games)  # whether it is recorded or not
+    assert all(game.surprise is not None for game in games)  # even if it is not recorded

@@ -1,4 +1,4 @@
-"""The writer of shards: what is on disk, and what a crash or a full disk costs."""
+"""ShardWriter: the files on disk, and the effects of a crash or a full disk."""
 
 from __future__ import annotations
 
@@ -36,18 +36,16 @@ from pyengine.data import (
 
 
 def add_all(writer: ShardWriter, games: list[Any]) -> None:
-    """Hand games over."""
     for game in games:
         writer.add(game)
 
 
 def manifest(directory: Path) -> dict[str, Any]:
-    """Return the manifest as plain values."""
     values: dict[str, Any] = json.loads((directory / "manifest.json").read_text())
     return values
 
 
-def test_a_shard_is_a_numpy_file_of_the_documented_records(
+def test_a_shard_is_a_numpy_file_with_the_documented_records(
     rng: random.Random, tmp_path: Path
 ) -> None:
     resigned = finished(TIC, PLAIN, 7, rng, resigned=1, full=0.5)
@@ -76,7 +74,7 @@ def test_a_shard_is_a_numpy_file_of_the_documented_records(
     assert all_rows(tmp_path)["decided"].tolist() == [True] * (len(rows) - 3) + [False] * 3
 
 
-def test_the_manifest_says_what_there_is_and_how_it_came_about(
+def test_the_manifest_describes_the_shards_and_their_origin(
     rng: random.Random, tmp_path: Path
 ) -> None:
     games = some(rng, 6)
@@ -101,12 +99,12 @@ def test_the_manifest_says_what_there_is_and_how_it_came_about(
     Dataset(tmp_path).verify()
 
 
-def test_a_full_search_that_teaches_the_value_alone_is_kept_for_that(
+def test_a_full_search_may_be_a_target_for_the_value_only(
     rng: random.Random, tmp_path: Path
 ) -> None:
     game = finished(TIC, PLAIN, 0, rng, full=0.6)
     taught = np.arange(len(game.full), dtype=np.uint8) % 2
-    visits = game.visits * taught[:, None]  # which the others need not have
+    visits = game.visits * taught[:, None]  # the other rows need no visits
     write(tmp_path, TIC, PLAIN, [dataclasses.replace(game, taught=taught, visits=visits)])
     flags = np.load(tmp_path / "shard-000000.npy")["flags"]
     np.testing.assert_array_equal(flags & FULL_SEARCH, game.full)
@@ -116,7 +114,7 @@ def test_a_full_search_that_teaches_the_value_alone_is_kept_for_that(
     np.testing.assert_allclose(rows["policy"].sum(1), rows["full"], rtol=1e-6)
 
 
-def test_a_shard_closes_when_it_is_old(
+def test_a_shard_is_closed_after_ten_seconds(
     rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
@@ -130,7 +128,7 @@ def test_a_shard_closes_when_it_is_old(
             assert (len(writer.shards), writer.games) == (closed, 1)
 
 
-def test_games_longer_than_a_shard_or_without_positions_are_in_the_list(
+def test_games_longer_than_a_shard_or_without_positions_are_listed(
     rng: random.Random, tmp_path: Path
 ) -> None:
     write(tmp_path / "long", TIC, PLAIN, some(rng, 3), positions=2)
@@ -142,7 +140,7 @@ def test_games_longer_than_a_shard_or_without_positions_are_in_the_list(
     assert np.load(file)["planes"].shape == (0, 3, 3, 3)
 
 
-def test_a_directory_goes_on_after_its_last_shard(rng: random.Random, tmp_path: Path) -> None:
+def test_a_writer_continues_after_the_last_shard(rng: random.Random, tmp_path: Path) -> None:
     write(tmp_path, TIC, PLAIN, some(rng, 2), configuration={"seed": 1}, model_sha256="aa")
     write(tmp_path, TIC, PLAIN, some(rng, 3, first=2), model_sha256="bb")
     values = manifest(tmp_path)
@@ -151,7 +149,7 @@ def test_a_directory_goes_on_after_its_last_shard(rng: random.Random, tmp_path: 
     assert sorted({int(row["game"]) for row in Dataset(tmp_path)}) == [0, 1, 2, 3, 4]
 
 
-def test_numbers_of_games_go_on_after_the_largest(rng: random.Random, tmp_path: Path) -> None:
+def test_game_numbers_continue_after_the_largest(rng: random.Random, tmp_path: Path) -> None:
     with ShardWriter(tmp_path, TIC, PLAIN, positions=1) as writer:
         assert writer.next_number == 0
         for number in (3, 9, 4):
@@ -161,7 +159,7 @@ def test_numbers_of_games_go_on_after_the_largest(rng: random.Random, tmp_path: 
         assert writer.next_number == 10
 
 
-def test_a_directory_knows_what_its_newest_games_that_were_played_on_say(
+def test_played_on_returns_the_lowest_values_of_the_newest_games(
     rng: random.Random, tmp_path: Path
 ) -> None:
     games = some(rng, 30)
@@ -192,16 +190,16 @@ def test_another_game_spec_or_writer_is_refused(rng: random.Random, tmp_path: Pa
     ShardWriter(tmp_path, TIC, PLAIN).close()
 
 
-def test_a_directory_that_is_refused_has_no_new_file(tmp_path: Path) -> None:
+def test_a_refused_directory_gets_no_new_file(tmp_path: Path) -> None:
     foreign = tmp_path / "shard-000003.npy"
-    foreign.write_bytes(b"of somebody else")
+    foreign.write_bytes(b"foreign")
     with pytest.raises(DataError, match="is not in"):
         ShardWriter(tmp_path, TIC, PLAIN)
     assert list(tmp_path.iterdir()) == [foreign]
 
 
 def crash_at(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Let the process die where this file would be written."""
+    """Simulate a crash while the named file is written."""
     real = files.write_durably
 
     def write_durably(path: Path, parts: Any) -> Any:
@@ -215,11 +213,11 @@ def crash_at(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "kept"),
+    ("at", "remaining"),
     [("shard-000001.games.jsonl", 1), ("shard-000001.npy", 1), ("manifest.json", 2)],
 )
 def test_a_crash_between_two_files_leaves_a_directory_that_opens(
-    at: str, kept: int, rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    at: str, remaining: int, rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, TIC, PLAIN, some(rng, 1))
     writer = ShardWriter(tmp_path, TIC, PLAIN)
@@ -228,18 +226,18 @@ def test_a_crash_between_two_files_leaves_a_directory_that_opens(
         crash_at(patch, at)
         with pytest.raises(KeyboardInterrupt):
             writer.flush()
-    writer._lock.close()  # as after kill -9
+    writer._lock.close()  # simulates kill -9
     if at != "manifest.json":
         assert Dataset(tmp_path).games == 1
     (tmp_path / "shard-000009.npy.tmp").write_bytes(b"half")
     ShardWriter(tmp_path, TIC, PLAIN).close()
-    assert Dataset(tmp_path, verify=True).games == kept
-    assert len(manifest(tmp_path)["shards"]) == kept
+    assert Dataset(tmp_path, verify=True).games == remaining
+    assert len(manifest(tmp_path)["shards"]) == remaining
     assert not list(tmp_path.glob("*.tmp"))
-    assert len(list(tmp_path.glob("shard-*"))) == 2 * kept
+    assert len(list(tmp_path.glob("shard-*"))) == 2 * remaining
 
 
-def test_a_shard_that_is_unlisted_and_damaged_is_named(rng: random.Random, tmp_path: Path) -> None:
+def test_the_error_names_an_unlisted_damaged_shard(rng: random.Random, tmp_path: Path) -> None:
     write(tmp_path, TIC, PLAIN, some(rng, 3), positions=2)
     values = manifest(tmp_path)
     listed = json.dumps({**values, "shards": values["shards"][:2]})
@@ -282,7 +280,7 @@ def test_a_full_disk_names_the_shard_and_loses_nothing(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a small tmpfs")
-def test_a_disk_that_is_really_full_keeps_what_is_on_it(rng: random.Random, tmp_path: Path) -> None:
+def test_files_on_a_full_disk_stay_valid(rng: random.Random, tmp_path: Path) -> None:
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)], capture_output=True
     )
@@ -306,7 +304,7 @@ def test_a_disk_that_is_really_full_keeps_what_is_on_it(rng: random.Random, tmp_
 _ENDLESS = """
 import os, random, sys
 from pathlib import Path
-os.fsync = lambda number: None  # the machine goes on
+os.fsync = lambda number: None  # only the process dies
 sys.path.insert(0, sys.argv[2])
 from data_games import PLAIN, TIC, some
 from pyengine.data import ShardWriter
@@ -320,7 +318,7 @@ with ShardWriter(Path(sys.argv[1]), TIC, PLAIN, positions=64) as writer:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_kill_9_at_any_moment_costs_the_open_shard_at_most(
+def test_kill_9_at_any_moment_loses_at_most_the_open_shard(
     rng: random.Random, tmp_path: Path
 ) -> None:
     for _ in range(3):

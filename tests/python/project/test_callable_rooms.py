@@ -22,7 +22,7 @@ ORDERS = {
     "a lazy room first": "import pyengine.match.play as p; p.match; import pyengine",
     "a lazy room by its module": "import pyengine, pyengine.match.play; pyengine.match.play",
     "a lazy room by its use": "import pyengine; pyengine.match; import pyengine.match.play as p",
-    "an other room first": "import pyengine.data.writer, pyengine.selfplay.config",
+    "an other room first": "import pyengine.data.writer, pyengine.selfplay.player",
 }
 
 

@@ -1,4 +1,4 @@
-"""Game records of Go and Gomoku in SGF, as programs and servers write them."""
+"""Game records of Go and Gomoku in SGF."""
 
 from pyengine.data.sgf.collection import SgfError
 from pyengine.data.sgf.read import read_sgf

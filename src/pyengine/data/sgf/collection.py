@@ -1,4 +1,4 @@
-"""The games of an SGF file, each parsed alone, so that a damaged one costs no other."""
+"""Splitting an SGF file into games, so that a damaged game does not affect the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyengine.base.extras import need
 from pyengine.data.sgf.encoding import FIRST_PROPERTY, to_utf8
 from pyengine.errors import DataError
 
-_ROOT = rb"(?:FF|GM|SZ|CA|AP|ST)"  # properties of a root alone
+_ROOT = rb"(?:FF|GM|SZ|CA|AP|ST)"  # properties that only a root node has
 
 _BEGIN = re.compile(rb"\(\s*(?:(?P<node>;)|" + FIRST_PROPERTY + rb"\s*\[)")
 _PART = re.compile(
@@ -22,12 +22,12 @@ _PART = re.compile(
     rb"|(?P<close>\))",
     re.DOTALL,
 )
-# A value that was cut off goes on to the end of the first value of the next game.
+# A truncated value extends to the end of the first value of the next game.
 _SWALLOWED = re.compile(rb"\(\s*;\s*" + FIRST_PROPERTY + rb"\s*\[[^][]*\Z")
 
 
 class SgfError(DataError):
-    """A game record that cannot be used: a reason that can be counted, and what was read."""
+    """An unusable game record: a reason, which is counted, and details."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -37,14 +37,13 @@ class SgfError(DataError):
 
 @dataclass(frozen=True)
 class SgfTree:
-    """A game of a file.
+    """A game in a file.
 
     Attributes:
-        number: of the game in the file, from 1; 0 of the only game.
-        tree: sgfmill's Coarse_game_tree, its values in UTF-8; None for a damaged game.
-        error: what is wrong with a damaged game.
-        notes: by reason, what is unusual and was accepted; that of the whole file is at its first
-            game.
+        number: number of the game in the file, from 1; 0 if it is the only one.
+        tree: sgfmill's Coarse_game_tree with values in UTF-8; None for a damaged game.
+        error: set for a damaged game.
+        notes: unusual properties by reason; the first game also has those of the whole file.
     """
 
     number: int
@@ -54,12 +53,12 @@ class SgfTree:
 
 
 def grammar() -> Any:
-    """Return ``sgfmill.sgf_grammar``. Raises EngineError that names the extra ``sgf``."""
+    """Return ``sgfmill.sgf_grammar``. Raises EngineError without the extra ``sgf``."""
     return need("sgfmill.sgf_grammar", "sgf")
 
 
 def read_collection(content: bytes) -> Iterator[SgfTree]:
-    """Read the games of a file in one pass; a file without games yields one error."""
+    """Yield the games of a file in one pass; a file without games yields one error."""
     sgf = grammar()
     data, notes = to_utf8(content)
     number = at = 0
@@ -89,24 +88,24 @@ def read_collection(content: bytes) -> Iterator[SgfTree]:
 
 
 def _unexpected(text: bytes) -> str:
-    """Return what sgfmill stops at in a game, such as a bracket that is not escaped; else ""."""
+    """Describe the text at which sgfmill stops, such as an unescaped bracket; "" if none."""
     rest = text[grammar().tokenise(text)[1] :].strip()
     return f"unexpected {short_repr(rest[:40].decode(errors='replace'))}" if rest else ""
 
 
 def _end(data: bytes, start: int) -> tuple[int, str | None]:
-    """Return the end of the game that begins at ``start``, and what is wrong if it is cut off."""
+    """Return the end of the game that begins at ``start``, and a problem if it is truncated."""
     depth = 0
     for part in _PART.finditer(data, start):
         if (value := part["value"]) is not None:
             if b"(" in value and (next_game := _SWALLOWED.search(value)):
-                return part.start("value") + next_game.start(), "cut off, the next game follows"
+                return part.start("value") + next_game.start(), "truncated, the next game follows"
         elif part["close"]:
             depth -= 1
             if depth == 0:
                 return part.end(), None
         elif part["root"] and depth > 0:
-            return part.start(), "cut off, the next game follows"
+            return part.start(), "truncated, the next game follows"
         else:
             depth += 1
-    return len(data), "cut off at the end of the file"
+    return len(data), "truncated at the end of the file"

@@ -1,4 +1,4 @@
-"""SGF files as UTF-8, decoded by the encoding that they name (CA) or by the likeliest one."""
+"""Conversion of SGF files to UTF-8, from the encoding in CA or the most likely one."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 
-#: Python's codec for a name in CA, if it is not the codec of that name: a superset, since programs
-#: write GB2312 and Shift_JIS and mean the code pages of Windows.
+#: Python's codecs for names in CA. They are supersets, since programs that write GB2312 or
+#: Shift_JIS mean the Windows code pages.
 _CODECS = {
     **dict.fromkeys(("gb2312", "gbk", "gb", "cp936", "xgbk", "euccn"), "gb18030"),
     **dict.fromkeys(("shiftjis", "sjis", "xsjis", "windows31j", "ms932"), "cp932"),
@@ -25,9 +25,8 @@ _CODECS = {
     **dict.fromkeys(("iso88591", "latin1", "ansi"), "cp1252"),
 }
 
-#: The encodings of files that name none, and the characters that are frequent in each: Hangul, GB
-#: 2312 and JIS level 1, kana, frequent Big5. Of two that fit as well, the earlier is taken, and
-#: cp1252 last.
+#: Candidates for files without CA, in order of preference, with the frequent characters of each:
+#: Hangul, GB 2312 and JIS level 1, kana, frequent Big5. The last candidate is cp1252.
 _FREQUENT = {
     "utf-8": rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}",
     "cp949": rb"[\xa1-\xa3\xb0-\xc8][\xa1-\xfe]",
@@ -39,16 +38,16 @@ _FREQUENT = {
 _OTHER = rb"[\x80-\xff][\x40-\xff]|[\x80-\xff]"
 _CANDIDATES = (*_FREQUENT, "cp1252")
 
-# Text of one byte per character: the words, and the characters beside them that are usual.
+# Text in single-byte encodings: words, and characters that are usual beside them.
 _WORD = re.compile(r"[^\W\d_]+\\?")
 _ODD_LATIN = re.compile("[\xc0-\xff]{2}|ƒ")  # accented letters stand alone
 _QUOTED = re.compile(r"[“„«]([^“„«”»\]\\]*)[”“»]")
 _USUAL = re.compile(r"(?<=[A-Za-z])’(?=[a-z])|(?<=\d)[½¼¾°ºª²³]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
-_PRIVATE_USE = re.compile("[\ue000-\uf8ff]")  # what code pages have in place of no character
+_PRIVATE_USE = re.compile("[\ue000-\uf8ff]")  # code pages map undefined bytes to these
 
-#: Properties with which a game begins.
+#: Properties that may come first in a game.
 FIRST_PROPERTY = rb"(?:FF|GM|SZ|CA|AP|ST|GN|EV|RO|DT|PC|P[BW]|[BW]R|RE|KM|RU|HA|TM|US|SO|GC)"
 
 _CA = re.compile(rb"(?<![A-Z])C[a-z]*A[a-z]*\s*\[\s*([\w.:+-]*)\s*\]")
@@ -60,11 +59,11 @@ _ASCII = (
 
 
 def to_utf8(content: bytes) -> tuple[bytes, dict[str, str]]:
-    """Return the content of a file in UTF-8, and by reason what is unusual about its encoding.
+    """Return the content of a file in UTF-8, and notes on its encoding by reason.
 
-    The content is decoded before it is parsed, since the second byte of a character may be a
-    backslash or a bracket. Every game of a collection may name its own encoding; one that names
-    none has that of the game before it, if it fits.
+    The content is decoded before parsing, since the second byte of a character may be a backslash
+    or a bracket. Each game of a collection may name an encoding in CA. A game without CA has the
+    encoding of the previous game if it fits.
     """
     for mark, codec in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
@@ -78,7 +77,7 @@ def to_utf8(content: bytes) -> tuple[bytes, dict[str, str]]:
 
 
 def _by_encoding(content: bytes) -> list[tuple[bytes, str | None]]:
-    """Cut the content at each game that names another encoding than the one before."""
+    """Split the content at each game that names an encoding different from the previous one."""
     named = [(match.start(), match[1].decode()) for match in _CA.finditer(content) if match[1]]
     if len({name.lower() for _, name in named}) < 2:
         return [(content, named[0][1] if named else None)]
@@ -90,7 +89,7 @@ def _by_encoding(content: bytes) -> list[tuple[bytes, str | None]]:
 
 
 def _part(content: bytes, name: str | None, notes: dict[str, str]) -> bytes:
-    """Decode a part of a file by the encoding that it names, or by the likeliest one."""
+    """Decode a part of a file with the encoding in CA, or the most likely one."""
     if content.isascii():
         return content
     named = None if name is None else _codec(name)
@@ -101,18 +100,18 @@ def _part(content: bytes, name: str | None, notes: dict[str, str]) -> bytes:
     elif named is None:
         notes["an unknown encoding (CA)"] = f"CA[{name}], read as {used}"
     elif used != named:
-        notes["another encoding than CA says"] = f"CA[{name}], read as {used}"
+        notes["encoding differs from CA"] = f"CA[{name}], read as {used}"
     texts = [piece.decode(codec, "replace") for piece, codec in pieces]
     notes.update(_replaced("".join(texts), used))
     return "".join(texts).encode()
 
 
 def _decodable(content: bytes, named: str | None) -> list[tuple[bytes, str]]:
-    """Return the content with its encoding; game by game if the games differ in it."""
+    """Return the content with its encoding, split by game if the encodings differ."""
     codec = _likeliest(content, named)
     starts = [match.start() for match in _GAME.finditer(content)][1:]
     games = [content[start:end] for start, end in pairwise([0, *starts, len(content)])]
-    single = codec == named and _is_single_byte(codec)  # fits any content
+    single = codec == named and _is_single_byte(codec)  # decodes any content
     if _fits(content, codec) and not single:
         codecs_of_games = ["utf-8" if _is_utf8(game, codec) else codec for game in games]
     elif named is not None:
@@ -130,17 +129,17 @@ def _likeliest(content: bytes, named: str | None) -> str:
     if not _fits(content, named):
         return _best(content, (named, *_CANDIDATES))
     if _is_single_byte(named):
-        return _best(content, (named, *(one for one in _FREQUENT if _fits(content, one))))
+        return _best(content, (named, *(codec for codec in _FREQUENT if _fits(content, codec))))
     return "utf-8" if _is_utf8(content, named) else named
 
 
 def _is_utf8(content: bytes, codec: str) -> bool:
-    """Return whether content is UTF-8, whose bytes are hardly ever valid by chance."""
+    """Return whether content is UTF-8; other text is hardly ever valid UTF-8 by chance."""
     return _fits(content, "utf-8") and _rare(content, codec) > 0
 
 
 def _best(content: bytes, candidates: Iterable[str]) -> str:
-    """Return the first of the encodings in which the fewest characters are rare."""
+    """Return the encoding with the fewest rare characters; the first one wins ties."""
     return min(candidates, key=lambda codec: _rare(content, codec) + (not _fits(content, codec)))
 
 
@@ -150,7 +149,7 @@ def _replaced(text: str, codec: str) -> dict[str, str]:
 
 
 def _codec(name: str) -> str | None:
-    """Return the codec of a name in CA; None if Python has no ASCII-compatible one of that name."""
+    """Return the codec for a name in CA; None if unknown or incompatible with ASCII."""
     bare = re.sub(r"[^a-z0-9]", "", name.lower())
     codec = _CODECS.get(bare, name)
     try:
@@ -173,7 +172,7 @@ def _is_single_byte(codec: str) -> bool:
 
 
 def _rare(content: bytes, codec: str) -> int:
-    """Count the characters that are not frequent in an encoding."""
+    """Count the infrequent characters of an encoding."""
     if codec not in _FREQUENT and _is_single_byte(codec):
         return _rare_letters(content.decode(codec, "replace"))
     frequent = _FREQUENT.get(codec, rb"(?!)")
@@ -181,7 +180,7 @@ def _rare(content: bytes, codec: str) -> int:
 
 
 def _rare_letters(text: str) -> int:
-    """Count what is unusual in a text in Latin, Cyrillic or another alphabet."""
+    """Count the unusual letters in a text in Latin, Cyrillic or another alphabet."""
     text = _USUAL.sub("", _QUOTED.sub(r"\1", text))
     rare = len(_NOT_ASCII.findall(text))
     for word in _WORD.findall(text):
@@ -193,7 +192,7 @@ def _rare_letters(text: str) -> int:
         else:
             plain = word in (word.lower(), word.upper(), word.capitalize())
             odd = 0 if plain and len(letters) == len(word.rstrip("\\")) else len(letters)
-        if word.endswith("\\") and not word[-2].isascii():  # the end of two bytes
+        if word.endswith("\\") and not word[-2].isascii():  # probably half a two-byte character
             odd = max(odd, 1)
         rare -= len(letters) - odd
     return rare

@@ -1,4 +1,4 @@
-"""Reads SGF games: from the nodes of a main line to a record."""
+"""Reading SGF games: from the nodes of the main line to a record."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import os
 from pyengine.base.arguments import shortened
 from pyengine.base.files import path_of, read_limited, unread
 from pyengine.data.sgf.collection import SgfError, SgfTree, grammar, read_collection
-from pyengine.data.sgf.record import EXACT_RULES, SgfGame
-from pyengine.data.sgf.rules import GAME_NUMBERS
+from pyengine.data.sgf.record import EXACT_RULES, GAME_NUMBERS, SgfGame
 from pyengine.data.sgf.values import (
     COLOURS,
     Board,
@@ -27,11 +26,11 @@ from pyengine.errors import DataError
 
 
 def read_sgf(file: str | os.PathLike[str] | bytes) -> SgfGame:
-    """Return the first game of an SGF file, given by its path or content.
+    """Return the first game of an SGF file; ``file`` is its path or content.
 
     Raises:
-        DataError: the file cannot be read, or its first game is damaged or unclear; says why.
-        EngineError: sgfmill is missing; names the extra ``sgf``.
+        DataError: the file cannot be read, or its first game is damaged or unclear.
+        EngineError: sgfmill is missing; the message names the extra ``sgf``.
 
     Example:
         >>> from pyengine.data.sgf import read_sgf
@@ -54,24 +53,24 @@ def read_sgf(file: str | os.PathLike[str] | bytes) -> SgfGame:
 
 
 def first_game(content: bytes) -> SgfGame:
-    """Return the first game of a file's content. Raises SgfError if it is damaged."""
+    """Return the first game in the content of a file. Raises SgfError if it is damaged."""
     trees = read_collection(content)
     game = read_game(next(trees))
     others = sum(1 for _ in trees)
     if others:
-        game.notes["several games"] = f"the first of {others + 1}"
+        game.notes["several games"] = f"read the first of {others + 1}"
     return game
 
 
 def read_game(tree: SgfTree) -> SgfGame:
-    """Return the record of a tree. Raises SgfError if something in it is unclear."""
+    """Return the record of a tree. Raises SgfError if it is damaged or unclear."""
     if tree.error is not None:
         raise tree.error
     nodes: list[Properties] = list(grammar().main_sequence_iter(tree.tree))
     notes = dict(tree.notes)
 
     def text(name: str) -> str:
-        """Return the first text of the main line; the root need not have it."""
+        """Return the first value in the main line, which may be outside the root."""
         return next(filter(None, (text_of(node, name) for node in nodes if name in node)), "")
 
     number = text("GM") or "1"
@@ -89,7 +88,7 @@ def read_game(tree: SgfTree) -> SgfGame:
     if not is_usual(result_text):
         notes["a result in an unusual form"] = f"RE[{shortened(result_text)}]"
     if any("KM" in node for node in nodes) and not text("KM"):
-        notes["a komi that is not clear"] = "KM[]"
+        notes["unclear komi"] = "KM[]"
     return SgfGame(
         number=int(number),
         board=board,
@@ -110,22 +109,22 @@ def read_game(tree: SgfTree) -> SgfGame:
 
 
 class _MainLine:
-    """The set-up and the moves of a main line, as its nodes are read."""
+    """The set-up stones and moves of a main line, collected node by node."""
 
     def __init__(self, board: Board, notes: dict[str, str]) -> None:
         self.board = board
         self.notes = notes
         self.stones: dict[int, str] = {}
-        self.to_move = ""  # as PL says
+        self.to_move = ""  # from PL
         self.moves: list[tuple[int, int | None]] = []
         self.skipped = 0
         self.resignation: Result | None = None
         self.late_set_up = ""
 
     def add(self, node: Properties) -> None:
-        if "" in node:  # sgfmill drops small letters, as FF[3] asks for
+        if "" in node:  # sgfmill drops lowercase letters, per FF[3]
             value = shortened(node[""][0].decode())
-            raise SgfError("unreadable", f"[{value}] is of a property in small letters")
+            raise SgfError("unreadable", f"[{value}] belongs to a property in lowercase")
         for name, stone in (("AB", "X"), ("AW", "O"), ("AE", ".")):
             if name not in node:
                 continue
@@ -137,9 +136,7 @@ class _MainLine:
         if "PL" in node and not self.moves:
             self.to_move = text_of(node, "PL")[:1].upper()
             if self.to_move not in COLOURS:
-                self.notes["a player to move that is not clear"] = (
-                    f"PL[{shortened(text_of(node, 'PL'))}]"
-                )
+                self.notes["unclear player to move"] = f"PL[{shortened(text_of(node, 'PL'))}]"
         move = move_of(node)
         if move is not None:
             self._add_move(*move)
@@ -159,15 +156,15 @@ class _MainLine:
                 self.notes["a pass in an unusual form"] = f"{COLOURS[player]}[{shortened(value)}]"
 
     def place_first_moves(self, count: int) -> None:
-        """Turn the first moves, all of them Black's, into handicap stones."""
+        """Turn the first moves, which are all Black's, into handicap stones."""
         self.stones = {point: "X" for _, point in self.moves[:count] if point is not None}
         del self.moves[:count]
         self.skipped = count
 
     def player_at_start(self) -> int:
-        """Return who is to move at the start.
+        """Return the player to move at the start.
 
-        That is the player of the first move, else who PL names, else White after a handicap.
+        This is the player of the first move, else the one in PL, else White after a handicap.
         """
         stones = [stone for stone in self.stones.values() if stone != "."]
         named = COLOURS.index(self.to_move) if self.to_move in COLOURS else None
@@ -177,11 +174,11 @@ class _MainLine:
         if not stones and first == 1 and named != 1:
             raise SgfError("White begins", "move 1")
         if named not in (None, first):
-            self.notes["PL against the first move"] = f"PL[{self.to_move}]"
+            self.notes["PL contradicts the first move"] = f"PL[{self.to_move}]"
         return first
 
     def start(self, player: int) -> tuple[str, ...] | None:
-        """Return the rows of the position before the first move; None for the usual start."""
+        """Return the rows of the position before the first move; None for the standard start."""
         rows, columns = self.board
         points = [self.stones.get(point, ".") for point in range(rows * columns)]
         if player == 0 and set(points) == {"."}:
@@ -190,11 +187,11 @@ class _MainLine:
 
 
 def _handicap(text: str, line: _MainLine, notes: dict[str, str]) -> int:
-    """Return the handicap (HA); moves may be its stones."""
+    """Return the handicap (HA); its stones may be the first moves."""
     if not text:
         return 0
     if not text.isdecimal() or len(text) > 3:
-        notes["a handicap that is not clear"] = f"HA[{shortened(text)}]"
+        notes["unclear handicap"] = f"HA[{shortened(text)}]"
         return 0
     handicap = int(text)
     black = sum(stone == "X" for stone in line.stones.values())
@@ -209,5 +206,5 @@ def _handicap(text: str, line: _MainLine, notes: dict[str, str]) -> int:
         line.place_first_moves(handicap)
         notes["handicap stones as moves"] = f"HA[{text}]"
     elif black != handicap:
-        notes["another number of handicap stones"] = f"HA[{text}], {black} stones"
+        notes["handicap differs from the stones"] = f"HA[{text}], {black} stones"
     return handicap

@@ -1,19 +1,19 @@
-"""A game record in SGF: its main line, its properties and its replay."""
+"""SGF game records: main line, properties, replay, and the names of games and rules."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pyengine.base.arguments import shortened
 from pyengine.data.sgf.collection import SgfError
-from pyengine.data.sgf.rules import number_of, rules_params, same_params, same_rules
 from pyengine.data.sgf.values import Board, Result
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.game import Game, State, load_game
 
-#: A property of ours: the text of the game, since a usual name of rules does not say all of them.
+#: Private property with the text of the game, since the name of the rules is not precise enough.
 EXACT_RULES = "PYENGINE"
 
 
@@ -22,22 +22,22 @@ class SgfGame:
     """A game record.
 
     Attributes:
-        number: SGF's of the game (GM): 1 Go, 4 Gomoku and Renju.
+        number: number of the game in SGF (GM): 1 for Go, 4 for Gomoku and Renju.
         board: rows and columns.
-        komi: points (KM); None if there is none or it is unclear.
-        rules: their name (RU), or "".
-        handicap: stones (HA); 0 = none.
-        result: of RE, else of a resignation in the place of a move; None if unclear.
-        resignation: the result by a resignation in the place of a move.
-        result_text: RE as it is written.
+        komi: komi in points (KM); None if missing or unclear.
+        rules: name of the rules (RU), or "".
+        handicap: number of handicap stones (HA).
+        result: the result in RE, else from a resignation written as a move; None if unclear.
+        resignation: the result from a resignation written as a move.
+        result_text: RE as written in the file.
         start: rows of the position before the first move, top row first; None for an empty board
             with Black to move.
-        player: to move there, 0 or 1.
-        moves: the player and the action of each move of the main line, None for a pass.
-        skipped: moves of the main line before those, which place handicap stones.
-        exact_rules: the text of the game, if pyengine wrote the record.
-        notes: by reason, what is unusual and was accepted.
-        tree: sgfmill's Coarse_game_tree, its values in UTF-8.
+        player: player to move before the first move, 0 or 1.
+        moves: player and action of each move of the main line; the action is None for a pass.
+        skipped: number of earlier moves in the main line that place handicap stones.
+        exact_rules: the game as text, if pyengine wrote the record.
+        notes: unusual properties by reason.
+        tree: sgfmill's Coarse_game_tree with values in UTF-8.
     """
 
     number: int
@@ -57,11 +57,11 @@ class SgfGame:
     tree: Any
 
     def game(self, named: str = "go") -> Game:
-        """Return the game with the board, the komi and the rules of the record.
+        """Return the game with the board, komi and rules of the record.
 
         Raises:
             SgfError: the record is of another game.
-            ConfigError: its board or komi is out of the game's range.
+            ConfigError: the board or komi is out of range.
 
         """
         game = load_game(named)
@@ -84,12 +84,12 @@ class SgfGame:
         return loaded
 
     def check_number(self, game: Game) -> None:
-        """Raise SgfError unless the record is of a game."""
+        """Raise SgfError if the record is of another game."""
         if self.number != number_of(game):
             raise SgfError("another game", f"GM[{self.number}]")
 
     def check_board(self, game: Game) -> None:
-        """Raise SgfError unless the record has the board of a game."""
+        """Raise SgfError if the record has another board size."""
         rows, columns = game.board_shape
         if self.board != (rows, columns):
             raise SgfError(
@@ -98,7 +98,7 @@ class SgfGame:
             )
 
     def has_rules_of(self, game: Game) -> bool:
-        """Return whether the record has the rules of a game, or names none."""
+        """Return whether the record has the rules of ``game`` or no rules."""
         if not self.exact_rules:
             return not self.rules or same_rules(self.rules, game)
         try:
@@ -108,20 +108,20 @@ class SgfGame:
         return exact is not None and same_params(exact, game)
 
     def _exact_game(self, name: str) -> Game | None:
-        """Return the game whose text pyengine wrote; no text of a file loads other code."""
+        # The name is checked, so that a file cannot make this load other code.
         return load_game(self.exact_rules) if self.exact_rules.startswith(f"{name}(") else None
 
     def start_state(self, game: Game) -> State:
-        """Return the position before the first move. Raises SgfError if the rules forbid it."""
+        """Return the position before the first move. Raises SgfError if it is not allowed."""
         if self.start is None:
             return game.new_initial_state()
         try:
             return game.state_from_board(list(self.start), self.player)
         except ConfigError as error:
-            raise SgfError("a start that the rules do not allow", str(error)) from error
+            raise SgfError("start position not allowed", str(error)) from error
 
     def replay(self, game: Game) -> Replay:
-        """Play the main line. Moves after the game is over are dropped and noted.
+        """Play the main line. Moves after the end of the game are dropped and noted.
 
         Raises SgfError for another game or board, an illegal move, or a move out of turn.
         """
@@ -135,12 +135,12 @@ class SgfGame:
             if state.is_terminal():
                 break
             if player != state.current_player():
-                raise SgfError("somebody moves twice", f"move {number}")
+                raise SgfError("a player moves twice", f"move {number}")
             action = pass_action if move is None else move
             states.append(state.clone())
             try:
                 if action is None:
-                    raise IllegalActionError("a pass")
+                    raise IllegalActionError("the game has no pass")
                 state.apply_action(action)
             except IllegalActionError as error:
                 raise SgfError("illegal move", f"move {number}: {error}") from error
@@ -164,13 +164,13 @@ class SgfGame:
 
 @dataclass(frozen=True)
 class Replay:
-    """The main line of a record as it was played.
+    """The replayed main line of a record.
 
     Attributes:
-        states: before each move.
+        states: position before each move.
         actions: the moves.
         end: the last position.
-        notes: those of the record, and its differences from the game.
+        notes: notes of the record, and its differences from the game.
     """
 
     states: tuple[State, ...]
@@ -191,3 +191,80 @@ def _pass_action(game: Game) -> int | None:
 
 def _count(rows: Sequence[str]) -> int:
     return sum(stone != "." for row in rows for stone in row)
+
+
+# Names of games and rules
+
+#: Numbers of games in SGF (GM); 4 is Gomoku and Renju.
+_NUMBERS = {"go": 1, "gomoku": 4}
+GAME_NUMBERS = tuple(_NUMBERS.values())
+
+#: Superko and suicide by the names of area-scoring Go rules in RU. The Chinese rules forbid
+#: repetition; servers implement this as positional superko or as the simple ko rule.
+_GO: dict[str, tuple[str, bool]] = {
+    "Chinese": ("positional", False),
+    "Tromp-Taylor": ("positional", True),
+    "AGA": ("situational", False),
+    "NZ": ("situational", True),
+}
+_PARAMS = ("superko", "suicide", "rule", "win_length")
+_GO_NAMES = {rules: name for name, rules in _GO.items()} | {("simple", False): "Chinese"}
+_GOMOKU = ("freestyle", "standard", "renju")
+
+#: Other spellings of names, in lowercase letters only.
+_OTHER_NAMES = {
+    "cn": "chinese",
+    "chineseogs": "chinese",
+    "中国": "chinese",
+    "中國": "chinese",
+    "中国规则": "chinese",
+    "tt": "tromptaylor",
+    "newzealand": "nz",
+    "bga": "aga",
+    "french": "aga",
+}
+
+
+def check_in_sgf(game: str) -> None:
+    """Raise ConfigError unless SGF supports a game, given as text."""
+    if game.partition("(")[0] not in _NUMBERS:
+        raise ConfigError(f"SGF supports {' and '.join(_NUMBERS)}, got {game}")
+
+
+def number_of(game: Game) -> int:
+    """Return the number of a game in SGF. Raises ConfigError if SGF does not support it."""
+    check_in_sgf(str(game))
+    return _NUMBERS[game.name]
+
+
+def rules_name(game: Game) -> str:
+    """Return the usual name of a game's rules, or ""."""
+    if game.name == "gomoku":
+        return str(game.params["rule"]).capitalize()
+    return _GO_NAMES.get((str(game.params["superko"]), bool(game.params["suicide"])), "")
+
+
+def rules_params(name: str, game: Game) -> dict[str, Any] | None:
+    """Return the parameters for rules by their name; None if the game does not support them."""
+    known = _plain(name)
+    if game.name == "gomoku":
+        return {"rule": known} if known in _GOMOKU else None
+    for go_name, (superko, suicide) in _GO.items():
+        if known == _plain(go_name):
+            return {"superko": superko, "suicide": suicide}
+    return None
+
+
+def same_rules(name: str, game: Game) -> bool:
+    """Return whether a name in RU stands for a game's rules."""
+    return _plain(name) == _plain(rules_name(game))
+
+
+def same_params(one: Game, other: Game) -> bool:
+    """Return whether two games have the same rules; board and komi may differ."""
+    return all(one.params.get(name) == other.params.get(name) for name in _PARAMS)
+
+
+def _plain(name: str) -> str:
+    plain = re.sub(r"[\W\d_]|rules?$", "", name.strip().lower())
+    return _OTHER_NAMES.get(plain, plain)

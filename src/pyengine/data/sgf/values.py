@@ -1,4 +1,4 @@
-"""Values of SGF properties: text, points, sizes of boards, komi, results (RE)."""
+"""Values of SGF properties: text, points, board sizes, komi, results (RE)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from pyengine.base.arguments import shortened
 from pyengine.data.sgf.collection import SgfError, grammar
 
-#: The properties of a node by identifier, as sgfmill has them: raw values in UTF-8.
+#: The properties of a node by identifier: sgfmill's raw values in UTF-8.
 Properties: TypeAlias = Mapping[str, list[bytes]]
 
 #: Rows and columns.
@@ -26,36 +26,37 @@ _SIZE = re.compile(r"(\d{1,3})(?:\s*:\s*(\d{1,3}))?")
 
 
 def text_of(properties: Properties, name: str) -> str:
-    """Return the first value of a property without escapes; "" if there is none."""
+    """Return the first value of a property, unescaped, or ""."""
     values = properties.get(name)
     return "" if not values else str(grammar().simpletext_value(values[0]).decode().strip())
 
 
 def read_size(text: str) -> Board:
-    """Return the board of SZ: 19x19 by default, ``columns:rows`` if not square."""
+    """Return the board size in SZ: 19x19 by default; ``columns:rows`` if not square."""
     if not text:
         return 19, 19
     match = _SIZE.fullmatch(text)
     if match is None or int(match[1]) == 0 or int(match[2] or 1) == 0:
-        raise SgfError("unreadable", f"SZ[{shortened(text)}] is no size of a board")
+        raise SgfError("unreadable", f"SZ[{shortened(text)}] is not a board size")
     return int(match[2] or match[1]), int(match[1])
 
 
 def read_komi(text: str, notes: dict[str, str]) -> float | None:
-    """Return the komi of KM in points; None if it is unclear. What is unusual is noted.
+    """Return the komi in KM in points; None if it is unclear. Adds unusual forms to ``notes``.
 
-    Fox writes a hundred times the komi. A komi with a quarter is in Chinese stones, two points.
+    The Fox server writes 100 times the komi. A komi with a quarter counts Chinese stones, which are
+    worth two points.
     """
     sign, digits = (-1.0, text[1:]) if text.startswith("-") else (1.0, text)
     value, in_stones = read_number(digits) or (None, False)
     if value is None:
-        notes["a komi that is not clear"] = f"KM[{shortened(text)}]"
+        notes["unclear komi"] = f"KM[{shortened(text)}]"
         return None
     komi = value / 100 if value >= 100 and value.is_integer() else value
     if in_stones or (2 * komi) % 1 == 0.5:
         komi *= 2
     if (2 * komi) % 1 != 0:
-        notes["a komi that is not clear"] = f"KM[{shortened(text)}]"
+        notes["unclear komi"] = f"KM[{shortened(text)}]"
         return None
     if not re.fullmatch(r"\d+(\.\d*)?|\.\d+", digits) or komi != value:
         notes["a komi in an unusual form"] = f"KM[{shortened(text)}], read as {sign * komi:g}"
@@ -63,18 +64,18 @@ def read_komi(text: str, notes: dict[str, str]) -> float | None:
 
 
 def move_of(properties: Properties) -> tuple[int, str] | None:
-    """Return who moves in a node, 0 or 1, and the value; None without a move."""
+    """Return the player (0 or 1) and value of a node's move; None without a move."""
     moves = [
-        (player, one) for player, name in enumerate(COLOURS) for one in properties.get(name, ())
+        (player, value) for player, name in enumerate(COLOURS) for value in properties.get(name, ())
     ]
     if len(moves) > 1:
-        shown = " ".join(f"{COLOURS[player]}[{one.decode()}]" for player, one in moves)
-        raise SgfError("several moves in a node", shortened(shown))
+        text = " ".join(f"{COLOURS[player]}[{value.decode()}]" for player, value in moves)
+        raise SgfError("several moves in a node", shortened(text))
     return (moves[0][0], moves[0][1].decode()) if moves else None
 
 
 def read_move(text: str, board: Board) -> int | None:
-    """Return the action of a move, row * columns + column; None for a pass, in any form."""
+    """Return the action of a move, row * columns + column; None for a pass."""
     bare = text.strip()
     if bare.lower() in ("", "pass") or (bare == _PASS_OF_FF3 and max(board) <= 19):
         return None
@@ -86,7 +87,9 @@ def point_of(text: str, board: Board) -> int:
     rows, columns = board
     column, row = map(_LETTERS.find, text) if len(text) == 2 else (-1, -1)
     if not (0 <= row < rows and 0 <= column < columns):
-        raise SgfError("unreadable", f"[{shortened(text)}] is no point of a {rows}x{columns} board")
+        raise SgfError(
+            "unreadable", f"[{shortened(text)}] is not a point on a {rows}x{columns} board"
+        )
     return row * columns + column
 
 
@@ -126,14 +129,14 @@ _REMARK = re.compile(r"\{([^{}]*)\}|\(([^()]*)\)")
 
 @dataclass(frozen=True)
 class Result:
-    """A result that is clear.
+    """The result of a game.
 
     Attributes:
         winner: 0 or 1; None for a draw.
-        how: ``"score"``, also without a margin; ``"resign"``; ``"late"``: by time or forfeit, so
-            that the last position does not say who would have won.
-        margin: of a win by score, if the file has it.
-        unit: of the margin. Chinese scores are in stones; a stone is two points.
+        how: ``"score"``, even without a margin; ``"resign"``; or ``"late"``: by time or forfeit,
+            so that the last position does not show who was ahead.
+        margin: margin of a win by score, if known.
+        unit: unit of the margin. Chinese scores are in stones; a stone is worth two points.
     """
 
     winner: int | None
@@ -142,7 +145,7 @@ class Result:
     unit: Literal["points", "stones"] = "points"
 
     def __str__(self) -> str:
-        """Return the result as SGF has it; a late one is T."""
+        """Return the result in the form of RE; a late one is written as T."""
         if self.winner is None:
             return "0"
         end = {"resign": "R", "late": "T"}.get(self.how)
@@ -151,14 +154,14 @@ class Result:
 
 
 def is_usual(text: str) -> bool:
-    """Return whether a result has the form of FF[4]."""
+    """Return whether a result has the form specified by FF[4]."""
     return _USUAL.fullmatch(text) is not None
 
 
 def read_result(text: str) -> Result | None:
-    """Return the result in a text of any case; None if it is unclear."""
+    """Parse a result, ignoring case; None if it is unclear."""
     plain = " ".join(unicodedata.normalize("NFKC", text).upper().split())
-    remarks = [one or other for one, other in _REMARK.findall(plain)]
+    remarks = [braced or parenthesized for braced, parenthesized in _REMARK.findall(plain)]
     plain = _REMARK.sub("", plain).strip()
     won = _WINNER.match(plain)
     if won is None:
@@ -180,7 +183,7 @@ def read_result(text: str) -> Result | None:
 
 
 def read_number(text: str) -> tuple[float, bool] | None:
-    """Return a number, and whether it counts stones and not points; None for other text."""
+    """Return a number, and whether its unit is stones instead of points; None for other text."""
     match = _SCORE.fullmatch(unicodedata.normalize("NFKC", text).upper().strip())
     if match is None or not (match["whole"] or match["top"] or match["half"]):
         return None

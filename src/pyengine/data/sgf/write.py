@@ -1,4 +1,4 @@
-"""Writes games as SGF: new ones, and continuations of a record with all that it holds."""
+"""Writing games as SGF: new games, and continuations of a record."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from pyengine._core import __version__
 from pyengine.data.sgf.collection import SgfError, grammar
-from pyengine.data.sgf.record import EXACT_RULES, SgfGame
-from pyengine.data.sgf.rules import number_of, rules_name
+from pyengine.data.sgf.record import EXACT_RULES, SgfGame, number_of, rules_name
 from pyengine.data.sgf.values import COLOURS, Board, move_of, read_move
 from pyengine.errors import ConfigError
 from pyengine.games.game import State
@@ -16,17 +15,17 @@ from pyengine.games.game import State
 _OF_ROOTS = ("AP", "CA", "FF", "GM", "ST", "SZ")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
-#: A player, and an action or None for a pass.
+#: A player, and an action (None for a pass).
 _Move: TypeAlias = tuple[int, int | None]
 
 
 class _Node:
-    """A node of the tree that is written; its first child is the main line."""
+    """A node of the tree to write; its first child continues the main line."""
 
     def __init__(self, properties: Mapping[str, list[bytes]]) -> None:
-        # sgfmill drops small letters, so a name that has no others is empty.
+        # sgfmill drops lowercase letters, so a lowercase name becomes empty.
         self.properties = {name: values for name, values in properties.items() if name}
-        self._children: list[_Node] = []  # the name that sgfmill's make_tree() uses
+        self._children: list[_Node] = []  # sgfmill's make_tree() uses this name
 
     @property
     def children(self) -> list[_Node]:
@@ -36,7 +35,7 @@ class _Node:
         self.properties[name] = [grammar().escape_text(text.encode())]
 
     def move(self, board: Board) -> _Move | None:
-        """The move of the node; None without one that can be read."""
+        """Return the move of the node; None if missing or unreadable."""
         try:
             move = move_of(self.properties)
             return None if move is None else (move[0], read_move(move[1], board))
@@ -44,11 +43,11 @@ class _Node:
             return None
 
     def has_move(self) -> bool:
-        """Whether there is a move, or what stands in the place of one."""
+        """Return whether there is a move, readable or not, or a resignation."""
         return any(name in self.properties for name in COLOURS)
 
     def main_line(self) -> Iterator[_Node]:
-        """This node, its first child, and so on."""
+        """Yield this node, its first child, and so on."""
         node = self
         yield node
         while node.children:
@@ -56,7 +55,7 @@ class _Node:
             yield node
 
     def before_move(self) -> _Node | None:
-        """The node of the main line, from this one on, before the next move or resignation."""
+        """Return the last node of the main line before the next move or resignation."""
         line = (node for node in self.main_line() if node.children)
         return next((node for node in line if node.children[0].has_move()), None)
 
@@ -73,18 +72,18 @@ def write_sgf(
     """Return a game as SGF.
 
     Args:
-        start: where it begins, without moves before it.
+        start: the start position, without moves before it.
         actions: the moves.
-        result: as in RE; "" while the game goes on. If a record's game is over and unchanged, its
-            own result stands, which may count dead stones.
-        texts: other properties of the root, such as DT. They do not replace those of the record,
-            and are left out if its game is unchanged.
-        comments: by the number of moves before a position; a comment stands at the move made there.
-        record: a record that this game continues, from the same start. All that it holds is
-            written. If the game leaves its main line, the game becomes the main line and the moves
-            of the record a variation.
+        result: text for RE; "" if the game is not over. If the game of a record is over and
+            unchanged, its result is retained, which may account for dead stones.
+        texts: other properties of the root, such as DT. They do not replace properties of the
+            record, and are left out if its game is unchanged.
+        comments: comments by ply; a comment is attached to the move made from that position.
+        record: a record that this game continues, from the same start. All its content is written.
+            If the game leaves its main line, the game becomes the main line and the moves of the
+            record become a variation.
 
-    Raises ConfigError for a game or a start that SGF does not have.
+    Raises ConfigError if SGF does not support the game or the start.
     """
     number_of(start.game)
     root = _Node({}) if record is None else _tree_of(record)
@@ -99,12 +98,12 @@ def write_sgf(
         if comments is not None and ply in comments:
             node.set("C", comments[ply])
     if not unchanged and (ahead := node.before_move()) is not None:
-        ahead.children.insert(0, _Node({}))  # the main line ends here; what follows is a variation
+        ahead.children.insert(0, _Node({}))  # ends the main line here
     _describe(root, start, record)
     if record is not None and unchanged:
-        own = record.result_text or str(record.resignation or "")
-        result = own or result if end.is_terminal() else result or own
-        unchanged = end.is_terminal() or result == own
+        recorded = record.result_text or str(record.resignation or "")
+        result = recorded or result if end.is_terminal() else result or recorded
+        unchanged = end.is_terminal() or result == recorded
     _set_result(root, result)
     for name, text in (texts or {}).items():
         if not unchanged and not any(name in node.properties for node in root.main_line()):
@@ -124,16 +123,16 @@ def _line(start: State, actions: Sequence[int]) -> tuple[list[_Move], State]:
 
 
 def _tree_of(record: SgfGame) -> _Node:
-    """Return the nodes of a record; a move in its root goes to a node of its own.
+    """Return the nodes of a record; a move in the root moves to a new node.
 
-    Only the root keeps properties of a root, which :func:`_describe` sets.
+    Root properties are dropped from all other nodes; :func:`_describe` sets those of the root.
     """
     root = _Node(record.tree.sequence[0])
 
     def build(_parent: _Node, properties: Mapping[str, list[bytes]]) -> _Node:
         return _Node({name: properties[name] for name in properties if name not in _OF_ROOTS})
 
-    grammar().make_tree(record.tree, root, build, lambda parent, one: parent.children.append(one))
+    grammar().make_tree(record.tree, root, build, lambda parent, node: parent.children.append(node))
     if root.has_move():
         first = _Node(
             {name: root.properties.pop(name) for name in COLOURS if name in root.properties}
@@ -144,7 +143,7 @@ def _tree_of(record: SgfGame) -> _Node:
 
 
 def _start_node(root: _Node, skipped: int) -> _Node:
-    """Return the node of the position before the first move, set-up and handicap included."""
+    """Return the node before the first move, after set-up and handicap stones."""
     node = root
     for _ in range(skipped):
         node = (node.before_move() or node).children[0]
@@ -152,20 +151,20 @@ def _start_node(root: _Node, skipped: int) -> _Node:
 
 
 def _follow(node: _Node, move: _Move, board: Board) -> _Node:
-    """Return the node of a move after a node: of the main line, of a variation, or a new one."""
+    """Return the node for a move after ``node``, existing or new, and make it the main line."""
     children = (node.before_move() or node).children
-    same = next((child for child in children if child.move(board) == move), None)
-    if same is None:
+    child = next((child for child in children if child.move(board) == move), None)
+    if child is None:
         player, point = move
-        same = _Node({COLOURS[player]: [b"" if point is None else _point(point, board)]})
+        child = _Node({COLOURS[player]: [b"" if point is None else _point(point, board)]})
     else:
-        children.remove(same)  # it becomes the main line
-    children.insert(0, same)
-    return same
+        children.remove(child)
+    children.insert(0, child)
+    return child
 
 
 def _describe(root: _Node, start: State, record: SgfGame | None) -> None:
-    """Set the properties of the root that say which game this is, and where it begins."""
+    """Set the properties of the root that describe the game and its start."""
     game = start.game
     rows, columns = game.board_shape
     for name, text in (
@@ -192,10 +191,11 @@ def _describe(root: _Node, start: State, record: SgfGame | None) -> None:
 
 def _set_up(root: _Node, start: State) -> None:
     if start.history():
-        raise ConfigError("SGF: expected a game from its first move; save it as a .txt file")
+        raise ConfigError("SGF needs the game from its first move: save it as a .txt file instead")
     stones = "".join(start.board_rows())
     for name, stone in (("AB", "X"), ("AW", "O")):
-        points = [_point(i, start.game.board_shape) for i, one in enumerate(stones) if one == stone]
+        indices = (i for i, other in enumerate(stones) if other == stone)
+        points = [_point(i, start.game.board_shape) for i in indices]
         if points:
             root.properties[name] = points
     black = stones.count("X")

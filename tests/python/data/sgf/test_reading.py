@@ -1,4 +1,4 @@
-"""SGF as programs and servers write it: what is clear is read, the rest is refused by name."""
+"""Reading SGF from many programs: clear records are read, unclear ones refused by reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyengine.data.sgf.values import read_result
 
 
 def games_of(content: bytes) -> tuple[list[SgfGame], list[tuple[int, str]]]:
-    """Return the games of a file, and number and reason of those that are refused."""
+    """Return the games of a file, and the number and reason of each refused game."""
     games, refused = [], []
     for tree in read_collection(content):
         try:
@@ -33,19 +33,19 @@ def games_of(content: bytes) -> tuple[list[SgfGame], list[tuple[int, str]]]:
 
 
 def one(text: str) -> SgfGame:
-    """Return the only game of a text."""
+    """Return the only game in a text."""
     return first_game(text.encode())
 
 
 def names(game: SgfGame) -> list[str]:
-    """Return the moves of a game that begins with Black, as GTP has them."""
+    """Return the moves of a game in the notation of GTP."""
     replay = game.replay(game.game())
     return [replay.end.action_to_string(action) for action in replay.actions]
 
 
 # --- encodings
 
-#: Texts in which a second byte is a backslash or a bracket.
+#: Texts with a backslash or bracket as the second byte of a character.
 TEXTS = {
     "cp932": b"\x96\x7b\x88\xf6\x96\x46\x8f\x47\x8d\xf4 \x95\x5c \x83\x5d \x81\x5b",
     "cp950": b"\xb3\x5c\xae\x61\xa4\xb8 \xa5\x5c \xb7\x5d",
@@ -60,51 +60,51 @@ NAMES_IN_CA = {
     "cp949": ("EUC-KR", "cp949"),
     "cp1252": ("ISO-8859-1", "latin1", "windows-1252"),
 }
-#: Encodings of one byte per character, in which any content can be read.
+#: Single-byte encodings, which decode any content.
 SINGLE_BYTE = (b"ISO-8859-1", b"windows-1252", b"US-ASCII", b"ISO-8859-15", b"KOI8-R")
 MOVES = ["Q16", "D16", "Q4"]
 
 
 def with_text(text: bytes, head: bytes) -> bytes:
-    """Return a game with a text in its root and in the comments of its moves."""
+    """Return a game with a text in its root and in comments on its moves."""
     return b"(;%sSZ[19]RE[B+R]PB[%s];B[pd]C[%s];W[dd]C[%s];B[pp])" % (head, text, text, text)
 
 
 def text_in(game: SgfGame) -> str:
-    """Return the text of the root of :func:`with_text`."""
+    """Return the text in the root, see :func:`with_text`."""
     (text,) = game.tree.sequence[0]["PB"]
     return str(text.decode())
 
 
 @pytest.mark.parametrize("codec", TEXTS)
-def test_no_move_is_lost_to_a_character_that_ends_like_a_bracket(codec: str) -> None:
+def test_multibyte_characters_with_brackets_do_not_lose_moves(codec: str) -> None:
     for name in NAMES_IN_CA[codec]:
         (game,), refused = games_of(with_text(TEXTS[codec], f"CA[{name}]".encode()))
         assert (names(game), refused, game.notes) == (MOVES, [], {})
         assert text_in(game) == TEXTS[codec].decode(codec)
 
 
-#: What is noted where CA does not help.
-NO_HELP = {
+#: Notes if CA does not name the encoding.
+UNHELPFUL_CA = {
     b"": "no encoding named (CA)",
-    b"CA[UTF-8]": "another encoding than CA says",
+    b"CA[UTF-8]": "encoding differs from CA",
     **{b"CA[%s]" % one: "an unknown encoding (CA)" for one in (b"KLINGON", b"UTF-7", b"hex")},
-    **{b"CA[%s]" % one: "another encoding than CA says" for one in SINGLE_BYTE},
+    **{b"CA[%s]" % one: "encoding differs from CA" for one in SINGLE_BYTE},
 }
 
 
 @pytest.mark.parametrize("codec", TEXTS)
-def test_the_encoding_is_recognised_where_ca_does_not_help(codec: str) -> None:
-    for head, reason in NO_HELP.items():
+def test_the_encoding_is_detected_without_ca(codec: str) -> None:
+    for head, reason in UNHELPFUL_CA.items():
         game = first_game(with_text(TEXTS[codec], head))
         assert names(game) == MOVES
         single = any(one in head for one in SINGLE_BYTE[:2] + SINGLE_BYTE[3:])
-        if codec != "cp1252" or not single:  # else it is read as the name says
+        if codec != "cp1252" or not single:  # else the named encoding is used
             assert list(game.notes) == [reason]
             assert text_in(game) == TEXTS[codec].decode(codec)
 
 
-def test_text_in_one_byte_per_character_is_read_as_named() -> None:
+def test_single_byte_text_is_read_in_the_named_encoding() -> None:
     for name, text in (
         ("ISO-8859-1", "André"),
         ("ISO-8859-1", "créée à 5½"),
@@ -118,21 +118,21 @@ def test_text_in_one_byte_per_character_is_read_as_named() -> None:
         assert (names(game), game.notes, text_in(game)) == (MOVES, {}, text)
 
 
-def test_utf8_is_recognised_whatever_ca_says() -> None:
+def test_utf8_is_detected_regardless_of_ca() -> None:
     for head in ("", "CA[GBK]", "CA[Big5]", "CA[Shift_JIS]", "CA[ISO-8859-1]"):
         game = one(f"(;{head}PB[柯洁九段]RE[W+3.25子];B[pd];W[dd];B[pp])")
         assert (names(game), str(game.result)) == (MOVES, "W+3.25")
-        reason = "another encoding than CA says" if head else "no encoding named (CA)"
+        reason = "encoding differs from CA" if head else "no encoding named (CA)"
         assert list(game.notes) == [reason, "a result in an unusual form"]
 
 
 @pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16"])
-def test_a_byte_order_mark_says_the_encoding(codec: str) -> None:
+def test_a_byte_order_mark_determines_the_encoding(codec: str) -> None:
     game = first_game("(;CA[GBK]PB[許家元];B[pd];W[dd];B[pp])".encode(codec))
     assert (names(game), game.notes) == (MOVES, {})
 
 
-def test_each_game_of_a_collection_may_name_its_encoding() -> None:
+def test_each_game_of_a_collection_may_name_an_encoding() -> None:
     parts = [with_text(TEXTS[codec], b"CA[%s]" % NAMES_IN_CA[codec][0].encode()) for codec in TEXTS]
     games, refused = games_of(b"\r\n".join([parts[0], *parts]))
     assert (len(games), refused) == (6, [])
@@ -150,9 +150,7 @@ def test_each_game_of_a_collection_may_name_its_encoding() -> None:
         ("CA[ISO-8859-15]", ("cp1252", "cp932", "cp1252")),
     ],
 )
-def test_the_games_of_a_collection_may_differ_in_encoding_without_saying_so(
-    head: str, encodings: tuple[str, ...]
-) -> None:
+def test_unnamed_encodings_are_detected_game_by_game(head: str, encodings: tuple[str, ...]) -> None:
     texts = [TEXTS.get(codec, "許功蓋 柯洁".encode()) for codec in encodings]
     games, refused = games_of(
         b"\n".join(with_text(text, head.encode()) for text in texts[:1])
@@ -164,7 +162,7 @@ def test_the_games_of_a_collection_may_differ_in_encoding_without_saying_so(
         assert text_in(game) == text.decode(codec)
 
 
-def test_a_damaged_game_of_a_collection_leaves_the_others_their_encoding() -> None:
+def test_a_damaged_game_does_not_affect_the_encoding_of_others() -> None:
     damaged = with_text(TEXTS["cp932"] + b"\xff\xff", b"")
     games, _ = games_of(with_text(TEXTS["cp932"], b"") + damaged + with_text(TEXTS["cp932"], b""))
     assert [names(game) for game in games] == [MOVES] * 3
@@ -172,13 +170,13 @@ def test_a_damaged_game_of_a_collection_leaves_the_others_their_encoding() -> No
     assert "read as cp932" in games[0].notes["no encoding named (CA)"]
 
 
-def test_text_that_no_encoding_fits_costs_no_move() -> None:
+def test_undecodable_text_does_not_lose_moves() -> None:
     game = first_game(b"(;CA[UTF-8]PB[\xff\xfe\xff\x81];B[pd]C[\xff];W[dd];B[pp])")
     assert names(game) == MOVES
     assert "damaged text" in game.notes
 
 
-def test_ascii_is_left_alone() -> None:
+def test_ascii_is_not_changed() -> None:
     content = b"(;CA[UTF-16]PB[a\\]b];B[aa])"
     assert to_utf8(content) == (content, {})
 
@@ -202,7 +200,7 @@ GOOD = "(;SZ[9]RE[B+R];B[ee];W[cc])"
         ("(;SZ[a]RE[B+R];B[ee];W[cc])", "unreadable"),
     ],
 )
-def test_one_bad_game_costs_no_other(bad: str, reason: str) -> None:
+def test_a_bad_game_does_not_affect_the_others(bad: str, reason: str) -> None:
     for newline in ("\n", "\r\n", " "):
         games, refused = games_of(newline.join([GOOD, bad, GOOD, GOOD]).encode())
         assert (len(games), refused) == (3, [(2, reason)])
@@ -211,7 +209,7 @@ def test_one_bad_game_costs_no_other(bad: str, reason: str) -> None:
     assert (len(games), refused) == (1, [(2, reason)])
 
 
-def test_what_sgfmill_cannot_read_is_quoted() -> None:
+def test_the_error_quotes_unreadable_text() -> None:
     (tree,) = read_collection(b"(;SZ[9]US[M[3d]]RE[B+R];B[ee])")
     assert str(tree.error) == "unreadable: unexpected ']RE[B+R];B[ee])'"
 
@@ -219,7 +217,7 @@ def test_what_sgfmill_cannot_read_is_quoted() -> None:
 @pytest.mark.parametrize(
     "unit", [GOOD, "(;SZ[9]", "(;SZ[9]C[", "(;", "((", "[", "(;C[(;SZ[9", "CA[x]"]
 )
-def test_reading_takes_time_in_proportion_to_the_file(unit: str) -> None:
+def test_reading_takes_linear_time(unit: str) -> None:
     def seconds(count: int) -> float:
         content = unit.encode() * count
         begun = time.process_time()
@@ -231,7 +229,7 @@ def test_reading_takes_time_in_proportion_to_the_file(unit: str) -> None:
     assert seconds(4_000) < 40 * max(seconds(400), 0.002)
 
 
-def test_what_programs_write_around_the_games_is_no_obstacle() -> None:
+def test_text_around_games_is_ignored() -> None:
     games, refused = games_of(b"From: me\n\n(;SZ[9];B[ee])\n--\n(; SZ[9]\r\n;\tB [cc] )")
     assert ([names(game) for game in games], refused) == ([["E5"], ["C7"]], [])
     assert games[0].notes == {"text outside the games": "after game 1"}
@@ -273,7 +271,7 @@ RESULTS = {
 }
 
 
-def test_a_result_is_read_in_the_forms_that_are_in_use() -> None:
+def test_results_are_read_in_many_forms() -> None:
     for text, expected in RESULTS.items():
         result = read_result(text)
         stones = "" if result is None or result.unit == "points" else " stones"
@@ -299,18 +297,18 @@ KOMI = {
 }
 
 
-def test_a_komi_is_read_if_it_is_clear_and_what_is_unusual_is_noted() -> None:
+def test_a_clear_komi_is_read_and_unusual_forms_are_noted() -> None:
     for komi, expected in KOMI.items():
         game = one(f"(;CA[UTF-8]SZ[9]{komi};B[ee])")
         assert game.komi == expected
-        reason = "a komi that is not clear" if expected is None else "a komi in an unusual form"
+        reason = "unclear komi" if expected is None else "a komi in an unusual form"
         is_plain = komi in ("KM[6.5]", "KM[0]", "KM[-5.5]", "")
         assert list(game.notes) == ([] if is_plain else [reason])
         if expected is not None:
             assert game.game().params["komi"] == expected
 
 
-def test_properties_of_the_game_may_stand_in_a_later_node() -> None:
+def test_game_properties_may_be_in_a_later_node() -> None:
     game = one("(;;SZ[9];KM[5.5]RU[AGA];B[ee];W[cc]RE[W+0.5])")
     assert (game.board, game.komi, str(game.result)) == ((9, 9), 5.5, "W+0.5")
     assert game.game().params["superko"] == "situational"
@@ -331,7 +329,7 @@ def test_boards_may_be_rectangular() -> None:
 
 # --- starts and moves
 
-#: The stones of Black and of White at the start, who is to move, and the moves.
+#: Black's and White's stones at the start, the player to move, and the moves.
 STARTS: dict[str, tuple[str, str, int, list[str]]] = {
     "HA[2]AB[gc][cg];W[ee];B[gg]": ("G7 C3", "", 1, ["E5", "G3"]),
     "HA[2];AB[gc][cg];W[ee];B[gg]": ("G7 C3", "", 1, ["E5", "G3"]),
@@ -348,7 +346,7 @@ STARTS: dict[str, tuple[str, str, int, list[str]]] = {
 
 
 @pytest.mark.parametrize("content", STARTS)
-def test_a_game_begins_with_its_set_up(content: str) -> None:
+def test_the_start_position_has_the_set_up_stones(content: str) -> None:
     game = one(f"(;SZ[9]{content})")
     start = game.replay(game.game()).start
     points = {"X": set[str](), "O": set[str](), ".": set[str]()}
@@ -360,11 +358,11 @@ def test_a_game_begins_with_its_set_up(content: str) -> None:
     assert (start.current_player(), names(game)) == (player, moves)
 
 
-#: What is refused, by the reason; the detail names the value.
+#: Refused content, with the reason and a part of the detail.
 REFUSED = {
-    "B[Q16]": ("unreadable", "[Q16] is no point of a 9x9 board"),
+    "B[Q16]": ("unreadable", "[Q16] is not a point on a 9x9 board"),
     "B[EE]": ("unreadable", "[EE]"),
-    "B[ee];w[cc]": ("unreadable", "[cc] is of a property in small letters"),
+    "B[ee];w[cc]": ("unreadable", "[cc] belongs to a property in lowercase"),
     "B[tu]": ("unreadable", "[tu]"),
     "AB[a];W[aa]": ("unreadable", "[a]"),
     "B[ee][cc]": ("several moves in a node", "B[ee] B[cc]"),
@@ -382,7 +380,7 @@ REFUSED = {
 }
 
 
-def test_what_is_not_clear_is_refused_by_name() -> None:
+def test_unclear_records_are_refused_by_reason() -> None:
     for content, (reason, detail) in REFUSED.items():
         size = "" if "SZ" in content else "SZ[9]"
         with pytest.raises(SgfError) as raised:
@@ -392,16 +390,16 @@ def test_what_is_not_clear_is_refused_by_name() -> None:
         assert str(raised.value).isprintable()
 
 
-#: What is accepted, with the reason by which it is counted, and the moves.
+#: Accepted content, with the reason for a note and the moves.
 ACCEPTED = {
     "B[ee];W[ ]": ("a pass in an unusual form", ["E5", "pass"]),
     "B[ee];W[PASS]": ("a pass in an unusual form", ["E5", "pass"]),
     "B[ee];W[tt];B[];W[tt]": ("moves after the end", ["E5", "pass", "pass"]),
     "B[ee];W[resign]": ("a resignation as a move", ["E5"]),
     "B[ee];W[cc];AE[ee]": ("set-up stones after the last move", ["E5", "C7"]),
-    "HA[x];B[ee]": ("a handicap that is not clear", ["E5"]),
-    "PL[W];B[ee]": ("PL against the first move", ["E5"]),
-    "PL[?];B[ee]": ("a player to move that is not clear", ["E5"]),
+    "HA[x];B[ee]": ("unclear handicap", ["E5"]),
+    "PL[W];B[ee]": ("PL contradicts the first move", ["E5"]),
+    "PL[?];B[ee]": ("unclear player to move", ["E5"]),
     "KM[5.5]RU[Japanese];B[ee]": ("other rules", ["E5"]),
     "RU[AGA]PYENGINE[go(board_size=9,superko=simple)];B[ee]": ("other rules", ["E5"]),
     "PYENGINE[go(board_size=9,suicide=true)];B[ee]": ("other rules", ["E5"]),
@@ -410,29 +408,29 @@ ACCEPTED = {
 }
 
 
-def test_what_is_clear_is_accepted_and_noted() -> None:
+def test_unusual_but_clear_records_are_accepted_with_a_note() -> None:
     for content, (reason, moves) in ACCEPTED.items():
         game = one(f"(;SZ[9]{content})")
         assert reason in game.replay(load_game("go", board_size=9)).notes
         assert names(game) == moves
 
 
-def test_a_resignation_in_the_place_of_a_move_is_a_result() -> None:
+def test_a_resignation_written_as_a_move_is_a_result() -> None:
     game = one("(;SZ[9];B[ee];W[resign])")
     assert (str(game.result), game.result_text) == ("B+R", "")
 
 
 def test_the_first_game_of_several_is_read_and_the_others_are_noted() -> None:
     game = one(f"{GOOD}\n{GOOD}\n(;SZ[9]")
-    assert game.notes == {"several games": "the first of 3"}
+    assert game.notes == {"several games": "read the first of 3"}
     with pytest.raises(SgfError, match="no game in SGF"):
         one("hello")
 
 
-# --- cases from the field
+# --- real files
 
 
-def test_the_cases_from_the_field_are_read(shared: Callable[..., Path]) -> None:
+def test_real_files_are_read(shared: Callable[..., Path]) -> None:
     folder = shared("cases")
     for line in (folder / "expected.jsonl").read_text().splitlines():
         case: dict[str, Any] = json.loads(line)
@@ -440,7 +438,7 @@ def test_the_cases_from_the_field_are_read(shared: Callable[..., Path]) -> None:
         assert (len(games), len(refused)) == (case["games"], case.get("skipped", 0)), case
         game = games[0]
         replay = game.replay(game.game())
-        seen = {
+        actual = {
             "moves": [names(one) for one in games],
             "result": str(game.result),
             "unit": f"{'' if game.result is None else game.result.unit}, not points",
@@ -448,9 +446,7 @@ def test_the_cases_from_the_field_are_read(shared: Callable[..., Path]) -> None:
             "board": list(game.board),
             "to_move": "BW"[replay.start.current_player()],
         }
-        assert {key: seen[key] for key in case if key in seen} == {
-            key: case[key] for key in case if key in seen
-        }
+        assert actual == actual | {key: case[key] for key in case if key in actual}
         for point in case.get("start", ()):
             row, column = divmod(replay.start.string_to_action(point), game.board[1])
             assert replay.start.board_rows()[row][column] == "X"

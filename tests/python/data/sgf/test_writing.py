@@ -1,4 +1,4 @@
-"""SGF that is written: new games, and games that go on from a record."""
+"""Writing SGF: new games, and games that continue a record."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RECORD = (
 
 
 def loaded(folder: Path, text: str) -> Any:
-    """Return what is loaded from a file of this text, by its own rules."""
+    """Load a file with this text, using the rules in it."""
     file = folder / "game.sgf"
     file.write_text(text, encoding="utf-8")
     return load(file, game_of_record(file, GO9))
@@ -42,13 +42,13 @@ def loaded(folder: Path, text: str) -> Any:
 
 def saved(
     folder: Path,
-    was: Any,
+    before: Any,
     *names: str,
     undone: int = 0,
     lost: Lost | None = None,
 ) -> tuple[Any, str]:
-    """Take moves back, play on, save; return the tree that is saved and the note."""
-    state = was.state.clone()
+    """Take moves back, play on, and save; return the saved tree and the note."""
+    state = before.state.clone()
     for _ in range(undone):
         state.undo_action()
     for name in names:
@@ -57,12 +57,12 @@ def saved(
     while start.history():
         start.undo_action()
     file = folder / "again.sgf"
-    note = save(file, start, state.history(), lost, was.record)
+    note = save(file, start, state.history(), lost, before.record)
     assert str(load(file, state.game).state) == str(state)
     return sgf_grammar.parse_sgf_game(file.read_bytes()), note
 
 
-def test_a_loaded_game_that_goes_on_keeps_all_that_it_holds(tmp_path: Path) -> None:
+def test_continuing_a_loaded_game_preserves_its_content(tmp_path: Path) -> None:
     tree, note = saved(tmp_path, loaded(tmp_path, RECORD), "D4")
     root, move = tree.sequence
     assert {name: root[name] for name in ("PB", "PW", "DT", "AB", "HA", "C", "KM")} == {
@@ -77,41 +77,41 @@ def test_a_loaded_game_that_goes_on_keeps_all_that_it_holds(tmp_path: Path) -> N
     assert root["AP"] == [f"pyengine:{pyengine.__version__}".encode()]
     assert (root["RU"], root["CA"], root["FF"]) == ([b"Chinese"], [b"UTF-8"], [b"4"])
     assert note == "the rules Japanese were replaced by Chinese"
-    assert "RE" not in root  # the game goes on
+    assert "RE" not in root  # the game is not over
     assert move == {"W": [b"ee"], "C": [b"a \\\\ comment"], "LB": [b"ee:1"]}
     line, variation = tree.children
     assert line.sequence == [{"B": [b"gg"]}, {"W": [b"cc"], "N": [b"end"]}, {"B": [b"df"]}]
     assert variation.sequence == [{"B": [b"ff"], "C": [b"better"]}, {"W": [b"fe"]}]
 
 
-def test_a_loaded_game_that_is_saved_as_it_was_keeps_its_result(tmp_path: Path) -> None:
+def test_saving_a_loaded_game_unchanged_preserves_its_result(tmp_path: Path) -> None:
     tree, _ = saved(tmp_path, loaded(tmp_path, RECORD))
     assert tree.sequence[0]["RE"] == [b"B+R"]
     assert [len(child.sequence) for child in tree.children] == [2, 2]
     tree, _ = saved(tmp_path, loaded(tmp_path, "(;SZ[9];B[ee];W[resign])"))
     assert tree.sequence[0]["RE"] == [b"B+R"]
     assert "DT" not in tree.sequence[0]
-    scored = loaded(tmp_path, "(;SZ[9]RE[W+0.5];B[ee];W[];B[])")  # dead stones were taken off
+    scored = loaded(tmp_path, "(;SZ[9]RE[W+0.5];B[ee];W[];B[])")  # without dead stones
     assert saved(tmp_path, scored)[0].sequence[0]["RE"] == [b"W+0.5"]
     resigned = loaded(tmp_path, "(;SZ[9]RE[B+R];B[ee])")
     root = saved(tmp_path, resigned, lost=(0, Loss.resigns))[0].sequence[0]
     assert root["RE"] == [b"W+R"]
-    assert "DT" in root  # it ended today
+    assert "DT" in root  # the game ended today
 
 
-def test_another_way_is_the_main_line_and_the_record_a_variation(tmp_path: Path) -> None:
+def test_a_new_continuation_becomes_the_main_line(tmp_path: Path) -> None:
     tree, _ = saved(tmp_path, loaded(tmp_path, RECORD), "D4", undone=2)
     assert [child.sequence[0]["B"] for child in tree.children] == [[b"df"], [b"gg"], [b"ff"]]
 
 
-def test_a_variation_that_is_played_becomes_the_main_line(tmp_path: Path) -> None:
+def test_a_played_variation_becomes_the_main_line(tmp_path: Path) -> None:
     tree, _ = saved(tmp_path, loaded(tmp_path, RECORD), "F4", "F5", undone=2)
     first, second = tree.children
     assert first.sequence == [{"B": [b"ff"], "C": [b"better"]}, {"W": [b"fe"]}]
     assert second.sequence[0] == {"B": [b"gg"]}
 
 
-def test_moves_that_are_taken_back_stay_as_a_variation(tmp_path: Path) -> None:
+def test_moves_taken_back_become_a_variation(tmp_path: Path) -> None:
     tree, _ = saved(tmp_path, loaded(tmp_path, RECORD), undone=1)
     end, taken_back = tree.children[0].children
     assert end.sequence == [{}]
@@ -130,17 +130,17 @@ def test_moves_that_are_taken_back_stay_as_a_variation(tmp_path: Path) -> None:
         "(;SZ[9];B[ee];W[];B[tt];W[])",
     ],
 )
-def test_a_record_in_any_form_goes_on_from_the_same_position(text: str, tmp_path: Path) -> None:
-    was = loaded(tmp_path, text)
-    saved(tmp_path, was)
-    if not was.state.is_terminal():
-        saved(tmp_path, was, "A1", "B1")
-        saved(tmp_path, was, undone=1)
+def test_a_record_of_any_form_continues_from_the_same_position(text: str, tmp_path: Path) -> None:
+    game = loaded(tmp_path, text)
+    saved(tmp_path, game)
+    if not game.state.is_terminal():
+        saved(tmp_path, game, "A1", "B1")
+        saved(tmp_path, game, undone=1)
     again = read_sgf(tmp_path / "again.sgf")
-    assert again.board == was.state.game.board_shape
+    assert again.board == game.state.game.board_shape
 
 
-def test_a_new_game_is_dated_and_names_its_rules_and_the_program(tmp_path: Path) -> None:
+def test_a_new_game_has_date_rules_and_program(tmp_path: Path) -> None:
     start = GO9.new_initial_state()
     save(tmp_path / "game.sgf", start, [40, 39], (1, Loss.resigns))
     record = read_sgf(tmp_path / "game.sgf")
@@ -163,7 +163,7 @@ def test_a_new_game_is_dated_and_names_its_rules_and_the_program(tmp_path: Path)
         ("gomoku(board_size=9,win_length=4)", "Freestyle"),
     ],
 )
-def test_rules_are_written_by_their_usual_name_and_read_back_exactly(text: str, name: str) -> None:
+def test_rules_have_their_usual_name_and_are_read_back_exactly(text: str, name: str) -> None:
     game = pyengine.load_game(text)
     record = first_game(write_sgf(game.new_initial_state(), [3]))
     assert record.rules == name
@@ -171,22 +171,22 @@ def test_rules_are_written_by_their_usual_name_and_read_back_exactly(text: str, 
     assert record.replay(game).notes == {}
 
 
-def test_a_file_names_no_code_to_load(tmp_path: Path) -> None:
+def test_a_file_cannot_load_code(tmp_path: Path) -> None:
     record = first_game(b"(;SZ[9]PYENGINE[evil.py:Game];B[ee])")
     assert record.game() == GO9
 
 
-def test_what_is_unusual_is_said_when_a_game_is_loaded(tmp_path: Path) -> None:
-    was = loaded(tmp_path, "(;SZ[9]KM[375]RU[Japanese];B[tt];W[tt];B[tt])\n(;SZ[9])")
-    assert was.notes == (
+def test_loading_a_game_reports_unusual_properties(tmp_path: Path) -> None:
+    game = loaded(tmp_path, "(;SZ[9]KM[375]RU[Japanese];B[tt];W[tt];B[tt])\n(;SZ[9])")
+    assert game.notes == (
         "a komi in an unusual form: KM[375], read as 7.5",
-        "several games: the first of 2",
+        "several games: read the first of 2",
         "moves after the end: 1 after move 2",
         "the rules Japanese were replaced by Chinese",
     )
 
 
-def test_what_can_be_read_of_a_damaged_record_is_written_back(rng: random.Random) -> None:
+def test_readable_damaged_records_survive_writing(rng: random.Random) -> None:
     parts = b"[ ] ( ) ; B[aa] W[] AE[cc] PL[W] HA[2] CA[x]".split()
     read = 0
     for _ in range(400):
