@@ -72,9 +72,7 @@ class Terminal:
         end = time.monotonic() + _PATIENCE
         while words not in self.text[after:]:
             assert time.monotonic() < end, f"no {words!r} in {self.text!r}"
-            assert self.process.poll() is None or self._read(0.1), (
-                f"ended: {self.text!r}"
-            )
+            assert self.process.poll() is None or self._read(0.1), f"ended: {self.text!r}"
             self._read(0.1)
         return self.text.index(words, after) + len(words)
 

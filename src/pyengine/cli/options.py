@@ -265,12 +265,12 @@ class SearchOptions:
             "algorithm": self.algorithm,
             **more,
         }
-        given = {name: value for name, value in options.items() if value is not None}
-        given |= search_settings("--set", self.changes)
+        changes = {name: value for name, value in options.items() if value is not None}
+        changes |= search_settings("--set", self.changes)
         in_file = {} if self.config is None else tomllib.loads(self.config.read_text("utf-8"))
-        if isinstance(evaluator, RolloutEvaluator) and "algorithm" not in {**given, **in_file}:
-            given["algorithm"] = "uct"
-        return base.replace(**given)
+        if isinstance(evaluator, RolloutEvaluator) and "algorithm" not in {**changes, **in_file}:
+            changes["algorithm"] = "uct"
+        return base.replace(**changes)
 
 
 def with_time_for_playouts(evaluator: Evaluator, config: SearchConfig) -> SearchConfig:

@@ -29,8 +29,8 @@ _PACKAGES = ("numpy", "onnxruntime-gpu", "onnxruntime", "torch", "typer", "rich"
 _NO_LIBRARY = re.compile(
     r"\[ONNXRuntimeError\].* error: (\S+): cannot open shared object file.*", re.DOTALL
 )
-_SIMULATIONS = 400  # of the search without a network
-_MODEL_SIMULATIONS = 64  # of the search with each bundled network
+_SIMULATIONS = 400  # in the search without a network
+_MODEL_SIMULATIONS = 64  # in the search with each bundled network
 
 
 @dataclass(frozen=True, repr=False)

@@ -44,7 +44,7 @@ def test_in_connect_four_one_move_wins_and_all_others_lose() -> None:
 
 def test_the_win_in_connect_four_takes_three_moves() -> None:
     def wins_in(state: pyengine.State, moves: int) -> bool:
-        """Return whether the player to move can force a win within a number of own moves."""
+        """Return whether the player to move can force a win within a number of moves."""
         children = [after_action(state, action) for action in state.legal_actions()]
         if any(child.is_terminal() and child.returns() != [0, 0] for child in children):
             return True
