@@ -313,7 +313,7 @@ def test_the_command_says_which_limit_a_run_had_reached_before(
     assert main(["train", "--directory", str(tmp_path), "--resume"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "the run has already reached its limit of minutes" in told
-    assert "raise --minutes, or minutes in the" in told
+    assert "raise --minutes, or minutes in" in told
 
 
 def test_the_last_line_of_redirected_progress_is_that_of_the_end(
