@@ -1,4 +1,4 @@
-"""The same result at any number of threads. Run: python deterministic.py [SIMULATIONS]"""
+"""Get the same result with any number of threads. Run: python deterministic.py [SIMULATIONS]"""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""Search one position with every algorithm of the engine, and compare.
+"""Compare all search algorithms on one position.
 
 Run: python every_search.py [SIMULATIONS]
 """
@@ -9,7 +9,7 @@ import argparse
 
 import pyengine
 
-MOVES = "6 6 1 3 3 2 5 2 6 5 2 2 6 3 3 3 2 5 5 4"  # X to move wins by 6 alone
+MOVES = "6 6 1 3 3 2 5 2 6 5 2 2 6 3 3 3 2 5 5 4"  # X to move: only 6 wins
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("simulations", type=int, nargs="?", default=400)

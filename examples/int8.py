@@ -1,4 +1,4 @@
-"""Convert a network to int8, if it loses little by it.
+"""Convert a network to int8 if it loses little strength.
 
 Run: python int8.py NETWORK GAME OUTPUT [POSITIONS] [GAMES], for example
 python int8.py net.onnx "go(board_size=9)" net-int8.onnx
@@ -15,12 +15,12 @@ parser.add_argument("game", help='such as "go(board_size=9)"')
 parser.add_argument("output", help="the file to write")
 parser.add_argument("positions", type=int, nargs="?", default=1000)
 parser.add_argument("games", type=int, nargs="?", default=800)
-given = parser.parse_args()
+options = parser.parse_args()
 
 report = conversion.quantise(
-    given.network, given.output, given.game, positions=given.positions, games=given.games
+    options.network, options.output, options.game, positions=options.positions, games=options.games
 )
-print(report)  # each figure with its limit
+print(report)  # the measurements with their limits
 if report.path is None:
     sys.exit("The network would lose too much: nothing was written.")
-print(f"{report.path}: {report.speedup:.1f} times as many positions a second")
+print(f"{report.path}: {report.speedup:.1f} times the positions per second")

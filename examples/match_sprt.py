@@ -1,4 +1,4 @@
-"""Is one setting stronger? The match ends when it is decided. Run: python match_sprt.py [GAMES]"""
+"""Test whether a setting is stronger with an SPRT match. Run: python match_sprt.py [GAMES]"""
 
 import argparse
 
@@ -14,9 +14,9 @@ old = pyengine.Engine(game, "connect4", simulations=100)
 result = pyengine.match(
     new,
     old,
-    games=games,  # at most
+    games=games,  # maximum
     seed=0,
-    sprt=pyengine.Sprt(elo0=0, elo1=20),  # is it 20 Elo stronger, or not stronger at all?
+    sprt=pyengine.Sprt(elo0=0, elo1=20),  # hypotheses: 0 or 20 Elo stronger
     names=("c_puct 2.0", "c_puct 1.25"),
 )
 print(result)

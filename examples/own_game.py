@@ -1,4 +1,4 @@
-"""Search a game of your own: Domineering. Run: python own_game.py [SIMULATIONS]
+"""Define and search your own game: Domineering. Run: python own_game.py [SIMULATIONS]
 
 Player 0 places dominoes vertically, player 1 horizontally; whoever cannot move loses.
 """
@@ -15,7 +15,7 @@ class State:
         self.covered, self.player = covered, player
 
     def cells(self, action):
-        """The two cells of the mover's domino whose upper or left one is `action`."""
+        """Return the two cells of a domino; `action` is the upper or left one."""
         return action, action + (SIZE if self.player == 0 else 1)
 
     def legal_actions(self):
@@ -39,7 +39,7 @@ class State:
     def clone(self):
         return State(self.covered, self.player)
 
-    def action_to_string(self, action):  # a move is named by the upper or left cell: A1 to E5
+    def action_to_string(self, action):  # the upper or left cell: A1 to E5
         return f"{COLUMNS[action % SIZE]}{action // SIZE + 1}"
 
     def __str__(self):
@@ -56,7 +56,7 @@ class Domineering:
         return State()
 
 
-if __name__ == "__main__":  # `pyengine play own_game.py:Domineering` plays it as well
+if __name__ == "__main__":  # also playable: `pyengine play own_game.py:Domineering`
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("simulations", type=int, nargs="?", default=3000)
     simulations = parser.parse_args().simulations

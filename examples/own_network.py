@@ -9,7 +9,7 @@ import pyengine
 
 
 class Network(nn.Module):
-    """Three convolutions, a policy of one logit per column, a value in [-1, 1]."""
+    """Three convolutions, a policy with one logit per column, and a value in [-1, 1]."""
 
     def __init__(self, planes: int) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ network = Network(planes=9).to(device).eval()  # load your weights here
 
 @torch.inference_mode()
 def evaluate(planes):
-    """One call per batch: float32 [N, C, H, W] to logits [N, A] and values [N]."""
+    """Evaluate a batch: float32 [N, C, H, W] to logits [N, A] and values [N]."""
     logits, value = network(torch.from_numpy(planes).to(device))
     return logits.cpu().numpy(), value.cpu().numpy()
 

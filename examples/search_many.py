@@ -8,21 +8,21 @@ import pyengine
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("positions", type=int, nargs="?", default=500)
 parser.add_argument("simulations", type=int, nargs="?", default=100)
-given = parser.parse_args()
+options = parser.parse_args()
 
 game = pyengine.load_game("gomoku", board_size=9)
-chance = random.Random(0)
+rng = random.Random(0)
 states = []
-while len(states) < given.positions:
+while len(states) < options.positions:
     state = game.new_initial_state()
-    for _ in range(chance.randint(4, 20)):
+    for _ in range(rng.randint(4, 20)):
         if not state.is_terminal():
-            state.apply_action(chance.choice(state.legal_actions()))
+            state.apply_action(rng.choice(state.legal_actions()))
     if not state.is_terminal():
         states.append(state)
 
 with pyengine.Engine(game, "gomoku", batch_size=64) as engine:
-    results = engine.search_many(states, simulations=given.simulations)  # they share all batches
+    results = engine.search_many(states, simulations=options.simulations)  # one queue of batches
     for state, result in list(zip(states, results, strict=True))[:5]:
         print(state)
         print(f"best {result.action_name(result.action)}, value {result.value:+.2f}\n")

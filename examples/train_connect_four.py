@@ -1,4 +1,4 @@
-"""Train Connect Four from random weights, one step after the other.
+"""Train a Connect Four network from random weights, step by step.
 
 Run: python train_connect_four.py DIRECTORY [GENERATIONS] [GAMES] [STEPS]. The command `pyengine
 train` runs the three parts at the same time and can be resumed; this shows what they do.
@@ -15,8 +15,8 @@ parser.add_argument("directory", type=Path, nargs="?", default="connect_four")
 parser.add_argument("generations", type=int, nargs="?", default=10)
 parser.add_argument("games", type=int, nargs="?", default=500)
 parser.add_argument("steps", type=int, nargs="?", default=500)
-given = parser.parse_args()
-folder, games, steps = given.directory, given.games, given.steps
+options = parser.parse_args()
+folder, games, steps = options.directory, options.games, options.steps
 
 game = pyengine.load_game("connect_four")
 spec = pyengine.ModelSpec(planes=("own[0]", "opp[0]", "ones"))
@@ -32,7 +32,7 @@ self_play = pyengine.SelfPlayConfig(
 )
 
 best = "uniform"
-for generation in range(1, given.generations + 1):
+for generation in range(1, options.generations + 1):
     settings = self_play.replace(seed=generation)
     pyengine.selfplay(game, best, games=games, out=folder / "data", config=settings, spec=spec)
 

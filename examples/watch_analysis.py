@@ -1,4 +1,4 @@
-"""Watch a search change its mind. Run: python watch_analysis.py [SIMULATIONS]"""
+"""Watch the result of a search develop. Run: python watch_analysis.py [SIMULATIONS]"""
 
 import argparse
 
@@ -14,11 +14,11 @@ for move in ("E5", "E8", "D5", "D8", "F4", "B5", "C5", "F8", "F3", "D4", "G7", "
 print(state)
 
 engine = pyengine.Engine(game, "gomoku")
-for now in engine.analyze(state, every=0.1, simulations=simulations):  # break stops the search
+for result in engine.analyze(state, every=0.1, simulations=simulations):  # break stops the search
     position, line = state.clone(), []
-    for action in now.pv[:6]:
+    for action in result.pv[:6]:
         line.append(position.action_to_string(action))
         position.apply_action(action)
-    print(f"{now.simulations:7,} simulations, value {now.value:+.3f}, line {' '.join(line)}")
-    if now.proven is not None:
-        print("proven:", {1: "a win", 0: "a draw", -1: "a loss"}[now.proven])
+    print(f"{result.simulations:7,} simulations, value {result.value:+.3f}, line {' '.join(line)}")
+    if result.proven is not None:
+        print("proven:", {1: "a win", 0: "a draw", -1: "a loss"}[result.proven])

@@ -1,12 +1,12 @@
 """Write the tables of benchmarks/README.md from benchmarks/results/*.json.
 
-A file there is a report as ``pyengine bench --out FOLDER`` writes it; ``command`` and ``date`` are
-added by hand. A marker above a table names its files and what to show of them::
+The files are reports from ``pyengine bench --out FOLDER``, with ``command`` and ``date`` added by
+hand. A marker above each table names the files and the figures to show::
 
     <!-- results: tree | us, bytes/node -->             a line per row, with these figures
-    <!-- results: latency | ms | knob -->               a line per knob; several values are a range
+    <!-- results: latency | ms | knob -->               a line per knob; several values: a range
     <!-- results: saturation | ratio | game x knob -->  one figure as a grid
-    <!-- results: cpp | ns | game x knob | ^games/ -->  only the rows whose name matches
+    <!-- results: cpp | ns | game x knob | ^games/ -->  only rows with a matching name
 
 The parts of a row's name are ``layer/game/evaluator/knob``.
 """
@@ -31,12 +31,12 @@ Row = dict[str, Any]
 
 
 def with_tables(page: str) -> str:
-    """Return the page with every table written from its results."""
+    """Return the page with all tables replaced."""
     return SECTION.sub(lambda match: f"{match[1]}```\n{table(match[2])}\n```\n", page)
 
 
 def table(marker: str) -> str:
-    """Return the lines of a table: where the figures come from, then the figures."""
+    """Return the sources and the lines of a table."""
     names, figures, axes, pattern = (*re.split(r"\s*\|\s*", marker, maxsplit=3), "", "")[:4]
     files = [BENCHMARKS / "results" / f"{name}.json" for name in names.split("+")]
     reports = [json.loads(file.read_text("utf-8")) for file in files]
@@ -57,13 +57,13 @@ def table(marker: str) -> str:
 
 
 def part_of(name: str, parts: str) -> str:
-    """Return parts of a row's name, as "game/knob" asks for them."""
+    """Return the parts of a row's name selected by, for example, "game/knob"."""
     of_name = dict(zip(PARTS, name.split("/", 3), strict=False))
     return "/".join(of_name[part] for part in parts.split("/") if part in of_name)
 
 
 def span(values: list[Any]) -> Any:
-    """Return the one value, or "least to greatest"; None if there is none."""
+    """Return a single value, "MINIMUM to MAXIMUM", or None."""
     known = sorted({value for value in values if value is not None})
     if len(known) > 1 and not isinstance(known[0], str):
         return f"{known[0]:,} to {known[-1]:,}"
@@ -71,7 +71,7 @@ def span(values: list[Any]) -> Any:
 
 
 def source(report: dict[str, Any]) -> str:
-    """Return what measured the figures, when and where."""
+    """Return the command, date, version and processor of a report."""
     machine = report["machine"]
     command = report.get("command", f"pyengine bench {report['suite']}")
     return ", ".join([command, report.get("date", ""), machine["pyengine"], machine["cpu"]])
@@ -80,14 +80,14 @@ def source(report: dict[str, Any]) -> str:
 def main() -> int:
     """Write the page, or check that it is up to date."""
     parser = argparse.ArgumentParser(description="Write the tables of benchmarks/README.md.")
-    parser.add_argument("--check", action="store_true", help="only compare; exit status 1")
+    parser.add_argument("--check", action="store_true", help="only compare; exit 1 if different")
     check = parser.parse_args().check
     page = PAGE.read_text("utf-8")
     written = with_tables(page)
     if not check:
         PAGE.write_text(written, "utf-8")
     elif page != written:
-        print("benchmarks/README.md is out of date: python tools/benchmark_tables.py")
+        print("benchmarks/README.md is out of date: run tools/benchmark_tables.py")
         return 1
     return 0
 

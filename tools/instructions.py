@@ -1,12 +1,11 @@
 """Count the instructions of simulations and playouts under valgrind, and compare with a table.
 
 Usage: instructions.py PROGRAM [--update]. PROGRAM is built from benchmarks/cpp/instructions; the
-table is benchmarks/instructions.toml. Counts repeat to a few instructions on any load, which times
-do not. valgrind has no AVX-512: what is guarded is the code that processors with AVX2 alone run. On
-a processor without AVX2 the portable scan is counted, which executes more.
+table is benchmarks/instructions.toml. Unlike times, counts do not depend on the machine's load.
+valgrind lacks AVX-512, so the AVX2 code is measured; without AVX2 it is the slower portable code.
 
-Exit status 1 when a game differs by more than the tolerance and the compiler is the table's; with
-another compiler the difference is only told.
+Exits 1 if a count differs by more than the tolerance. With a compiler other than the table's,
+differences are only printed.
 """
 
 from __future__ import annotations
@@ -32,31 +31,25 @@ GAMES = {
     "go9": "go(board_size=9)",
     "go19": "go",
 }
-#: The whole name where the compiler made a copy of the function for its only call.
+#: The pattern also matches clones of a function that the compiler specialized.
 COUNTED = "measured_*"
 
 
 class CountError(Exception):
-    """valgrind or the program did not do what was expected."""
+    """valgrind or the program failed."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What is counted.
+    """A kind of measurement."""
 
-    Attributes:
-        table: its name in the file.
-        repeats: simulations or playouts.
-        games: those of ``GAMES`` that are counted.
-    """
-
-    table: str
-    repeats: int
-    games: tuple[str, ...]
+    table: str  #: in the TOML file
+    repeats: int  #: number of simulations or playouts
+    games: tuple[str, ...]  #: keys of ``GAMES``
 
 
 PLAYED = tuple(name for name in GAMES if name != "gomoku15_renju")
-#: By the program's name for it.
+#: By the name of the program's argument.
 KINDS = {
     "search": Kind("instructions", 10_000, tuple(GAMES)),
     "uct": Kind("uct", 1_000, PLAYED),
@@ -66,13 +59,13 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Count:
-    """Instructions a simulation or playout, and the compiler that made them."""
+    """Instructions per simulation or playout, and the compiler."""
 
     instructions: float
     compiler: str
 
 
-#: By table, then by game.
+#: By table and game.
 Counts = dict[str, dict[str, Count]]
 
 
@@ -87,14 +80,14 @@ def count(program: Path, what: str, game: str, repeats: int) -> Count:
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         text = out.read_text() if out.exists() else ""
-    found = re.search(r"^totals: (\d+)", text, re.MULTILINE)
-    if done.returncode != 0 or found is None or int(found[1]) == 0:
-        raise CountError(f"{what} {game}: expected a count, got none: {done.stdout}{done.stderr}")
-    return Count(int(found[1]) / repeats, f"{done.stdout.strip()} {platform.machine()}")
+    total = re.search(r"^totals: (\d+)", text, re.MULTILINE)
+    if done.returncode != 0 or total is None or int(total[1]) == 0:
+        raise CountError(f"{what} {game}: no instructions counted: {done.stdout}{done.stderr}")
+    return Count(int(total[1]) / repeats, f"{done.stdout.strip()} {platform.machine()}")
 
 
 def count_all(program: Path) -> Counts:
-    """Count everything, two at a time."""
+    """Make all measurements, two at a time."""
     with ThreadPoolExecutor(2) as pool:
         counting = {
             kind.table: {
@@ -104,49 +97,50 @@ def count_all(program: Path) -> Counts:
             for what, kind in KINDS.items()
         }
         return {
-            table: {name: one.result() for name, one in games.items()}
+            table: {name: future.result() for name, future in games.items()}
             for table, games in counting.items()
         }
 
 
 def compiler_of(counts: Counts) -> str:
-    """Return the compiler of what was counted."""
-    return next(one.compiler for games in counts.values() for one in games.values())
+    """Return the compiler of the measured program."""
+    games = next(iter(counts.values()))
+    return next(iter(games.values())).compiler
 
 
 def write_table(counts: Counts, file: Path) -> None:
-    """Write what was counted as the new table."""
+    """Write the counts as the new table."""
     lines = [
-        "# Instructions a simulation (callgrind; uniform evaluator, solver off, one thread; a new",
-        f"# tree of {KINDS['search'].repeats} simulations from the start; the path with AVX2, no",
-        "# AVX-512, as valgrind has it). A processor without AVX2 exceeds these by another path.",
-        f"# [uct]: the same of UCT, one playout a leaf, {KINDS['uct'].repeats} simulations.",
+        "# Instructions per simulation (callgrind; uniform evaluator, solver off, one thread, new",
+        f"# tree of {KINDS['search'].repeats} simulations from the start, AVX2 without AVX-512).",
+        "# Without AVX2 the counts are higher.",
+        f"# [uct]: UCT with one playout per leaf, {KINDS['uct'].repeats} simulations.",
         "# [playouts]: a playout from the start of the game.",
-        "# A change of more than 3 % is written here with `make instructions UPDATE=1`, and its",
-        "# reason stands in the commit's message.",
+        "# Record a change of more than 3 % with `make instructions UPDATE=1` and explain it in",
+        "# the commit message.",
         f'compiler = "{compiler_of(counts)}"',
     ]
     for table, games in counts.items():
         lines += ["", f"[{table}]"]
-        lines += [f"{name} = {round(one.instructions)}" for name, one in games.items()]
+        lines += [f"{name} = {round(result.instructions)}" for name, result in games.items()]
     file.write_text("\n".join(lines) + "\n")
 
 
 def differences(
     counts: Counts, known_counts: dict[str, dict[str, int]]
 ) -> list[tuple[str, str, bool]]:
-    """Return for each count: its name, a line that tells the change, whether it is too large."""
-    found = []
+    """Return the name of each count, a line about its change, and whether that is too large."""
+    rows = []
     for table, games in counts.items():
-        for game, one in games.items():
+        for game, result in games.items():
             name = f"{table} {game}"
             if (known := known_counts.get(table, {}).get(game)) is None:
-                found.append((name, f"{one.instructions:,.0f}, not in the table", True))
+                rows.append((name, f"{result.instructions:,.0f}, not in the table", True))
                 continue
-            change = one.instructions / known - 1
-            line = f"{one.instructions:10,.0f}  committed {known:10,}  {change:+7.2%}"
-            found.append((name, line, abs(change) > TOLERANCE))
-    return found
+            change = result.instructions / known - 1
+            line = f"{result.instructions:10,.0f}  committed {known:10,}  {change:+7.2%}"
+            rows.append((name, line, abs(change) > TOLERANCE))
+    return rows
 
 
 def compare(counts: Counts, file: Path) -> int:
@@ -161,14 +155,14 @@ def compare(counts: Counts, file: Path) -> int:
     if not any(too_large for _, _, too_large in rows):
         return 0
     if not same:
-        print(f"only told, not an error: the table is of {table['compiler']}, this is {compiler}")
+        print(f"not an error: the table is for {table['compiler']}, this is {compiler}")
         return 0
-    print("make it cheaper, or write the new figures with: make instructions UPDATE=1")
+    print("to accept the new counts, run: make instructions UPDATE=1")
     return 1
 
 
 def main(arguments: list[str]) -> int:
-    """Run from the command line."""
+    """Run the command line and return the exit status."""
     if not arguments or arguments[1:] not in ([], ["--update"]):
         print(__doc__, file=sys.stderr)
         return 2

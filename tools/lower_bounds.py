@@ -1,4 +1,4 @@
-"""Print the oldest versions that pyproject.toml allows here, as constraints of pip.
+"""Print the oldest versions that pyproject.toml allows as pip constraints.
 
 Usage: ``python tools/lower_bounds.py EXTRA... > constraints.txt`` (``make oldest``).
 """
@@ -16,17 +16,17 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def lower_bounds(project: dict, extras: list[str]) -> Iterator[str]:
-    """Yield ``name==version`` of what applies here; exits where a dependency has no bound."""
-    given = list(project["dependencies"])
+    """Yield ``name==version`` for each requirement; exit if one has no lower bound."""
+    texts = list(project["dependencies"])
     for extra in extras:
-        given += project["optional-dependencies"][extra]
-    for requirement in map(Requirement, given):
+        texts += project["optional-dependencies"][extra]
+    for requirement in map(Requirement, texts):
         if requirement.marker is not None and not requirement.marker.evaluate():
             continue
-        if requirement.name == project["name"]:  # other extras of the package itself
+        if requirement.name == project["name"]:  # extras of this package
             yield from lower_bounds({**project, "dependencies": []}, sorted(requirement.extras))
             continue
-        bounds = [one.version for one in requirement.specifier if one.operator == ">="]
+        bounds = [bound.version for bound in requirement.specifier if bound.operator == ">="]
         if len(bounds) != 1:
             sys.exit(f"expected one lower bound (>=), got {requirement}")
         yield f"{requirement.name}=={bounds[0]}"

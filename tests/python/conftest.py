@@ -1,4 +1,4 @@
-"""What the tests share: the oracles, random choices, and a clean start and end."""
+"""Shared fixtures, and the check that the tests leave no process behind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Case = dict[str, Any]
 
 
 def shared_path(*parts: str) -> Path:
-    """Return a path in the folder of third-party cases; skip the test where it is absent."""
+    """Return a path in the folder of third-party cases; skip the test if it is absent."""
     path = SHARED.joinpath(*parts)
     if not path.exists():
         pytest.skip(f"third-party cases absent: no {path} (set PYENGINE_SHARED to their folder)")
@@ -32,13 +32,13 @@ def shared_path(*parts: str) -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Callable[..., Path]:
-    """Return paths in the folder of third-party cases."""
+    """Return :func:`shared_path`."""
     return shared_path
 
 
 @pytest.fixture(scope="session")
 def oracle() -> Callable[[str], list[Case]]:
-    """Read ``FOLDER/FILE`` of the oracles as a list of cases: JSON lines, JSON or CSV."""
+    """Return a function that reads the cases in ``oracles/FOLDER/FILE`` (JSON lines, JSON, CSV)."""
 
     def read(name: str) -> list[Case]:
         path = shared_path("oracles", *name.split("/"))
@@ -54,15 +54,15 @@ def oracle() -> Callable[[str], list[Case]]:
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> random.Random:
-    """Return a generator seeded by the test's name: the same choices in every run."""
+    """Return a generator seeded by the test's name."""
     return random.Random(request.node.nodeid)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let signals reach the tests, and mark the processes that they start.
+    """Restore signal handlers, and mark the processes that the tests start.
 
-    A job in the background ignores SIGINT, one under nohup SIGHUP, and every program that it starts
-    inherits that.
+    A background job ignores SIGINT, a job under nohup ignores SIGHUP, and child processes inherit
+    this.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP"):
@@ -72,13 +72,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def is_worker(config: pytest.Config) -> bool:
-    """Whether another pytest process started this one to run some of its tests."""
+    """Return whether this process is a worker of pytest-xdist."""
     return hasattr(config, "workerinput")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run that leaves a process behind, and end the process."""
+    """Fail the run if it leaves processes behind, and kill them."""
     if is_worker(session.config):
         return
     left = left_processes(os.environ[RUN_MARK], patience=5.0)

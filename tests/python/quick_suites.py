@@ -1,4 +1,4 @@
-"""Quick runs of the installed benchmark suites, each made once for all tests."""
+"""Cached quick runs of the installed benchmark suites."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import sys
 import tempfile
 from typing import Any
 
-#: Folders of the machine's user, which change what a suite finds.
-_OWN = ("PYENGINE_SHARED", "PYENGINE_PEERS", "PYENGINE_RECORDS", "XDG_CACHE_HOME")
+#: Variables of the user's environment that affect a suite.
+_USER_VARIABLES = ("PYENGINE_SHARED", "PYENGINE_PEERS", "PYENGINE_RECORDS", "XDG_CACHE_HOME")
 
 
 @functools.cache
 def quick(suite: str) -> dict[str, Any]:
-    """Return the report of ``pyengine bench SUITE --quick`` on all bundled networks and no others.
+    """Return the report of ``pyengine bench SUITE --quick`` with only the bundled networks.
 
-    A failed row fails the test: the exit status tells of it.
+    Fails if a row fails.
     """
-    environment = {name: value for name, value in os.environ.items() if name not in _OWN}
+    environment = {name: value for name, value in os.environ.items() if name not in _USER_VARIABLES}
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-m", "pyengine.cli", "bench", suite, "--quick", "--json", "-"],

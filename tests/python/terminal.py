@@ -1,4 +1,4 @@
-"""A pseudo-terminal in which the command runs, with Ctrl-C and Ctrl-D as a person types them."""
+"""Run the command in a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import fcntl
 import pty
 import termios
 
-# Takes the terminal as its own, so that Ctrl-C reaches it, and becomes the command.
+# Makes the terminal its controlling terminal, so that Ctrl-C reaches it, and runs the command.
 _CHILD = (
     "import fcntl, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
     "from pyengine.cli import main; sys.exit(main())"
@@ -27,7 +27,7 @@ _PATIENCE = 60  # seconds
 
 
 class Terminal:
-    """Runs ``pyengine`` with arguments and variables; ``text`` is what it has written so far."""
+    """Runs ``pyengine`` in a terminal; ``text`` is its output so far."""
 
     def __init__(self, *arguments: str, **environment: str) -> None:
         self.master, self.slave = pty.openpty()
@@ -36,11 +36,11 @@ class Terminal:
         self.text = ""
         self.decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         inherited = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-        own = {"TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
+        defaults = {"TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
         self.process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, *arguments],
             stdin=self.slave, stdout=self.slave, stderr=self.slave,
-            start_new_session=True, env={**inherited, **own, **environment},
+            start_new_session=True, env={**inherited, **defaults, **environment},
         )  # fmt: skip
 
     def __enter__(self) -> Self:
@@ -59,7 +59,6 @@ class Terminal:
         os.close(self.slave)
 
     def send(self, keys: str) -> None:
-        """Type."""
         os.write(self.master, keys.encode())
 
     def _read(self, seconds: float) -> bool:
@@ -69,26 +68,26 @@ class Terminal:
         return bool(ready)
 
     def wait_for(self, words: str, after: int = 0) -> int:
-        """Read until it has written some words; return where they end."""
+        """Read until some words are written; return the position after them."""
         end = time.monotonic() + _PATIENCE
         while words not in self.text[after:]:
-            assert time.monotonic() < end, f"{words!r} did not come: {self.text!r}"
-            assert self.process.poll() is None or self._read(0.1), f"it ended: {self.text!r}"
+            assert time.monotonic() < end, f"no {words!r} in {self.text!r}"
+            assert self.process.poll() is None or self._read(0.1), f"ended: {self.text!r}"
             self._read(0.1)
         return self.text.index(words, after) + len(words)
 
     def end(self) -> int:
-        """Read until it ends; return the exit status."""
+        """Read until the command ends; return its exit status."""
         end = time.monotonic() + _PATIENCE
         while self.process.poll() is None:
-            assert time.monotonic() < end, f"it does not end: {self.text!r}"
+            assert time.monotonic() < end, f"the command does not end: {self.text!r}"
             self._read(0.05)
         while self._read(0.05):
             pass
         return self.process.returncode
 
     def is_clean(self) -> bool:
-        """Return whether the terminal is as before: modes, cursor, no traceback."""
+        """Return whether modes and cursor are restored and there is no traceback."""
         cursor = self.text.rfind("\x1b[?25h") >= self.text.rfind("\x1b[?25l")
         modes: list[Any] = termios.tcgetattr(self.slave)
         return cursor and modes == self.before and "Traceback" not in self.text

@@ -1,4 +1,4 @@
-"""The command ``pyengine``. It needs the extra ``cli``; the library does not."""
+"""The ``pyengine`` command, which requires the extra ``cli``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 from pyengine.base.arguments import printable, shortened
 from pyengine.errors import ConfigError, EngineError, IllegalActionError
 
-#: Columns that every table fits in.
+#: Every table fits in this many columns.
 LEAST_WIDTH = 60
 #: The exit status after Ctrl-C: 128 + SIGINT, as in shells.
 INTERRUPTED = 130
@@ -20,8 +20,8 @@ INTERRUPTED = 130
 def main(args: Sequence[str] | None = None) -> int:
     """Run a command line and return the exit status.
 
-    0: done; 1: an error of the engine, one line on stderr, or a self-test that failed; 2: wrong
-    use; 130: Ctrl-C.
+    0: success; 1: an engine error (one line on stderr) or a failed self-test; 2: wrong usage;
+    130: Ctrl-C.
     """
     _open_closed_streams()
     _widen()
@@ -29,13 +29,13 @@ def main(args: Sequence[str] | None = None) -> int:
         status = _run(args)
     except KeyboardInterrupt:
         status = INTERRUPTED
-    except BrokenPipeError:  # the reader left: `pyengine ... | head`
+    except BrokenPipeError:  # the reader closed the pipe: `pyengine ... | head`
         _discard_output()
         status = 1
     finally:
         _show_cursor()
     if status == INTERRUPTED:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not spoil the exit
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not break the exit
         if sys.stderr.isatty():
             print(file=sys.stderr)
     return status
@@ -48,7 +48,7 @@ def _run(args: Sequence[str] | None) -> int:
         if error.name not in ("typer", "rich"):
             raise
         print(
-            f"pyengine: the command line needs the package {error.name}: "
+            f"pyengine: the command line requires the package {error.name}: "
             "pip install 'pyengine-search[cli]'",
             file=sys.stderr,
         )
@@ -84,7 +84,7 @@ def _os_error(error: OSError) -> int:
 
 
 def _complain(message: str, status: int) -> int:
-    """Print an error as one line on stderr, red on a terminal; return the exit status."""
+    """Print a one-line error on stderr and return the exit status."""
     from rich.text import Text
 
     from pyengine.cli.output import console
@@ -95,14 +95,14 @@ def _complain(message: str, status: int) -> int:
 
 
 def _discard_output() -> None:
-    """Send buffered output nowhere, so that it is not written at exit."""
+    """Redirect stdout to the null device, so that buffered output is not written at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_closed_streams() -> None:
-    """Open streams that were closed (``pyengine ... >&-``) on the null device.
+    """Open closed standard streams (``pyengine ... >&-``) on the null device.
 
-    Otherwise the next file that is opened gets the number of a stream, and its output.
+    Otherwise the next file opened gets the stream's descriptor, and its output.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -110,17 +110,17 @@ def _open_closed_streams() -> None:
 
 
 def _widen() -> None:
-    """Correct a COLUMNS that is too small for a table."""
+    """Raise COLUMNS if it is too small for a table."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) < LEAST_WIDTH:
-        os.environ["COLUMNS"] = str(LEAST_WIDTH) if int(columns) else ""  # "": the terminal's own
+        os.environ["COLUMNS"] = str(LEAST_WIDTH) if int(columns) else ""  # "": the terminal's width
 
 
 def _end_by_signals() -> None:
-    """End on SIGTERM, and on SIGHUP unless it is ignored, as on Ctrl-C: everything is closed."""
+    """Exit cleanly on SIGTERM, and on SIGHUP unless it is ignored (nohup)."""
     signal.signal(signal.SIGTERM, _terminate)
     hang_up = getattr(signal, "SIGHUP", None)
-    if hang_up is not None and signal.getsignal(hang_up) is signal.SIG_DFL:  # not under nohup
+    if hang_up is not None and signal.getsignal(hang_up) is signal.SIG_DFL:
         signal.signal(hang_up, _terminate)
 
 
@@ -129,7 +129,7 @@ def _terminate(number: int, _frame: FrameType | None) -> None:
 
 
 def _show_cursor() -> None:
-    """Show the cursor, which a signal may have left hidden."""
+    """Show the cursor, in case a signal left it hidden."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream.isatty() and os.environ.get("TERM") != "dumb":

@@ -1,4 +1,4 @@
-"""``python -m pyengine.cli``: the command where no script is installed."""
+"""Run the command with ``python -m pyengine.cli``."""
 
 import sys
 

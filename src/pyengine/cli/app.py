@@ -1,4 +1,4 @@
-"""The list of commands; each has a module of its own."""
+"""The typer application with all commands."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ app = typer.Typer(
 for _function in (games, search, play, solve, match, selfplay, train, doctor, bench):
     app.command()(command(_function))
 
-_convert = typer.Typer(help="Convert a network, or training data.", no_args_is_help=True)
+_convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)
 for _name, _command in CONVERT.items():
     _convert.command(_name)(command(_command))
 app.add_typer(_convert, name="convert")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"pyengine {__version__}")
         raise typer.Exit
 
@@ -49,4 +49,4 @@ def root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Accept the options that precede a command."""

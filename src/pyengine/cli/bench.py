@@ -1,4 +1,4 @@
-"""``pyengine bench``: the benchmark suites that are installed with the package, and --tune."""
+"""``pyengine bench``: run the installed benchmark suites, or tune a network with --tune."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
-import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
+from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
 
 from pyengine.base.arguments import did_you_mean
 from pyengine.base.files import check_output, replacing
@@ -23,7 +23,7 @@ from pyengine.match.tuning import Trial, tune
 from pyengine.search.engine import Engine
 
 _PACKAGE = "pyengine.benchmarks"
-_SECONDS = 2.0  # of one measurement
+_SECONDS = 2.0  # per measurement
 _TUNE_SECONDS = 60.0
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -31,68 +31,72 @@ _PICTURES = (".png", ".svg", ".pdf")
 def bench(
     suite: Annotated[
         list[str] | None,
-        typer.Argument(help="tree, evaluator, saturation, ... or all.", show_default=False),
+        Argument(help="Suites such as tree or evaluator, or all.", show_default=False),
     ] = None,
     skip: Annotated[
-        list[str] | None,
-        typer.Option("--skip", metavar="NAME", help="A suite to leave out; repeatable."),
+        list[str] | None, Option("--skip", metavar="NAME", help="Skip a suite; repeatable.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Seconds instead of minutes.")] = False,
+    quick: Annotated[bool, Option("--quick", help="Run for seconds instead of minutes.")] = False,
     seconds: Annotated[
         float | None,
-        typer.Option("--seconds", "-s", help="Of one measurement (2), of all of --tune (60)."),
+        Option(
+            "--seconds", "-s", help="Per measurement (default 2); --tune: in total (default 60)."
+        ),
     ] = None,
     models: Annotated[
         Path | None,
-        typer.Option("--models", help="Folder of further networks.", exists=True, file_okay=False),
+        Option(
+            "--models", help="Directory with additional networks.", exists=True, file_okay=False
+        ),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option("--model", "-m", help="One network instead.", exists=True)
+        Path | None, Option("--model", "-m", help="Measure only this network.", exists=True)
     ] = None,
-    game: Annotated[str | None, typer.Option("--game", help="The game of --model, --tune.")] = None,
+    game: Annotated[
+        str | None, Option("--game", help="The game that --model or --tune plays.")
+    ] = None,
     spec: SpecOption = None,
     minutes: Annotated[
         float,
-        typer.Option(
+        Option(
             "--minutes",
-            help="Of gpu, which then stops; with the same --json or --out file it goes on.",
+            help="Time limit of the suite gpu; the same --json or --out file resumes it.",
         ),
     ] = 20.0,
     to_json: Annotated[
         Path | None,
-        typer.Option("--json", metavar="FILE", help="Also write JSON; '-' = stdout, no tables."),
+        Option("--json", metavar="FILE", help="Also write JSON; '-' writes only JSON, to stdout."),
     ] = None,
     to_plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Also draw, as .png, .svg or .pdf."),
+        Path | None, Option("--plot", metavar="FILE", help="Also write a plot: .png, .svg or .pdf.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FOLDER", help="Write JSON and picture of each suite there."),
+        Option("--out", metavar="FOLDER", help="Directory for JSON and a plot of each suite."),
     ] = None,
     trace: Annotated[
         Path | None,
-        typer.Option(
-            "--trace", metavar="FILE", help="Of device: write timelines of searches instead."
+        Option(
+            "--trace", metavar="FILE", help="With the suite device: write timelines of searches."
         ),
     ] = None,
     model_to_tune: Annotated[
         str | None,
-        typer.Option("--tune", metavar="MODEL", help="Find the fastest settings of a network."),
+        Option("--tune", metavar="MODEL", help="Find the fastest settings for a network."),
     ] = None,
 ) -> None:
-    """Run benchmark suites and print their tables. Exit status 1 if a row fails."""
+    """Run benchmark suites and print their tables. Exits 1 if a row fails."""
     for name, value in (("--seconds", seconds), ("--minutes", minutes)):
         if value is not None and not value > 0:
             raise ConfigError(f"{name}: expected a number > 0, got {value}")
     if model_to_tune is not None:
         if suite or skip:
-            raise ConfigError("--tune is no suite and takes none")
+            raise ConfigError("--tune cannot be combined with suites")
         _tune(model_to_tune, game, spec, seconds or _TUNE_SECONDS, to_json)
         return
     names = _chosen(suite or [], skip or [])
     if model is not None and game is None:
-        raise ConfigError("--model needs --game")
+        raise ConfigError("--model requires --game")
     options = _module("common").Options(
         quick=quick,
         seconds=seconds or _SECONDS,
@@ -110,7 +114,7 @@ def bench(
         raise KeyboardInterrupt
     failed = any("failed" in row for report in reports.values() for row in report["rows"])
     if failed or outputs.lost:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 # --- suites
@@ -118,57 +122,51 @@ def bench(
 
 @dataclass(frozen=True)
 class _Outputs:
-    """Where the reports go. The run goes on after a file that cannot be written.
+    """The files to write. A failed write is reported but does not end the run."""
 
-    Attributes:
-        json, plot: files for all of them; '-' = JSON on stdout, and no tables there.
-        folder: of a file and a picture a suite.
-        lost: files that could not be written.
-    """
-
-    json: Path | None
+    json: Path | None  #: '-': stdout, without tables
     plot: Path | None
-    folder: Path | None
-    lost: list[str] = field(default_factory=list)
+    folder: Path | None  #: for a JSON file and a plot per suite
+    lost: list[str] = field(default_factory=list)  #: files that could not be written
 
     def check(self) -> None:
-        """Raise ConfigError now instead of after hours of work."""
+        """Raise ConfigError for an unwritable file before hours of work."""
         for file in (self.json, self.plot):
             if file is not None and str(file) != "-":
                 check_output(file)
         if self.plot is not None and self.plot.suffix.lower() not in _PICTURES:
             raise ConfigError(
-                f"--plot: expected a name that ends in {', '.join(_PICTURES)}, got {self.plot}"
+                f"--plot: expected a file name ending in {', '.join(_PICTURES)}, got {self.plot}"
             )
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
 
     def rows_of(self, name: str) -> Path | None:
-        """Return the file in which a resumable suite keeps its rows."""
+        """Return the file to which a resumable suite saves its rows."""
         if self.json is not None and str(self.json) != "-":
             return self.json
         return None if self.folder is None else self.folder / f"{name}.json"
 
     def show(self, text: str) -> None:
-        """Print a table."""
+        """Print a table unless JSON goes to stdout."""
         if str(self.json) != "-":
             show(text)
 
     def add(self, name: str, report: dict[str, Any]) -> None:
-        """Write the report of a suite that has ended."""
+        """Write the report of a finished suite."""
         if self.folder is None:
             return
         self._write(self.folder / f"{name}.json", report)
         try:
             _module("plot").draw([report], self.folder / f"{name}.png")
         except ConfigError as error:
-            console(stderr=True).print(Text(f"{name}: no picture: {error}", style="dim"))
+            console(stderr=True).print(Text(f"{name}: no plot: {error}", style="dim"))
 
     def add_bars(self, rows: list[dict[str, Any]]) -> None:
-        """Show and write what is asked beside what was measured."""
+        """Print and write the comparison of requirements and measurements."""
         columns, summary = _module("common").columns, _module("bars").summary(rows)
         shown = columns(summary, _module("common").terminal_width())
-        self.show("\n".join(["bars: what is asked beside what was measured", *shown]))
+        self.show("\n".join(["bars: requirements and measurements", *shown]))
         if self.folder is not None:
             self._write(self.folder / "bars.txt", "\n".join([*columns(summary), ""]))
 
@@ -190,14 +188,14 @@ class _Outputs:
 
 
 def _write(file: Path, content: str | dict[str, Any]) -> None:
-    """Write text, or a value as JSON."""
+    """Write text, or a dict as JSON."""
     text = content if isinstance(content, str) else json.dumps(content, indent=2) + "\n"
     with replacing(file) as temporary:
         temporary.write_text(text, "utf-8")
 
 
 def suites() -> tuple[str, ...]:
-    """Return the names of the installed suites, in the order in which all of them run."""
+    """Return the names of the installed suites in the order of ``all``."""
     try:
         package = importlib.import_module(_PACKAGE)
     except ModuleNotFoundError:
@@ -214,7 +212,7 @@ def _module(name: str) -> ModuleType:
 
 
 def _check_files(names: tuple[str, ...], options: Any, outputs: _Outputs) -> None:
-    """Raise ConfigError for a file that the run could not use at its end."""
+    """Raise ConfigError for a file that could not be written at the end of the run."""
     if options.trace is not None:
         if names != ("device",):
             raise ConfigError(f"--trace is for the suite device, got {' '.join(names)}")
@@ -224,26 +222,25 @@ def _check_files(names: tuple[str, ...], options: Any, outputs: _Outputs) -> Non
         _module(name).check_options(replace(options, keep=outputs.rows_of(name)))
 
 
-def _chosen(asked: list[str], skipped: list[str]) -> tuple[str, ...]:
-    """Return the suites of the command line, without those that it leaves out."""
+def _chosen(requested: list[str], skipped: list[str]) -> tuple[str, ...]:
+    """Return the requested suites without the skipped ones."""
     known = suites()
     if not known:
         raise ConfigError("no benchmark suites are installed with this build")
-    if not asked:
-        raise ConfigError(f"name a suite: {', '.join(known)}, or all; or --tune MODEL")
-    for name in (*asked, *skipped):
-        if name not in known and not (name == "all" and name in asked):
+    if not requested:
+        raise ConfigError(f"name a suite ({', '.join(known)}, or all), or use --tune MODEL")
+    for name in (*requested, *skipped):
+        if name not in known and not (name == "all" and name in requested):
             near = did_you_mean(name, known)
-            raise ConfigError(f"no suite {name}; known: {', '.join(known)}{near}")
-    named = known if "all" in asked else tuple(dict.fromkeys(asked))
-    chosen = tuple(name for name in named if name not in skipped)
+            raise ConfigError(f"unknown suite {name}: expected {', '.join(known)}{near}")
+    candidates = known if "all" in requested else tuple(dict.fromkeys(requested))
+    chosen = tuple(name for name in candidates if name not in skipped)
     if not chosen:
-        raise ConfigError(f"--skip leaves no suite of {', '.join(named)}")
+        raise ConfigError(f"--skip excludes every suite: {', '.join(candidates)}")
     return chosen
 
 
 def _run_suite(name: str, report: Any, options: Any) -> None:
-    """Run a suite; one that cannot be imported fails like a row."""
     suite = _module(name)
     report.description = suite.DESCRIPTION
     suite.run(report, options)
@@ -252,14 +249,16 @@ def _run_suite(name: str, report: Any, options: Any) -> None:
 def _run_all(
     names: tuple[str, ...], options: Any, outputs: _Outputs
 ) -> tuple[dict[str, Any], bool]:
-    """Run suites, and print and write each as it ends; also return whether Ctrl-C ended them."""
+    """Run suites, reporting each as it ends; also return whether Ctrl-C interrupted the run."""
     reports: dict[str, Any] = {}
     interrupted = False
     for name in names:
         console(stderr=True).print(Text(f"running {name} ...", style="dim"))
         report = _module("common").Report(name)
-        own = replace(options, keep=outputs.rows_of(name) if _is_resumable(name) else None)
-        interrupted = _module("common").run_kept(report, partial(_run_suite, name), own)
+        suite_options = replace(
+            options, keep=outputs.rows_of(name) if _is_resumable(name) else None
+        )
+        interrupted = _module("common").run_kept(report, partial(_run_suite, name), suite_options)
         outputs.show(report.table(_module("common").terminal_width()) + "\n")
         reports[name] = report.to_dict()
         outputs.add(name, reports[name])
@@ -277,10 +276,10 @@ def _run_all(
 def _tune(
     model: str, game: str | None, spec: Path | None, seconds: float, to_json: Path | None
 ) -> None:
-    """Tune and print the table. Exit status 130 if Ctrl-C ended it, after the best so far."""
+    """Tune and print the results so far; after Ctrl-C, raise KeyboardInterrupt."""
     played = game_of_model(model) if game is None else game_from(game, None)
     if played is None:
-        raise ConfigError("--tune MODEL needs --game, unless the network is a bundled one")
+        raise ConfigError("--tune MODEL requires --game unless the network is bundled")
     if to_json is not None and str(to_json) != "-":
         check_output(to_json)
     with (

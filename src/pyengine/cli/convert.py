@@ -1,4 +1,4 @@
-"""``pyengine convert``: changed copies of networks, Leela Zero's weights, training data and SGF."""
+"""``pyengine convert``: convert networks, Leela Zero weights, training data and SGF."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-import typer  # noqa: TID253  # this package is the extra's
 from rich.progress import Progress, TaskID  # noqa: TID253
 from rich.text import Text  # noqa: TID253
+from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
 
 from pyengine import conversion, data
 from pyengine.base.arguments import short_repr
@@ -38,37 +38,33 @@ _VERDICTS = {
 }
 
 _Network: TypeAlias = Annotated[
-    str, typer.Argument(metavar="NETWORK", help="An ONNX file or a bundled network.")
+    str, Argument(metavar="NETWORK", help="An ONNX file or a bundled network.")
 ]
 _Output: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="The file to write. Default: beside what is read."),
+    Path | None, Option("--output", "-o", help="The file to write. Default: next to the input.")
 ]
 _GameName: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--game", "-g", help="The game that the network plays: 'go(board_size=9)'."),
+    str | None, Option("--game", "-g", help="The network's game, such as 'go(board_size=9)'.")
 ]
 _Positions: TypeAlias = Annotated[
-    int,
-    typer.Option("--positions", min=32, help="To calibrate on, and as many others to compare on."),
+    int, Option("--positions", min=32, help="Positions for calibration, and for comparison.")
 ]
 _Games: TypeAlias = Annotated[
-    int, typer.Option("--games", min=0, help="Most games of the match; 0 = no match.")
+    int, Option("--games", min=0, help="Maximum games in the match; 0 = no match.")
 ]
 _Simulations: TypeAlias = Annotated[
-    int, typer.Option("--simulations", "-n", min=1, help="For a move of the match.")
+    int, Option("--simulations", "-n", min=1, help="Simulations per move of the match.")
 ]
 _MatchSeconds: TypeAlias = Annotated[
-    float, typer.Option("--match-seconds", help="The match ends with the games it has by then.")
+    float, Option("--match-seconds", help="Time limit of the match.")
 ]
 _Margin: TypeAlias = Annotated[
-    float,
-    typer.Option("--margin", help="Elo; the match must show that less is lost (95 %, one-sided)."),
+    float, Option("--margin", help="Maximum Elo loss that the match must rule out (95 %).")
 ]
 _Undecided: TypeAlias = Annotated[
-    bool, typer.Option("--write-undecided", help="Write the network also if the match is open.")
+    bool, Option("--write-undecided", help="Write the network even if the match is open.")
 ]
-_Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Of all random numbers.")]
+_Seed: TypeAlias = Annotated[int, Option("--seed", min=0, help="Random seed.")]
 
 
 class _Format(StrEnum):
@@ -84,13 +80,13 @@ class _Komi(StrEnum):
 
 # --- networks
 
-_CHECKS = """The copy must evaluate, choose and play as the network does: it is compared on
-positions of the network's own games, then plays a match. Exit status 1 if it loses too much, or
-if the match is open; then nothing is written."""
+_CHECKS = """The copy is compared with the network on positions from the network's games, then plays
+a match against it. If it loses too much or the match is undecided, nothing is written and the exit
+status is 1."""
 
 
 def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
-    """Return the command of a conversion that is checked: a function of the room conversion."""
+    """Return a command that calls ``convert`` of :mod:`pyengine.conversion` and its checks."""
 
     def command(
         network: _Network,
@@ -138,15 +134,15 @@ def score_utility(
     network: _Network,
     output: _Output = None,
     weight: Annotated[
-        float, typer.Option("--weight", metavar="SHARE", help="Of points in the value, 0 to 1.")
+        float, Option("--weight", metavar="SHARE", help="Share of points in the value, 0 to 1.")
     ] = 0.1,
     points: Annotated[
-        float, typer.Option("--points", help="The lead that is worth half of the weight.")
+        float, Option("--points", help="The lead that is worth half the weight.")
     ] = POINTS,
     spec: SpecOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let the value of a network that predicts its score count points, too. For playing."""
+    """Add the predicted score to a network's value, for playing."""
     source, target = _source_and_target(network, output, "points")
     with _busy(target):
         conversion.with_score_utility(
@@ -155,85 +151,85 @@ def score_utility(
     if as_json:
         print_json({"path": str(target), "weight": weight, "points": points})
         return
-    text = f"{target}: {weight:g} of the value counts points, half of it a lead of {points:g}"
+    text = f"{target}: weight of points {weight:g}, half of it for a lead of {points:g}"
     console().print(Text(text))
 
 
 def leela(
-    weights: Annotated[Path, typer.Argument(help="Leela Zero's weights: a .txt or .gz file.")],
+    weights: Annotated[Path, Argument(help="Leela Zero weights: a .txt or .gz file.")],
     output: _Output = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Convert Leela Zero's weights to ONNX."""
+    """Convert Leela Zero weights to ONNX."""
     source = _file(weights)
     stem = source.name.removesuffix(".gz").removesuffix(".txt")
     target = output_file(output or source.with_name(f"{stem}.onnx"), source)
     with _busy(target):
-        read = conversion.read_leela(source)
-        conversion.leela_to_onnx(read, target)
-    _written(read, target, as_json)
+        network = conversion.read_leela(source)
+        conversion.leela_to_onnx(network, target)
+    _report_weights(network, target, as_json)
 
 
 def random(
-    size: Annotated[str, typer.Argument(metavar="BLOCKSxCHANNELS", help="For example 6x96.")],
+    size: Annotated[str, Argument(metavar="BLOCKSxCHANNELS", help="For example 6x96.")],
     output: _Output = None,
     board_size: Annotated[
-        int, typer.Option("--board-size", min=2, max=19, help="Of the network.")
+        int, Option("--board-size", min=2, max=19, help="Board size of the network.")
     ] = 19,
     seed: _Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Make Leela Zero weights of random numbers; ONNX with -o FILE.onnx."""
+    """Write random Leela Zero weights, or ONNX with -o FILE.onnx."""
     numbers = re.fullmatch(r"(\d+)x(\d+)", size.lower())
     if numbers is None:
         raise ConfigError(f"expected BLOCKSxCHANNELS such as 6x96, got {short_repr(size)}")
     blocks, channels = map(int, numbers.groups())
     target = output_file(output or Path(f"random-{blocks}x{channels}.txt.gz"))
     with _busy(target):
-        made = conversion.random_leela(blocks, channels, seed=seed, board_size=board_size)
+        network = conversion.random_leela(blocks, channels, seed=seed, board_size=board_size)
         if target.suffix == ".onnx":
-            conversion.leela_to_onnx(made, target)
+            conversion.leela_to_onnx(network, target)
         else:
-            conversion.write_leela(made, target)
-    _written(made, target, as_json)
+            conversion.write_leela(network, target)
+    _report_weights(network, target, as_json)
 
 
 # --- training data
 
 
 def shards(
-    directory: Annotated[Path, typer.Argument(help="Training data, as self-play writes it.")],
-    to: Annotated[_Format, typer.Option("--to", help="NumPy's arrays, Parquet, or SGF.")],
+    directory: Annotated[Path, Argument(help="Directory of shards from self-play.")],
+    to: Annotated[_Format, Option("--to", help="NumPy arrays, Parquet or SGF.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The directory to write. Default: beside DIRECTORY."),
+        Option("--output", "-o", help="The directory to write. Default: next to the input."),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Write to a directory that has files already.")
+        bool, Option("--overwrite", help="Write to a directory that is not empty.")
     ] = False,
 ) -> None:
-    """Convert training data to files that other programs read."""
+    """Convert training data to NumPy, Parquet or SGF."""
     if not directory.exists():
         raise ConfigError(f"{directory} does not exist")
     if to is _Format.sgf:
         files = data.export_sgf(directory, output, overwrite=overwrite)
     else:
         files = data.convert(directory, to.value, output, overwrite=overwrite)
-    where = files[0].parent if files else directory
-    console().print(Text(f"{len(files)} files in {where}"))
+    folder = files[0].parent if files else directory
+    console().print(Text(f"{len(files)} files in {folder}"))
 
 
 def sgf(
-    games: Annotated[Path, typer.Argument(help="An SGF file, or a directory of them.")],
-    game: Annotated[str, typer.Option("--game", "-g", help="Of the files: 'go(board_size=9)'.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The directory to write.")],
+    games: Annotated[Path, Argument(help="An SGF file or a directory of SGF files.")],
+    game: Annotated[str, Option("--game", "-g", help="The game, such as 'go(board_size=9)'.")],
+    output: Annotated[Path, Option("--output", "-o", help="The directory to write.")],
     param: ParamOption = None,
     komi: Annotated[
         _Komi,
-        typer.Option(
+        Option(
             "--komi",
-            help="Take games of any komi (game), or only those of the komi that most files have, "
-            "which the training data then has too (file).",
+            help="game: accept games with any komi; file: use the most frequent komi and only "
+            "games with it.",
         ),
     ] = _Komi.game,
     spec: SpecOption = None,
@@ -242,13 +238,13 @@ def sgf(
     if not games.exists():
         raise ConfigError(f"{games} does not exist")
     played = game_from(game, param)
-    reading = read_spec(spec) or ModelSpec.alphago_zero(played)
-    report = data.import_sgf(games, output, played, reading, komi=komi.value)
+    model_spec = read_spec(spec) or ModelSpec.alphago_zero(played)
+    report = data.import_sgf(games, output, played, model_spec, komi=komi.value)
     report.check_taken(games, played)
     console().print(Text(str(report)))
 
 
-#: The commands below ``pyengine convert``.
+#: The subcommands of ``pyengine convert``.
 COMMANDS: dict[str, Callable[..., None]] = {
     "leela": leela,
     "int8": int8,
@@ -260,7 +256,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 
-# --- what they share
+# --- shared functions
 
 
 def _file(path: Path) -> Path:
@@ -270,7 +266,10 @@ def _file(path: Path) -> Path:
 
 
 def _source_and_target(network: str, output: Path | None, kind: str) -> tuple[Path, Path]:
-    """Return the file of a network, and where its copy goes: a bundled one's into this folder."""
+    """Return the network's file and the file to write.
+
+    The copy of a bundled network goes to the current directory.
+    """
     source = _file(bundled_models().get(network, Path(network)))
     beside = source if network == str(source) else Path(source.name)
     return source, output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
@@ -281,16 +280,15 @@ def _game(network: str, name: str | None, param: list[str] | None) -> Game:
         return game_from(name, param)
     game = game_of_model(network)
     if game is None:
-        raise ConfigError(f"name the game that {network} plays: --game GAME")
+        raise ConfigError(f"the game of {network} is unknown: use --game GAME")
     return game
 
 
 def _busy(target: Path) -> AbstractContextManager[object]:
-    """Show on stderr that something is being made, while it is a terminal."""
-    return console(stderr=True).status(Text(f"making {target} ..."))
+    return console(stderr=True).status(Text(f"writing {target} ..."))
 
 
-def _written(weights: conversion.LeelaWeights, target: Path, as_json: bool) -> None:
+def _report_weights(weights: conversion.LeelaWeights, target: Path, as_json: bool) -> None:
     facts = {
         "path": str(target),
         "blocks": len(weights.blocks),
@@ -315,23 +313,23 @@ def _show(report: conversion.ConversionReport, kind: str, as_json: bool) -> None
             sign = ">=" if check.name in ("first choice", "match, evidence") else "<="
             figures = f"  {check.name:<15} {check.measured:7.4f} {sign} {check.limit:<6.5g}"
             out.print(Text.assemble(_VERDICTS[check.outcome], f"{figures} {check.detail}"))
-        speed = "for GPUs: a CPU is no faster with it"
+        speed = "for GPUs; no faster on a CPU"
         if report.speedup is not None:
             speed = f"{report.speedup:.2f} times the speed in bare ONNX Runtime, one thread"
         layers = f"{report.converted} layers in {kind}, {report.kept} in float32"
         out.print(Text(f"\n{layers}; {speed}"))
-        where = "nothing written" if report.path is None else f"written: {report.path}"
-        out.print(Text(f"{report.outcome}: {where}"))
+        outcome = "nothing written" if report.path is None else f"written: {report.path}"
+        out.print(Text(f"{report.outcome}: {outcome}"))
         if report.path is None and report.outcome == "undecided":
-            advice = "raise --games, --match-seconds or --margin to decide, or --write-undecided"
+            advice = "raise --games, --match-seconds or --margin, or use --write-undecided"
             out.print(Text(advice))
     if report.path is None and not report.passed:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float], None] | None]:
-    """Show the stages as bars, on stderr while it is a terminal; they disappear at the end."""
+    """Show a temporary bar for each stage if stderr is a terminal."""
     err = console(stderr=True)
     if not err.is_terminal:
         yield None

@@ -1,7 +1,7 @@
-"""Watch a search think: ``python -m pyengine.cli.demo``, or ``make demo`` in a checkout.
+"""A demonstration of the search: ``python -m pyengine.cli.demo``, or ``make demo``.
 
-Two positions in which the natural move is not the best. test_demo.py proves the claims: for
-Connect Four with an alpha-beta solver, for Gomoku with this engine's own proofs from playouts.
+In both positions the natural move is not the best. test_demo.py verifies the claims with an
+alpha-beta solver (Connect Four) and with the proofs of a search with playouts (Gomoku).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Scene:
     title: str
     game: str
     model: str  #: name of the bundled network
-    moves: str  #: from the start, by name
+    moves: str  #: names of the moves from the start
     best: str  #: the winning move
-    natural: str  #: a move that looks good and is worse
+    natural: str  #: a plausible move that is worse
     question: str
     lesson: str
 
@@ -48,12 +48,12 @@ SCENES = (
         best="6",
         natural="4",
         question=(
-            "The centre beckons: X holds 3, 5 and 6 of the fourth row from below, and column 4\n"
-            "needs two more stones until he can complete it. Yet 4 loses."
+            "X holds columns 3, 5 and 6 of the fourth row from the bottom, and needs two more\n"
+            "stones in column 4 to complete it. Column 4 looks natural, but it loses."
         ),
         lesson=(
-            "6 alone wins, by force in three moves; every other move loses. To 4 O answers 6\n"
-            "himself and wins in the end."
+            "Only 6 wins, by force in three moves; every other move loses. After 4, O plays 6\n"
+            "and eventually wins."
         ),
     ),
     Scene(
@@ -63,10 +63,10 @@ SCENES = (
         moves="E5 E8 D5 D8 F4 B5 C5 F8 F3 D4 G7 C3",
         best="F5",
         natural="C8",
-        question="O has an open three, D8-E8-F8. X may stop it at C8 or at G8.",
+        question="O has an open three, D8-E8-F8. X can block it at C8 or G8.",
         lesson=(
-            "F5 wins by force: it makes four (C5 to F5), O must answer G5, and F6 or F2 then\n"
-            "makes an open four in the column F. F6 at once is too slow: O makes his four first."
+            "F5 wins by force: it makes a four (C5 to F5), O must answer G5, and then F6 or F2\n"
+            "makes an open four in column F. F6 immediately is too slow: O makes a four first."
         ),
     ),
 )
@@ -81,16 +81,16 @@ def start_of(scene: Scene) -> State:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Show the scenes; return the exit status."""
+    """Show all scenes and return the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pyengine.cli.demo", description="Watch a search."
+        prog="python -m pyengine.cli.demo", description="Demonstrate the search."
     )
-    parser.add_argument("--simulations", type=int, default=SIMULATIONS, help="of each search")
+    parser.add_argument("--simulations", type=int, default=SIMULATIONS, help="per search")
     parser.add_argument("--threads", type=int, default=0, help="0 = all cores")
-    parser.add_argument("--model", help="evaluator instead of the bundled networks, say rollout")
+    parser.add_argument("--model", help="evaluator instead of the bundled networks")
     options = parser.parse_args(arguments)
     try:
-        models = [_checked(scene, options.model or scene.model) for scene in SCENES]
+        models = [_bundled(scene, options.model or scene.model) for scene in SCENES]
         for scene, model in zip(SCENES, models, strict=True):
             show(scene, model, options.simulations, options.threads)
         sys.stdout.flush()
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
     except OSError as error:
-        if not isinstance(error, BrokenPipeError):  # the reader left
+        if not isinstance(error, BrokenPipeError):  # the reader closed the pipe
             print(f"error: the output cannot be written: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -113,7 +113,7 @@ def show(scene: Scene, model: str, simulations: int, threads: int) -> None:
     state = start_of(scene)
     print(f"=== {scene.title}\n\n{scene.question}\n")
     with Engine(state.game, as_evaluator(model), threads=threads) as engine:
-        # Without the solver first: it would end the search as soon as the position is proven.
+        # First without the solver, which would end the search once the position is proven.
         result = engine.search(state, simulations=simulations, solver=False)
         provider = engine.stats()["provider"]
         proof = engine.search(state, simulations=simulations, reuse_tree=False)
@@ -123,20 +123,18 @@ def show(scene: Scene, model: str, simulations: int, threads: int) -> None:
     print(f"\n{_verdict(scene, state, result)}\n{scene.lesson}\n")
 
 
-def _checked(scene: Scene, model: str) -> str:
+def _bundled(scene: Scene, model: str) -> str:
     """Return the name of the model. Raises ConfigError if it is not bundled."""
-    bundled = bundled_models()
-    if model != scene.model or model in bundled:
+    if model != scene.model or model in bundled_models():
         return model
     raise ConfigError(
-        f"the network '{model}' for {scene.game} is not bundled with this build; "
-        f"`python models/make_models.py --game {model}` makes it, "
-        "and `python -m pyengine.cli.demo --model rollout` goes without"
+        f"the network '{model}' for {scene.game} is not bundled with this build: create it with "
+        f"`python models/make_models.py --game {model}`, or use --model rollout"
     )
 
 
 def _proof(state: State, result: SearchResult) -> str:
-    """Return what the solver adds to the same search."""
+    """Describe what the solver adds to the same search."""
     if result.proven is None:
         return f"solver: no proof within {result.simulations:,} simulations"
     player = "XO"[state.current_player()]
@@ -144,14 +142,14 @@ def _proof(state: State, result: SearchResult) -> str:
 
 
 def _verdict(scene: Scene, state: State, result: SearchResult) -> str:
-    """Return whether the search found the winning move."""
+    """Say whether the search found the winning move."""
     player = "XO"[state.current_player()]
     chosen = result.action_name(result.action)
     natural = int(np.flatnonzero(result.actions == state.string_to_action(scene.natural))[0])
     verdict = ": the winning move" if chosen == scene.best else f", but {scene.best} wins"
     return (
-        f"The search plays {chosen} for {player}{verdict}. The natural {scene.natural} has a prior "
-        f"of {result.priors[natural]:.0%}, and the search gave it {result.visits[natural]} visits."
+        f"The search plays {chosen} for {player}{verdict}. The natural move {scene.natural} has a "
+        f"prior of {result.priors[natural]:.0%} and got {result.visits[natural]} visits."
     )
 
 

@@ -1,4 +1,4 @@
-"""The dialogue of ``pyengine play``: a game in progress, and what a person may type."""
+"""The dialogue of ``pyengine play``."""
 
 from __future__ import annotations
 
@@ -23,13 +23,7 @@ from pyengine.base.files import path_of
 from pyengine.cli.clock import Clock
 from pyengine.cli.output import say
 from pyengine.cli.play_record import bare_name, game_of_record, load, record_path, save
-from pyengine.cli.positions import (
-    find_action,
-    is_drawn,
-    moves_table,
-    names_of_line,
-    state_board,
-)
+from pyengine.cli.positions import find_action, is_drawn, moves_table, names_of_line, state_board
 from pyengine.cli.search import percent, until_stopped
 from pyengine.data.sgf.record import SgfGame
 from pyengine.errors import DataError, EngineError, IllegalActionError
@@ -39,17 +33,17 @@ from pyengine.games.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
 
-_SHOWN_MOVES = 30  # legal moves listed at most
+_SHOWN_MOVES = 30  # maximum number of legal moves listed
 _SHOWN_LINE = 8  # plies
 _PASS = "pass"  # the name of the move in Go and Othello
 _ALIASES = {"exit": "quit", "q": "quit", "?": "help"}
-_ASK_FOR_HELP = "type moves for the legal ones, or help"
-_IN_A_GAME = ("hint", "go", "resign")  # commands that need a game that goes on
+_ASK_FOR_HELP = "type moves to list the legal moves, or help"
+_NEED_A_GAME = ("hint", "go", "resign")  # commands for a game that is not over
 _POLL = 0.1  # seconds between two checks for Ctrl-C
 
 
 class Human(StrEnum):
-    """Who of the two is a person."""
+    """The players controlled by a person."""
 
     first = "first"
     second = "second"
@@ -63,51 +57,42 @@ class Human(StrEnum):
 
 @dataclass
 class Dialogue:
-    """A game in progress, and the commands that a person may type.
-
-    Attributes:
-        engine: plays, and gives hints.
-        start: where the game begins.
-        human: who is a person.
-        out: the terminal.
-        clock: None = no limit of time.
-    """
+    """A game in progress and the commands that a person may type."""
 
     engine: Engine
     start: State
     human: Human
     out: Console
     clock: Clock | None = None
-    over: bool = field(default=False, init=False)  #: the person left
+    over: bool = field(default=False, init=False)  #: the person has left
     left_by_ctrl_c: bool = field(default=False, init=False)
-    waits: bool = field(default=False, init=False)  #: the engine was stopped: ask the person
+    waits: bool = field(default=False, init=False)  #: the search was stopped; a person moves
     lost: Lost | None = field(default=None, init=False)
-    loaded: SgfGame | None = field(default=None, init=False)  #: the record that the game continues
+    loaded: SgfGame | None = field(default=None, init=False)  #: the record of a loaded game
 
     def __post_init__(self) -> None:
-        """Begin at the start."""
         self.state = self.start.clone()
         self.look = game_look(self.state.game)
         self.drawn = is_drawn(self.state, self.out)
         self.record = record_path(self.state.game, datetime.datetime.now())
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
-            "help": (self._help, "this list"),
-            "hint": (self._hint, "what the engine would play"),
-            "undo": (self._undo, "take back your last move, and its time"),
-            "moves": (self._moves, "the legal moves"),
+            "help": (self._help, "show this list"),
+            "hint": (self._hint, "show what the engine would play"),
+            "undo": (self._undo, "take back your last move and its time"),
+            "moves": (self._moves, "list the legal moves"),
             "board": (self._board, "show the board again"),
             "go": (self._go, "let the engine move for you"),
-            "save": (self._save, "FILE: write the game (.sgf for Go and Gomoku)"),
-            "load": (self._load, "FILE: go on with a game"),
-            "resign": (self._resign, "give up this game"),
-            "new": (self._new, "start again"),
-            "quit": (self._quit, "leave (Ctrl-D; Ctrl-C twice)"),
+            "save": (self._save, "FILE: save the game (.sgf for Go and Gomoku)"),
+            "load": (self._load, "FILE: continue a saved game"),
+            "resign": (self._resign, "resign the game"),
+            "new": (self._new, "start a new game"),
+            "quit": (self._quit, "leave (or Ctrl-D, or Ctrl-C twice)"),
         }
 
     def run(self) -> None:
-        """Play until the person leaves, or the engine has ended a game with itself.
+        """Play until the person leaves, or until a game without persons ends.
 
-        SIGTERM and a closed terminal leave a record too.
+        The game is also saved on SIGTERM and when the terminal is closed.
         """
         try:
             self._board()
@@ -117,7 +102,7 @@ class Dialogue:
                 except KeyboardInterrupt:
                     self._interrupted()
         except SystemExit:
-            with contextlib.suppress(OSError):  # of a terminal that is gone
+            with contextlib.suppress(OSError):  # the terminal may be closed
                 self._quit()
             raise
 
@@ -144,8 +129,8 @@ class Dialogue:
         player = self.state.current_player()
         config = self.engine.config
         if self.clock is not None:
-            least = min(self.clock.budget(player), config.seconds or math.inf)
-            config = config.replace(seconds=least)
+            seconds = min(self.clock.budget(player), config.seconds or math.inf)
+            config = config.replace(seconds=seconds)
         begun = time.monotonic()
         result, stopped = until_stopped(self.engine, self.state, config)
         self._spend(player, time.monotonic() - begun)
@@ -154,12 +139,12 @@ class Dialogue:
             return None
         if not stopped:
             return result
-        if not sys.stdin.isatty():  # there is nobody to ask
+        if not sys.stdin.isatty():
             self.left_by_ctrl_c = True
             self._quit()
             return None
         self.waits = True
-        self._say("stopped: type a move for it, go to let it move, or another command (or help)")
+        self._say("stopped: type a move for the engine, go to let it move, or help")
         return None
 
     def _spend(self, player: int, seconds: float) -> None:
@@ -182,13 +167,13 @@ class Dialogue:
         self._board()
 
     def _apply(self, action: int) -> None:
-        """Play an action, and keep its subtree if there is one."""
+        """Play an action and keep its subtree."""
         player = self.state.current_player()
         self.state.apply_action(action)
         if self.clock is not None:
             self.clock.press(player, len(self.state.history()))
         self.waits = False
-        with contextlib.suppress(EngineError):  # nothing searched yet, or from elsewhere
+        with contextlib.suppress(EngineError):  # there may be no tree for this state
             self.engine.advance(action)
 
     # --- the person
@@ -199,7 +184,7 @@ class Dialogue:
         try:
             typed = read_line(prompt).strip()
             if not sys.stdin.isatty():
-                self.out.print(Text(typed))  # a transcript shows what was typed
+                self.out.print(Text(typed))  # shows the input in a transcript
         except EOFError:
             self.out.print()
             self._quit()
@@ -214,19 +199,19 @@ class Dialogue:
             self._obey(typed)
 
     def _interrupted(self) -> None:
-        """Ask again at the first Ctrl-C; leave at the second, or if there is nobody to ask."""
+        """Prompt again after the first Ctrl-C; leave after the second, or without a terminal."""
         self.out.print()
         again = self.left_by_ctrl_c
         self.left_by_ctrl_c = True
         if again or not sys.stdin.isatty():
             self._quit()
             return
-        self._say("the game is kept: go on, or leave with quit or another Ctrl-C")
+        self._say("continue the game, or leave with quit or another Ctrl-C")
 
     def _obey(self, typed: str) -> None:
         word, _, rest = typed.partition(" ")
         word = _ALIASES.get(word.lower(), word.lower())
-        if word in _IN_A_GAME and self._ended():
+        if word in _NEED_A_GAME and self._ended():
             self._say("the game is over")
         elif word in self.commands:
             try:
@@ -234,7 +219,7 @@ class Dialogue:
             except EngineError as error:
                 self._say(str(error))
         elif self._ended():
-            self._say(f"the game is over: {short_repr(typed)} is not new, undo, save or quit")
+            self._say(f"game over: expected new, undo, save or quit, got {short_repr(typed)}")
         else:
             self._try(typed)
 
@@ -257,14 +242,14 @@ class Dialogue:
     def _help(self, _rest: str = "") -> None:
         example = self.state.action_to_string((self.state.legal_actions() or [0])[0])
         also = f" or {_PASS}" if _PASS in self._names() and example != _PASS else ""
-        self.out.print(Text(f"a move, for example {example}{also}, or:"))
+        self.out.print(Text(f"Type a move, for example {example}{also}, or:"))
         for name, (_, meaning) in self.commands.items():
             self.out.print(Text.assemble("  ", (f"{name:<8}", "bold"), meaning))
 
     def _legal(self) -> str:
         names = self._names()
         shown, others = names[:_SHOWN_MOVES], names[_SHOWN_MOVES:]
-        if _PASS in others:  # nobody sees it on the board
+        if _PASS in others:  # not visible on the board
             others.remove(_PASS)
             shown.append(_PASS)
         more = f" and {len(others)} more" if others else ""
@@ -280,17 +265,16 @@ class Dialogue:
         status = None if not self._ended() else Text(self.result(), style="bold green")
         self.out.print(state_board(self.state, self.out, status=status))
         if self._ended():
-            self._keep()
+            self._write_record()
 
-    def _keep(self) -> None:
-        """Write the record of the game, and print its path."""
+    def _write_record(self) -> None:
         if not self._played():
             return
         try:
             self.record.parent.mkdir(parents=True, exist_ok=True)
             save(self.record, self.start, self._played(), self.lost)
         except (EngineError, OSError) as error:
-            self._say(f"no record of the game: {error}")
+            self._say(f"the game could not be saved: {error}")
         else:
             self.out.print(Text(f"record: {self.record}", style="dim"))
 
@@ -298,7 +282,7 @@ class Dialogue:
         return self.state.history()[len(self.start.history()) :]
 
     def result(self) -> str:
-        """Return how the game ended, or ""."""
+        """Describe how the game ended; "" if it is not over."""
         return outcome_text(
             self.state, lambda player: self.look.player(player, drawn=self.drawn), self.lost
         )
@@ -326,20 +310,20 @@ class Dialogue:
         try:
             self.load(file)
         except DataError as error:
-            raise DataError(f"{error}{self._by_its_own_rules(file)}") from error
+            raise DataError(f"{error}{self._advice_for_other_rules(file)}") from error
         self._board()
 
-    def _by_its_own_rules(self, file: Path) -> str:
-        """Return how to continue a file of this game under other rules; else ""."""
+    def _advice_for_other_rules(self, file: Path) -> str:
+        """Explain how to load a file of the same game with other rules, or return ""."""
         game = self.state.game
         with contextlib.suppress(EngineError):
             if game_of_record(file, game) != game:
                 command = f"pyengine play {bare_name(str(game))} --load"
-                return f"; leave, and begin with {command} {shlex.quote(str(file))}"
+                return f"; to load it, run {command} {shlex.quote(str(file))}"
         return ""
 
     def load(self, file: Path) -> None:
-        """Continue the game in a file. Raises DataError."""
+        """Continue the game saved in a file. Raises DataError."""
         loaded = load(file, self.state.game)
         self._keep_unfinished()
         for note in loaded.notes:
@@ -352,22 +336,21 @@ class Dialogue:
         self._restart()
 
     def _undo(self, _rest: str = "") -> None:
-        """Take back at least one move, until a person is to move again, and the time spent.
+        """Take back moves and their time until a person is to move; always at least one move.
 
-        After a resignation the game continues from the last position.
+        After a resignation, continue from the last position instead.
         """
         if self.lost is not None and self.lost[1] is Loss.resigns:
             self.lost = None
             self._board()
             return
-        least = len(self.start.history())
         plies = [
             ply
-            for ply in range(least, len(self.state.history()))
+            for ply in range(len(self.start.history()), len(self.state.history()))
             if self.human.plays(self._player_at(ply))
         ]
         if not plies and self.lost is None:
-            self._say("there is no move of yours to take back")
+            self._say("you have no move to take back")
             return
         self.lost = None
         while plies and len(self.state.history()) > plies[-1]:
@@ -377,7 +360,7 @@ class Dialogue:
         self._board()
 
     def _player_at(self, ply: int) -> int:
-        """Return who moved at a ply; players need not alternate."""
+        """Return the player who moved at a ply; players need not alternate."""
         state = self.state.clone()
         while len(state.history()) > ply:
             state.undo_action()
@@ -406,24 +389,24 @@ class Dialogue:
         self._keep_unfinished()
 
     def _keep_unfinished(self) -> None:
-        if not self._ended():  # else it is written
-            self._keep()
+        if not self._ended():  # a finished game is already written
+            self._write_record()
 
 
 def _file(typed: str) -> Path:
-    """Return the path that a person typed, with ~. Raises ConfigError."""
-    return path_of("FILE", os.path.expanduser(typed))  # noqa: PTH111  # Path's raises
+    """Return the typed path with ~ expanded. Raises ConfigError."""
+    return path_of("FILE", os.path.expanduser(typed))  # noqa: PTH111  # Path.expanduser raises
 
 
 def read_line(prompt: str) -> str:
-    """Return a line typed after a prompt, with line editing. Raises EOFError at the end.
+    """Read a line with line editing. Raises EOFError at the end of the input.
 
-    ``input()`` may sleep through a Ctrl-C that comes just before it waits; a timer wakes it.
+    ``input()`` can miss a Ctrl-C that arrives just before it blocks; a timer wakes it.
     """
     if sys.platform == "win32" or not sys.stdin.isatty():
         return input(prompt)
     with contextlib.suppress(ImportError):
-        import readline  # noqa: F401  # input() edits lines and keeps a history from now on
+        import readline  # noqa: F401  # adds line editing and a history to input()
     before = signal.signal(signal.SIGALRM, lambda *_: None)
     signal.setitimer(signal.ITIMER_REAL, _POLL, _POLL)
     try:

@@ -1,4 +1,4 @@
-"""``pyengine match``: games between two players."""
+"""``pyengine match``: play two players against each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-import typer  # noqa: TID253  # this package is the extra's
+from typer import Argument, Option  # noqa: TID253  # this package is the extra's
 
 from pyengine.base.arguments import short_repr
 from pyengine.cli.options import (
@@ -29,8 +29,8 @@ from pyengine.match.statistics import default_games
 from pyengine.search.engine import Engine
 
 _PLAYER = (
-    "A bundled network, MODEL.onnx, rollout, POLICY.npz or uniform, which search; value:MODEL "
-    "plays the move whose position it values most, random any move."
+    "A player that searches (a bundled network, MODEL.onnx, rollout, POLICY.npz or uniform), "
+    "value:MODEL (plays the move with the best value), or random."
 )
 _VALUE = "value:"
 _Side: TypeAlias = Engine | ValuePlayer | RandomPlayer
@@ -39,77 +39,77 @@ _Settings: TypeAlias = list[str] | None
 
 def match(
     game: GameOptions,
-    a: Annotated[str, typer.Argument(help=_PLAYER)],
-    b: Annotated[str, typer.Argument(help="The other player, named in the same way.")],
+    a: Annotated[str, Argument(help=_PLAYER)],
+    b: Annotated[str, Argument(help="The other player, specified like the first.")],
     settings: SearchOptions,
     games: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--games", "-g", min=1,
-            help="How many; by default 100, or with --sprt enough to decide 90 % of tests.",
+            help="Number of games. Default: 100, or with --sprt enough to decide 90 % of tests.",
         ),
     ] = None,
     set_a: Annotated[
         _Settings,
-        typer.Option("--set-a", metavar="NAME=VALUE", help="A search setting of a; repeatable."),
+        Option("--set-a", metavar="NAME=VALUE", help="A search setting for player a; repeatable."),
     ] = None,
     set_b: Annotated[
         _Settings,
-        typer.Option("--set-b", metavar="NAME=VALUE", help="A search setting of b; repeatable."),
+        Option("--set-b", metavar="NAME=VALUE", help="A search setting for player b; repeatable."),
     ] = None,
     spec_a: Annotated[
-        Path | None, typer.Option("--spec-a", help="JSON file with a's ModelSpec.", dir_okay=False)
+        Path | None, Option("--spec-a", help="JSON file with player a's ModelSpec.", dir_okay=False)
     ] = None,
     spec_b: Annotated[
-        Path | None, typer.Option("--spec-b", help="JSON file with b's ModelSpec.", dir_okay=False)
+        Path | None, Option("--spec-b", help="JSON file with player b's ModelSpec.", dir_okay=False)
     ] = None,
     provider: ProviderOption = None,
     device: DeviceOption = 0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the openings.")] = 0,
+    seed: Annotated[int, Option("--seed", min=0, help="Seed for the openings.")] = 0,
     plies: Annotated[
-        int, typer.Option("--plies", min=0, help="Random moves at the start.")
+        int, Option("--plies", min=0, help="Number of random opening moves.")
     ] = 4,
     openings_evaluator: Annotated[
         str | None,
-        typer.Option(
-            "--openings-evaluator", help="Network that evaluates openings; see the next two."
+        Option(
+            "--openings-evaluator", help="Network for --max-value and --policy-openings."
         ),
     ] = None,
     max_value: Annotated[
         float | None,
-        typer.Option("--max-value", help="Keep openings of at most this value by that network."),
+        Option("--max-value", help="Use only openings with at most this absolute value."),
     ] = None,
     policy: Annotated[
         bool,
-        typer.Option("--policy-openings", help="Opening moves by the policy of that network."),
+        Option("--policy-openings", help="Draw the opening moves from the network's policy."),
     ] = False,
     sprt: Annotated[
         str | None,
-        typer.Option(
-            "--sprt", metavar="ELO0,ELO1", help="End as soon as one of the two is accepted."
+        Option(
+            "--sprt", metavar="ELO0,ELO1", help="Stop as soon as either hypothesis is accepted."
         ),
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(
-            "--record", help="Keep finished games here, and go on from it.", dir_okay=False
+        Option(
+            "--record", help="Save finished games here and resume from them.", dir_okay=False
         ),
     ] = None,
     concurrent: Annotated[
-        int | None, typer.Option("--concurrent", min=1, help="Games at once.")
+        int | None, Option("--concurrent", min=1, help="Number of games played at once.")
     ] = None,
     max_plies: Annotated[
         int | None,
-        typer.Option("--max-plies", min=1, help="A game of this many plies is a draw."),
+        Option("--max-plies", min=1, help="Declare a draw after this many plies."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Play two players against each other: score, Elo and intervals. Colours alternate."""
+    """Play a match and print score, Elo and confidence intervals. Colours alternate."""
     played = game.load()
-    where = (provider, device)
+    hardware = (provider, device)
     sides = (
-        _side(played, a, settings, set_a, spec_a, where, (seed, 0)),
-        _side(played, b, settings, set_b, spec_b, where, (seed, 1)),
+        _side(played, a, settings, set_a, spec_a, hardware, (seed, 0)),
+        _side(played, b, settings, set_b, spec_b, hardware, (seed, 1)),
     )
     test = None if sprt is None else _sprt(sprt)
     openings = Openings(
@@ -118,7 +118,7 @@ def match(
         evaluator=openings_evaluator and evaluator_for(openings_evaluator),
         max_value=max_value,
     )
-    with when_stopped(_how_to_go_on(record)):
+    with when_stopped(_how_to_continue(record)):
         try:
             result = _play(
                 *sides,
@@ -139,7 +139,7 @@ def match(
 
 
 def _play(a: _Side, b: _Side, *, games: int, **arguments: Any) -> MatchResult:
-    """Play and show how far it is, then close the engines."""
+    """Play a match with a progress bar, then close the engines."""
     with ExitStack() as stack, progress_bar(games, _describe) as on_progress:
         for engine in (a, b):
             if isinstance(engine, Engine):
@@ -151,27 +151,28 @@ def _side(
     game: Game,
     model: str,
     common: SearchOptions,
-    own: _Settings,
+    overrides: _Settings,
     spec: Path | None,
-    where: tuple[str | None, int],
+    hardware: tuple[str | None, int],
     seed: tuple[int, int],
 ) -> _Side:
-    """Return an engine with the common settings and above them its own, or a simple player.
+    """Create a player: an engine with the common settings and its overrides, or a simple player.
 
-    ``seed`` is for random moves.
+    ``seed`` is for random moves; ``hardware`` is the provider and the device.
     """
-    if own and (model == "random" or model.startswith(_VALUE)):
-        raise ConfigError(f"--set-a, --set-b are for a player that searches, got {model}")
+    if overrides and (model == "random" or model.startswith(_VALUE)):
+        raise ConfigError(f"--set-a and --set-b need a player that searches, got {model}")
     if model == "random":
         if spec is not None:
-            raise ConfigError("--spec-a, --spec-b are for networks, got random")
+            raise ConfigError("--spec-a and --spec-b need a network, got random")
         return RandomPlayer(seed)
     if model.startswith(_VALUE):
-        return ValuePlayer(evaluator_for(model.removeprefix(_VALUE), spec, *where))
+        return ValuePlayer(evaluator_for(model.removeprefix(_VALUE), spec, *hardware))
     if not needs_network(model):
-        where = (None, 0)
-    evaluator = evaluator_for(model, spec, *where, others=("random", f"{_VALUE}MODEL"))
-    config = common.config_for(evaluator).replace(**search_settings("--set-a, --set-b", own))
+        hardware = (None, 0)
+    evaluator = evaluator_for(model, spec, *hardware, others=("random", f"{_VALUE}MODEL"))
+    settings = search_settings("--set-a, --set-b", overrides)
+    config = common.config_for(evaluator).replace(**settings)
     return Engine(game, evaluator, config=config)
 
 
@@ -197,10 +198,10 @@ def _print(result: MatchResult, as_json: bool) -> None:
         show(str(result))
 
 
-def _how_to_go_on(record: Path | None) -> str:
+def _how_to_continue(record: Path | None) -> str:
     if record is None:
-        return "the games are not kept; --record FILE keeps them and goes on from them"
+        return "the games are lost; use --record FILE to save and resume them"
     return (
-        f"the same command goes on from the games in {record}; unfinished games start again: with "
-        "fewer at once (--concurrent) a stop costs less"
+        f"the same command resumes from the games in {record}; unfinished games restart, so a "
+        "smaller --concurrent loses less"
     )

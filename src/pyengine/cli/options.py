@@ -1,4 +1,4 @@
-"""Options that commands share, in groups: a game, a position, an evaluator, a search."""
+"""Shared options, grouped by game, position, evaluator and search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
 
-import typer  # noqa: TID253  # this package is the extra's
+from typer import Argument, Option  # noqa: TID253  # this package is the extra's
+from typer.models import OptionInfo  # noqa: TID253
 
 from pyengine.base.arguments import did_you_mean, short_repr
 from pyengine.base.files import check_output, read_limited, unread
@@ -32,7 +33,7 @@ from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State, load_game
 from pyengine.search.config import SearchConfig
 
-_PLAYOUT_SECONDS = 3.0  # for a move, by default
+_PLAYOUT_SECONDS = 3.0  # default per move
 _NO_NETWORK = (
     "random playouts: no network is bundled for this game, and without one the engine is weak on "
     "large boards"
@@ -42,9 +43,9 @@ _SETTINGS = {field.name: field for field in SearchConfig.fields()}
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a function as typer takes it: in place of each group of options stand its options.
+    """Return a function for typer in which each option group is replaced by its options.
 
-    Ctrl-C gets its exit status here, since typer's versions differ in theirs.
+    Ctrl-C is handled here because typer versions differ in its exit status.
     """
     signature = inspect.signature(function, eval_str=True)
     groups: dict[str, type] = {}
@@ -57,11 +58,11 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     @functools.wraps(function)
-    def run(**given: Any) -> None:
+    def run(**values: Any) -> None:
         for name, kind in groups.items():
-            given[name] = kind(**{f.name: given.pop(f.name) for f in dataclasses.fields(kind)})
+            values[name] = kind(**{f.name: values.pop(f.name) for f in dataclasses.fields(kind)})
         try:
-            function(**given)
+            function(**values)
         except KeyboardInterrupt:
             raise SystemExit(INTERRUPTED) from None
 
@@ -71,11 +72,11 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options_of(group: type) -> Iterator[inspect.Parameter]:
-    """Return the fields of a group as parameters, which --help shows in a panel of their own."""
+    """Return the fields of a group as parameters, shown by --help in a separate panel."""
     hints = get_type_hints(group, include_extras=True)
     for field in dataclasses.fields(group):
         kind, option = get_args(hints[field.name])
-        if isinstance(option, typer.models.OptionInfo):
+        if isinstance(option, OptionInfo):
             option = copy.copy(option)
             option.rich_help_panel = group.panel  # type: ignore[attr-defined]
         missing = field.default is dataclasses.MISSING
@@ -88,14 +89,14 @@ def _options_of(group: type) -> Iterator[inspect.Parameter]:
 
 
 def setting(name: str, *flags: str) -> Any:
-    """Return the option for a setting of a search, with its meaning as help."""
+    """Return the option for a search setting, with its meaning as help text."""
     meaning = _SETTINGS[name].meaning.replace("``", "")
     help_ = meaning[0].upper() + meaning[1:]
-    return typer.Option(f"--{name.replace('_', '-')}", *flags, help=help_)
+    return Option(f"--{name.replace('_', '-')}", *flags, help=help_)
 
 
 def search_settings(option: str, texts: list[str] | None) -> dict[str, Any]:
-    """Return the settings of a repeatable NAME=VALUE; "none" is None if the setting may be None."""
+    """Parse a repeatable NAME=VALUE of search settings; "none" means None if that is allowed."""
     values = pairs(option, texts)
     for name, value in values.items():
         if value == "none" and name in _SETTINGS and _SETTINGS[name].optional:
@@ -103,38 +104,35 @@ def search_settings(option: str, texts: list[str] | None) -> dict[str, Any]:
     return values
 
 
-# --- options of several commands, alone
+# --- single options
 
 GameArgument: TypeAlias = Annotated[
     str,
-    typer.Argument(
-        help="Game, for example connect_four or 'gomoku(board_size=9)'; pyspiel:GAME of OpenSpiel; "
-        "or package.module:NAME or FILE.py:NAME, your own."
+    Argument(
+        help="A game such as connect_four or 'gomoku(board_size=9)', an OpenSpiel game "
+        "(pyspiel:GAME), or your own (package.module:NAME or FILE.py:NAME)."
     ),
 ]
 ParamOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--param", "-p", metavar="NAME=VALUE", help="A parameter of the game; repeatable."
-    ),
+    Option("--param", "-p", metavar="NAME=VALUE", help="A game parameter; repeatable."),
 ]
 SpecOption: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--spec", help="JSON file with the ModelSpec of the network.", dir_okay=False),
+    Path | None, Option("--spec", help="JSON file with the network's ModelSpec.", dir_okay=False)
 ]
 ProviderOption: TypeAlias = Annotated[
-    str | None, typer.Option("--provider", help="cpu, cuda or tensorrt; must be available.")
+    str | None, Option("--provider", help="Run the network on cpu, cuda or tensorrt.")
 ]
-DeviceOption: TypeAlias = Annotated[int, typer.Option("--device", min=0, help="Which GPU.")]
+DeviceOption: TypeAlias = Annotated[int, Option("--device", min=0, help="GPU number.")]
 SimulationsOption: TypeAlias = Annotated[int | None, setting("simulations", "-n")]
 SecondsOption: TypeAlias = Annotated[float | None, setting("seconds", "-s")]
 ThreadsOption: TypeAlias = Annotated[int | None, setting("threads", "-t")]
 SeedOption: TypeAlias = Annotated[int | None, setting("seed")]
 SetOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Any field of SearchConfig; repeatable."),
+    Option("--set", metavar="NAME=VALUE", help="Any field of SearchConfig; repeatable."),
 ]
-JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JsonOption: TypeAlias = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
 # --- groups
@@ -142,42 +140,41 @@ JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.
 
 @dataclass(frozen=True, kw_only=True)
 class GameOptions:
-    """Which game."""
+    """The options that select a game."""
 
     panel: ClassVar = "Game"
     game: GameArgument
     param: ParamOption = None
 
     def load(self) -> Game:
-        """Return the game."""
+        """Load the game."""
         return game_from(self.game, self.param)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PositionOptions(GameOptions):
-    """Which position of which game."""
+    """The options that select a position of a game."""
 
     panel: ClassVar = "Position"
     moves: Annotated[
-        str, typer.Option("--moves", help="Moves played from the start, for example '4 4 3'.")
+        str, Option("--moves", help="Moves played from the start, for example '4 4 3'.")
     ] = ""
     board: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--board",
-            help="File with the board, top row first: X and O for the players, '.' for empty "
-            "points. '-' reads the standard input.",
+            help="File with the board, top row first: X and O are the players, '.' is empty. "
+            "'-' reads standard input.",
             allow_dash=True,
             dir_okay=False,
         ),
     ] = None
     to_move: Annotated[
-        int,
-        typer.Option("--to-move", min=0, max=1, help="Player to move on --board: 0 (X) or 1 (O)."),
+        int, Option("--to-move", min=0, max=1, help="Player to move on --board: 0 (X) or 1 (O).")
     ] = 0
 
     def state_of(self, game: Game) -> State:
-        """Return the position. Raises ConfigError or IllegalActionError."""
+        """Set up the position. Raises ConfigError or IllegalActionError."""
         if self.board is None:
             state = game.new_initial_state()
         else:
@@ -193,23 +190,23 @@ class PositionOptions(GameOptions):
 
 
 def _moves_of(state: State, word: str) -> list[str]:
-    """Return the names that commas join; a name that has commas itself, as x(0,0), is one."""
+    """Split a word at commas unless it is itself a move name, such as x(0,0)."""
     names = [state.action_to_string(action).lower() for action in state.legal_actions()]
     return [word] if word.lower() in names else [name for name in word.split(",") if name]
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluatorOptions:
-    """Who evaluates."""
+    """The options that select an evaluator."""
 
     panel: ClassVar = "Evaluator"
     model: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--model",
             "-m",
             help="A bundled network, a file MODEL.onnx, 'rollout', a rollout policy POLICY.npz, or "
-            "'uniform'. Default: the bundled network of the game or its board, else rollout.",
+            "'uniform'. Default: the bundled network for the game or its board, else rollout.",
         ),
     ] = None
     spec: SpecOption = None
@@ -217,7 +214,7 @@ class EvaluatorOptions:
     device: DeviceOption = 0
 
     def setup(self, game: Game) -> Setup:
-        """Return the evaluator that was asked for, else the game's network, else playouts."""
+        """Open the requested evaluator, else the game's bundled network, else playouts."""
         name = self.model or model_of_game(game) or "rollout"
         evaluator = evaluator_for(name, self.spec, self.provider, self.device)
         if self.model is not None:
@@ -231,7 +228,7 @@ class EvaluatorOptions:
 
 @dataclass(frozen=True)
 class Setup:
-    """Who evaluates, how a report names it, and what a person should know of it."""
+    """An evaluator with its name in reports and a note for the user."""
 
     name: str
     evaluator: Evaluator
@@ -240,7 +237,7 @@ class Setup:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """How to search."""
+    """The options of a search."""
 
     panel: ClassVar = "Search"
     simulations: SimulationsOption = None
@@ -248,18 +245,18 @@ class SearchOptions:
     threads: ThreadsOption = None
     algorithm: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--algorithm",
             help="puct, gumbel, uct or flat_ucb. Default: uct with playouts, else puct.",
         ),
     ] = None
     config: Annotated[
-        Path | None, typer.Option("--config", help="TOML file of a SearchConfig.", dir_okay=False)
+        Path | None, Option("--config", help="TOML file with a SearchConfig.", dir_okay=False)
     ] = None
     changes: SetOption = None
 
     def config_for(self, evaluator: Evaluator, **more: Any) -> SearchConfig:
-        """Return the settings: the file's, and above them those that were given and ``more``."""
+        """Return the settings from the file, overridden by the options and by ``more``."""
         base = SearchConfig() if self.config is None else SearchConfig.from_toml(self.config)
         options = {
             "simulations": self.simulations,
@@ -268,35 +265,35 @@ class SearchOptions:
             "algorithm": self.algorithm,
             **more,
         }
-        given = {name: value for name, value in options.items() if value is not None}
-        given |= search_settings("--set", self.changes)
+        changes = {name: value for name, value in options.items() if value is not None}
+        changes |= search_settings("--set", self.changes)
         in_file = {} if self.config is None else tomllib.loads(self.config.read_text("utf-8"))
-        if isinstance(evaluator, RolloutEvaluator) and "algorithm" not in {**given, **in_file}:
-            given["algorithm"] = "uct"
-        return base.replace(**given)
+        if isinstance(evaluator, RolloutEvaluator) and "algorithm" not in {**changes, **in_file}:
+            changes["algorithm"] = "uct"
+        return base.replace(**changes)
 
 
 def with_time_for_playouts(evaluator: Evaluator, config: SearchConfig) -> SearchConfig:
-    """Return the settings, with seconds if playouts evaluate and there is no budget.
+    """Set a time budget for playouts if none is given.
 
-    Playouts know nothing of a position: the 800 simulations of a network are far too few.
+    Playouts are so weak that a network's default of 800 simulations is far too few.
     """
-    given = config.simulations is not None or config.seconds is not None
-    if given or config.deterministic or not isinstance(evaluator, RolloutEvaluator):
+    has_budget = config.simulations is not None or config.seconds is not None
+    if has_budget or config.deterministic or not isinstance(evaluator, RolloutEvaluator):
         return config
     return config.replace(seconds=_PLAYOUT_SECONDS)
 
 
-# --- values of options
+# --- option values
 
 
 def game_from(text: str, params: list[str] | None) -> Game:
-    """Return the game of the command line, the engine's or a user's."""
+    """Load the game named on the command line."""
     return load_game(text, **pairs("--param", params))
 
 
 def pairs(option: str, texts: list[str] | None) -> dict[str, Any]:
-    """Return the values of a repeatable NAME=VALUE by their names."""
+    """Parse a repeatable NAME=VALUE into a dict."""
     values: dict[str, Any] = {}
     for text in texts or []:
         name, separator, value = text.partition("=")
@@ -318,7 +315,7 @@ def _value(text: str) -> Any:
 
 
 def needs_network(model: str) -> bool:
-    """Return whether a --model names a network, and not playouts or the uniform evaluator."""
+    """Return whether a --model is a network rather than playouts or the uniform evaluator."""
     return model not in ("uniform", "rollout") and not model.endswith(".npz")
 
 
@@ -330,7 +327,7 @@ def evaluator_for(
     *,
     others: Sequence[str] = (),
 ) -> Evaluator:
-    """Return the evaluator of a name or a file; a message lists the ``others`` allowed there."""
+    """Open an evaluator by name or file; ``others`` are further names listed in the error."""
     if not needs_network(model):
         if spec is not None or provider is not None:
             raise ConfigError(f"--spec and --provider are for networks, got {model}")
@@ -346,7 +343,7 @@ def evaluator_for(
 
 
 def read_spec(path: Path | None) -> ModelSpec | None:
-    """Return the spec in a JSON file."""
+    """Read a ModelSpec from a JSON file."""
     return None if path is None else ModelSpec.from_json(_read(path))
 
 
@@ -358,6 +355,6 @@ def _read(path: Path) -> str:
 
 
 def output_file(path: Path, source: Path | None = None) -> Path:
-    """Return the path of a file to write; raise ConfigError if it cannot be, or is the source."""
+    """Return the path; raise ConfigError if it cannot be written or is the source."""
     check_output(path, () if source is None else (source,))
     return path

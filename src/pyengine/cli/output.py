@@ -1,4 +1,4 @@
-"""What commands print: lines, JSON, progress."""
+"""Printing: text, JSON and progress bars."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console; plain text where the stream is no terminal.
+    """Return a console that prints plain text if the stream is not a terminal.
 
-    A terminal narrower than :data:`LEAST_WIDTH` breaks what is printed for good by itself.
+    Output on stdout is at least :data:`LEAST_WIDTH` columns wide; a narrower terminal wraps it.
     """
-    made = Console(stderr=stderr, highlight=False, soft_wrap=True)
-    if not stderr and made.width < LEAST_WIDTH:
-        made.width = LEAST_WIDTH
-    return made
+    result = Console(stderr=stderr, highlight=False, soft_wrap=True)
+    if not stderr and result.width < LEAST_WIDTH:
+        result.width = LEAST_WIDTH
+    return result
 
 
 def show(text: str) -> None:
@@ -43,7 +43,7 @@ def show(text: str) -> None:
 
 
 def say(out: Console, text: Text, *, indent: int = 0) -> None:
-    """Print prose; a terminal breaks it between words and indents the lines after the first."""
+    """Print text; on a terminal, wrap it and indent all lines but the first."""
     if not out.is_terminal:
         out.print(text)
         return
@@ -54,24 +54,24 @@ def say(out: Console, text: Text, *, indent: int = 0) -> None:
 
 
 def say_facts(out: Console, facts: dict[str, str], width: int) -> None:
-    """Print each fact after its label, which is padded to a width; empty ones are left out."""
+    """Print each non-empty fact after its label, padded to a width."""
     for label, text in facts.items():
         if text:
             say(out, Text.assemble((f"{label:<{width}}", "bold"), text), indent=width)
 
 
 @contextlib.contextmanager
-def when_stopped(how_to_go_on: str) -> Iterator[None]:
-    """Say on stderr, after Ctrl-C, how to go on."""
+def when_stopped(how_to_continue: str) -> Iterator[None]:
+    """After Ctrl-C, explain on stderr how to continue."""
     try:
         yield
     except KeyboardInterrupt:
-        say(console(stderr=True), Text(f"stopped; {how_to_go_on}"))
+        say(console(stderr=True), Text(f"stopped; {how_to_continue}"))
         raise
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON; numbers that JSON lacks become null."""
+    """Print a value as JSON; NaN and infinities become null."""
     sys.stdout.write(json.dumps(_plain(value), indent=2, allow_nan=False) + "\n")
 
 
@@ -89,13 +89,10 @@ def _plain(value: Any) -> Any:
 def progress_bar(
     total: float, describe: Callable[[T], tuple[float, str]], *, counted: bool = True
 ) -> Iterator[Callable[[T], None] | None]:
-    """Show a bar on stderr; yield a function that takes progress, or None without a terminal.
+    """Show a bar on stderr; yield a function that updates it, or None without a terminal.
 
-    Args:
-        total: where the bar is full.
-        describe: says of some progress how much is done, and a few words.
-        counted: whether to show numbers beside the bar.
-
+    ``describe`` returns the amount done, up to ``total``, and a short text. ``counted``: also show
+    the two numbers.
     """
     err = console(stderr=True)
     if not err.is_terminal:

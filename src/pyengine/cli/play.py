@@ -1,12 +1,12 @@
-"""``pyengine play``: a game in the terminal, against a person, two persons, or none."""
+"""``pyengine play``: play a game in the terminal."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
+from typer import Option  # noqa: TID253  # this package is the extra's
 
 from pyengine.cli.clock import Clock
 from pyengine.cli.dialogue import Dialogue, Human
@@ -25,21 +25,23 @@ def play(
     position: PositionOptions,
     evaluator: EvaluatorOptions,
     settings: SearchOptions,
-    human: Annotated[Human, typer.Option("--human", help="Who is a person.")] = Human.first,
+    human: Annotated[
+        Human, Option("--human", help="The players controlled by a person.")
+    ] = Human.first,
     clock: Annotated[
         str | None,
-        typer.Option("--clock", help="MINUTES or MINUTES+SECONDS of each player, such as 5+3."),
+        Option("--clock", help="MINUTES or MINUTES+SECONDS for each player, such as 5+3."),
     ] = None,
     load: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--load",
             dir_okay=False,
-            help="Go on with a saved game, by the rules in the file if GAME has no parameters.",
+            help="Continue a saved game, with the file's rules if GAME has no parameters.",
         ),
     ] = None,
 ) -> None:
-    """Play a game in the terminal. Type a move, or help."""
+    """Play a game in the terminal."""
     game = position.load()
     if load is not None and not position.param and "(" not in position.game:
         game = game_of_record(load, game)

@@ -1,4 +1,4 @@
-"""Games of the terminal in files: a list of moves, or SGF for Go and Gomoku."""
+"""Saved games: a list of moves, or SGF for Go and Gomoku."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pyengine.base.arguments import shortened
 from pyengine.base.files import check_output, read_limited, unread, unwritten, write_durably
+from pyengine.cli.positions import names_of_line
 from pyengine.data.sgf.collection import SgfError
 from pyengine.data.sgf.read import first_game
 from pyengine.data.sgf.record import SgfGame, number_of, rules_name
@@ -24,9 +25,9 @@ _HEAD = "pyengine game"
 
 
 def record_path(game: Game, now: datetime.datetime) -> Path:
-    """Return the file of a game that begins now, below the user's folder for state.
+    """Return the path for a game that starts now, in the user's state directory.
 
-    A user without a home, as in many containers, has it below the folder for temporary files.
+    Without a home directory, as in many containers, it is in the directory for temporary files.
     """
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
     try:
@@ -38,26 +39,20 @@ def record_path(game: Game, now: datetime.datetime) -> Path:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A game in a file.
+    """A game read from a file."""
 
-    Attributes:
-        state: its last position.
-        record: the SGF; None for a list of moves.
-        notes: what was unusual or left out.
-    """
-
-    state: State
-    record: SgfGame | None = None
-    notes: tuple[str, ...] = ()
+    state: State  #: the last position
+    record: SgfGame | None = None  #: None for a list of moves
+    notes: tuple[str, ...] = ()  #: what was unusual or ignored
 
 
 def save(
     path: Path, start: State, actions: list[int], lost: Lost | None, record: SgfGame | None = None
 ) -> str:
-    """Write the game to an .sgf file, or else as a list of moves; return a note, or "".
+    """Write the game to a file, as SGF if its name ends in .sgf; return a note, or "".
 
-    ``lost`` is the player who lost without a last move. ``record``, the SGF that the game was
-    loaded from, is kept in full. Raises ConfigError or DataError.
+    ``lost``: the player who resigned or lost on time. ``record``: the SGF that the game was loaded
+    from, whose contents are preserved. Raises ConfigError or DataError.
     """
     check_output(path)
     if _is_sgf(path):
@@ -92,22 +87,21 @@ def _replaced_rules(record: SgfGame, game: Game) -> str:
 
 
 def load(path: Path, game: Game) -> Loaded:
-    """Return a game that :func:`save` or another program wrote. Raises DataError."""
+    """Read a game that :func:`save` or another program wrote. Raises DataError."""
     content = _read(path)
     try:
         if _is_sgf(path):
-            return _of_sgf(content, game)
-        return Loaded(_of_moves(_entries(content), game))
+            return _from_sgf(content, game)
+        return Loaded(_from_moves(_entries(content), game))
     except (ValueError, SgfError) as error:  # IllegalActionError too
         raise DataError(f"{path}: expected a game of {game}, got {error}") from error
 
 
-def _of_sgf(content: bytes, game: Game) -> Loaded:
-    """Return the last position of the main line of the first game."""
+def _from_sgf(content: bytes, game: Game) -> Loaded:
     record = first_game(content)
     replay = record.replay(game)
     notes = dict(replay.notes)
-    notes.pop("handicap or set-up stones", None)  # the board shows them
+    notes.pop("handicap or set-up stones", None)  # visible on the board
     if "another komi" in notes:
         raise ValueError(f"a komi of {record.komi:g}")
     notes.pop("other rules", None)
@@ -116,23 +110,23 @@ def _of_sgf(content: bytes, game: Game) -> Loaded:
     return Loaded(replay.end, record, tuple(lines))
 
 
-def game_of_record(path: Path, named: Game) -> Game:
-    """Return the named game with the parameters of a file. Raises DataError."""
+def game_of_record(path: Path, game: Game) -> Game:
+    """Return the game with the parameters given in a file. Raises DataError."""
     content = _read(path)
     try:
         if _is_sgf(path):
-            number_of(named)
-            return first_game(content).game(named.name)
+            number_of(game)
+            return first_game(content).game(game.name)
         text = _entry(_entries(content), "game")
-        return load_game(text) if bare_name(text) == bare_name(str(named)) else named
+        return load_game(text) if bare_name(text) == bare_name(str(game)) else game
     except ConfigError as error:
         raise DataError(f"{path}: {error}") from error
     except (ValueError, SgfError) as error:
-        raise DataError(f"{path}: expected a game of {named.name}, got {error}") from error
+        raise DataError(f"{path}: expected a game of {game.name}, got {error}") from error
 
 
 def bare_name(game: str) -> str:
-    """Return the text of a game without its parameters."""
+    """Return the name of a game without its parameters."""
     return game.partition("(")[0]
 
 
@@ -148,17 +142,15 @@ def _is_sgf(path: Path) -> bool:
 
 
 def _moves(start: State, actions: list[int], lost: Lost | None) -> bytes:
-    names, state = [], start.clone()
-    for action in actions:
-        names.append(state.action_to_string(action))
-        state.apply_action(action)
     look = game_look(start.game)
+    state = _after(start, actions)
+    names = names_of_line(start, actions)
     result = outcome_text(state, lambda player: look.player(player, drawn=False), lost)
     lines = [
         _HEAD,
         f"game: {start.game}",
         f"moves: {' '.join(' '.join(names).split())}",
-        f"actions: {' '.join(map(str, actions))}",  # names may have spaces, or be the same
+        f"actions: {' '.join(map(str, actions))}",  # names may contain spaces or be ambiguous
         f"result: {result}",
     ]
     if start.serialize() != start.game.new_initial_state().serialize():
@@ -169,7 +161,7 @@ def _moves(start: State, actions: list[int], lost: Lost | None) -> bytes:
 def _entries(content: bytes) -> dict[str, str]:
     head, _, body = content.decode().partition("\n")
     if head.strip() != _HEAD:
-        raise ValueError(f"{head[:40]!r} in the first line instead of {_HEAD!r}")
+        raise ValueError(f"a file that begins with {head[:40]!r} instead of {_HEAD!r}")
     return dict(line.split(":", 1) for line in body.splitlines() if ":" in line)
 
 
@@ -179,9 +171,9 @@ def _entry(entries: dict[str, str], name: str) -> str:
     return entries[name].strip()
 
 
-def _of_moves(entries: dict[str, str], game: Game) -> State:
+def _from_moves(entries: dict[str, str], game: Game) -> State:
     if _entry(entries, "game") != str(game):
-        raise ValueError(f"one of {entries['game'].strip()}")
+        raise ValueError(f"a game of {entries['game'].strip()}")
     start = entries.get("start")
     state = game.new_initial_state() if start is None else game.deserialize_state(start.strip())
     if "actions" in entries:

@@ -1,4 +1,4 @@
-"""Positions in the terminal: boards, moves by their names, tables of moves."""
+"""Boards, move names and move tables in the terminal."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ PROVEN = {-1: "proven loss", 0: "proven draw", 1: "proven win"}
 
 
 def is_drawn(state: State, console: Console) -> bool:
-    """Return whether the board shows stones, not letters."""
+    """Return whether the board is drawn with stones rather than letters."""
     return can_draw(console) and state.game.has_board
 
 
 def state_board(state: State, console: Console, *, status: Text | None = None) -> Text:
-    """Return the board: ASCII if the console has no colours, else stones.
+    """Return the board, in ASCII if the console has no colours.
 
-    The last line is ``status``, else who is to move or how the game ended; below a position of a
-    user's game there is only ``status``.
+    The last line is ``status``. By default it says who is to move or how the game ended, except
+    for a user's game.
     """
     if status is None and state.game.has_board:
         status = Text(_status(state, console))
@@ -39,7 +39,7 @@ def state_board(state: State, console: Console, *, status: Text | None = None) -
         return board_text(board_of(state)).append_text(status or Text())
     lines = state_text(state).splitlines()
     if state.game.has_board:
-        lines.pop()  # the status as the engine words it
+        lines.pop()  # the engine's status line
     return Text("\n").join([*map(Text, lines), *filter(None, [status])])
 
 
@@ -49,15 +49,15 @@ def _status(state: State, console: Console) -> str:
 
 
 def refuse_finished(state: State, console: Console) -> None:
-    """Show the board of a game that is over and raise ConfigError: there is no move to find."""
+    """Show the board and raise ConfigError if the game is over."""
     if state.is_terminal():
         ended = _status(state, console)
         console.print(state_board(state, console, status=Text(ended)))
-        raise ConfigError(f"expected a position in which the game goes on, got its end: {ended}")
+        raise ConfigError(f"the game is over: {ended}")
 
 
 def moves_table(result: SearchResult, limit: int = 10) -> Table:
-    """Return the best moves: visits, share, prior and value."""
+    """Return a table of the best moves."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("move", "visits", "share", "prior", "value", "wins"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -79,7 +79,7 @@ def moves_table(result: SearchResult, limit: int = 10) -> Table:
 
 
 def names_of_line(state: State, actions: list[int]) -> list[str]:
-    """Return a line of play as text, each move named where it is played."""
+    """Return the names of the moves of a line."""
     names = []
     state = state.clone()
     for action in actions:
@@ -89,9 +89,9 @@ def names_of_line(state: State, actions: list[int]) -> list[str]:
 
 
 def find_action(state: State, text: str) -> int:
-    """Return the action of a name, whatever its capitals. Raises IllegalActionError."""
+    """Return the action with a name, ignoring case. Raises IllegalActionError."""
     names = {state.action_to_string(action): action for action in state.legal_actions()}
-    if text in names:  # names may differ by capitals alone: bxc3 and Bxc3
+    if text in names:  # names may differ only in case: bxc3 and Bxc3
         return names[text]
-    alike = [action for name, action in names.items() if name.lower() == text.lower()]
-    return alike[0] if len(alike) == 1 else state.string_to_action(text)
+    matches = [action for name, action in names.items() if name.lower() == text.lower()]
+    return matches[0] if len(matches) == 1 else state.string_to_action(text)

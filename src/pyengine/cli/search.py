@@ -1,4 +1,4 @@
-"""``pyengine search``: think about one position."""
+"""``pyengine search``: search one position."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ from pyengine.cli.options import (
     with_time_for_playouts,
 )
 from pyengine.cli.output import console, print_json, progress_bar, say_facts
-from pyengine.cli.positions import (
-    PROVEN,
-    moves_table,
-    names_of_line,
-    refuse_finished,
-    state_board,
-)
+from pyengine.cli.positions import PROVEN, moves_table, names_of_line, refuse_finished, state_board
 from pyengine.games.game import State
 from pyengine.games.go_area import score_text
 from pyengine.search.config import SearchConfig
@@ -39,7 +33,7 @@ def search(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search a position: board, best moves, principal variation, speed."""
+    """Search a position and print the best moves, the principal variation and the speed."""
     game = position.load()
     state = position.state_of(game)
     refuse_finished(state, console(stderr=as_json))
@@ -58,7 +52,7 @@ def search(
 
 
 def until_stopped(engine: Engine, state: State, config: SearchConfig) -> tuple[SearchResult, bool]:
-    """Search with the settings; return the result, and whether Ctrl-C stopped the search."""
+    """Search; also return whether Ctrl-C stopped the search."""
     simulations, seconds = config.simulations, config.seconds
     begun = time.perf_counter()
 
@@ -89,7 +83,7 @@ def until_stopped(engine: Engine, state: State, config: SearchConfig) -> tuple[S
 
 
 def threads_of(config: SearchConfig) -> int:
-    """Return how many workers the settings mean on this machine."""
+    """Return the number of workers on this machine."""
     return config.threads or machine.cores()
 
 

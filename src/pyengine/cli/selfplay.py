@@ -1,4 +1,4 @@
-"""``pyengine selfplay``: games of a search against itself, as training data."""
+"""``pyengine selfplay``: generate training data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer  # noqa: TID253  # this package is the extra's
+from typer import Option  # noqa: TID253  # this package is the extra's
 
 from pyengine.cli.options import (
     EvaluatorOptions,
@@ -42,14 +42,14 @@ def selfplay(
     game: GameOptions,
     evaluator: EvaluatorOptions,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Directory of shards; goes on where it exists.")
+        Path, Option("--out", "-o", help="Directory of shards; new games are added to it.")
     ] = Path("selfplay"),
-    games: Annotated[int, typer.Option("--games", "-g", min=1, help="How many.")] = 100,
+    games: Annotated[int, Option("--games", "-g", min=1, help="Number of games.")] = 100,
     preset: Annotated[
         Preset,
-        typer.Option(
+        Option(
             "--preset",
-            help="zero: as AlphaGo Zero; fast: from fewer evaluations; gumbel: from few "
+            help="zero: as AlphaGo Zero; fast: with fewer evaluations; gumbel: with few "
             "simulations.",
         ),
     ] = Preset.zero,
@@ -58,22 +58,25 @@ def selfplay(
     changes: SetOption = None,
     concurrent: Annotated[
         int | None,
-        typer.Option("--concurrent", min=1, help="Games at once; default 64, on a GPU more."),
+        Option("--concurrent", min=1, help="Games played at once. Default: 64, more on a GPU."),
     ] = None,
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play many games at once against one network and write training data.
+    """Play many games at once with one network and write training data.
 
-    Ctrl-C closes the shard that is open; the same command goes on after it.
+    Ctrl-C closes the open shard; the same command then adds more games.
     """
     played = game.load()
     setup = evaluator.setup(played)
     config = _PRESETS[preset](played)
-    search = _given(simulations=simulations, threads=threads) | search_settings("--set", changes)
-    own = _given(concurrent_games=concurrent, seed=seed)
-    config = config.replace(search=config.search.replace(**search), **own)
-    with when_stopped(f"the same command plays more games into {out}"):
+    search = _without_none(simulations=simulations, threads=threads)
+    search |= search_settings("--set", changes)
+    config = config.replace(
+        search=config.search.replace(**search),
+        **_without_none(concurrent_games=concurrent, seed=seed),
+    )
+    with when_stopped(f"the same command adds more games to {out}"):
         try:
             with progress_bar(games, _describe) as on_progress:
                 report = play(
@@ -86,7 +89,7 @@ def selfplay(
     _print(report, out, as_json)
 
 
-def _given(**options: Any) -> dict[str, Any]:
+def _without_none(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
@@ -95,7 +98,7 @@ def _describe(report: SelfPlayReport) -> tuple[float, str]:
         f"{report.per_second('games'):.2f} games/s, "
         f"{report.per_second('positions'):.0f} positions/s, "
         f"{report.per_second('evaluations'):,.0f} evaluations/s, "
-        f"{report.batch_fill:.1f} a batch, {report.mean_length:.0f} plies, "
+        f"{report.batch_fill:.1f} per batch, {report.mean_length:.0f} plies, "
         f"+{report.first_wins} ={report.draws} -{report.second_wins}"
     )
 

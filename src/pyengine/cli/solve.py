@@ -1,12 +1,12 @@
-"""``pyengine solve``: the exact value of a position."""
+"""``pyengine solve``: compute the exact value of a position."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import Annotated, Any
 
-import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
+from typer import Option  # noqa: TID253  # this package is the extra's
 
 from pyengine.cli.options import JsonOption, PositionOptions, SecondsOption, ThreadsOption
 from pyengine.cli.output import console, print_json, say_facts
@@ -15,27 +15,27 @@ from pyengine.exact.solver import Solver, SolveResult
 from pyengine.games.board_layout import game_look, state_text
 from pyengine.games.game import State
 
-_SECONDS_AT_THE_END = 0.5  # for searching the stored positions again, ply by ply
+_SECONDS_AT_THE_END = 0.5  # to search the stored positions again, ply by ply
 
 
 def solve(
     position: PositionOptions,
     depth: Annotated[
-        int | None, typer.Option("--depth", help="Most plies to look ahead, 1 to 254.")
+        int | None, Option("--depth", help="Maximum number of plies to look ahead, 1 to 254.")
     ] = None,
     seconds: SecondsOption = None,
     score: Annotated[
-        bool, typer.Option("--score", help="The margin, not only who wins (Othello, Connect Four).")
+        bool, Option("--score", help="Compute the margin too (Othello, Connect Four).")
     ] = False,
     table_mb: Annotated[
-        float, typer.Option("--table-mb", help="MiB of the transposition table.")
+        float, Option("--table-mb", help="Size of the transposition table in MiB.")
     ] = 256,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Solve a position exactly by alpha-beta: value, best move, best play.
+    """Solve a position exactly by alpha-beta and print its value and best play.
 
-    Ctrl-C ends it with the best so far.
+    Ctrl-C stops the solver and prints the best result so far.
     """
     game = position.load()
     state = position.state_of(game)
@@ -54,7 +54,7 @@ def solve(
 def _until_stopped(
     solver: Solver, state: State, seconds: float | None, **options: Any
 ) -> tuple[SolveResult, bool]:
-    """Solve; also return whether Ctrl-C stopped it. Then the result is the best so far."""
+    """Solve; also return whether Ctrl-C stopped the solver, with its best result so far."""
     try:
         return solver.solve(state, seconds=seconds, **options), False
     except KeyboardInterrupt:
@@ -78,8 +78,8 @@ def _show(state: State, result: SolveResult, score: bool) -> None:
     names = names_of_line(state, result.pv)
     facts = {
         "value": _value(state, result.value, score) if result.exact else _guess(result.value),
-        "exact": "yes" if result.exact else f"no, {result.depth} plies were searched",
-        "best": names[0] if names else "not known",
+        "exact": "yes" if result.exact else f"no, searched {result.depth} plies",
+        "best": names[0] if names else "unknown",
         "line": " ".join(names),
         "nodes": f"{result.nodes:,} in {result.seconds:.3f} s",
     }
@@ -87,15 +87,15 @@ def _show(state: State, result: SolveResult, score: bool) -> None:
 
 
 def _guess(value: float) -> str:
-    """Return the value of a search that was cut off, in which unseen positions count as draws."""
-    return "not known" if value == 0 else f"not known, perhaps {value:+g}"
+    """Describe the value of an incomplete search, which counts unseen positions as draws."""
+    return "unknown" if value == 0 else f"unknown, perhaps {value:+g}"
 
 
 def _value(state: State, value: float, score: bool) -> str:
-    """Return the value in words, with the player to move, whose value it is."""
+    """Describe the value for the player to move."""
     words = "a draw"
     if value:
         board = state.game.has_board
-        whose = game_look(state.game).player(state.current_player(), drawn=not board)
-        words = f"a {'win' if value > 0 else 'loss'} for {'' if board else 'the '}{whose}"
+        player = game_look(state.game).player(state.current_player(), drawn=not board)
+        words = f"a {'win' if value > 0 else 'loss'} for {'' if board else 'the '}{player}"
     return f"{value:+g}, {words}" if score else words

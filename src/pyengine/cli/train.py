@@ -1,4 +1,4 @@
-"""``pyengine train``: the loop of self-play, training and gate, by a run file."""
+"""``pyengine train``: train a network as described in a run file."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer  # noqa: TID253  # this package is the extra's
 from rich.live import Live  # noqa: TID253
 from rich.table import Table  # noqa: TID253
 from rich.text import Text  # noqa: TID253
+from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
 
 from pyengine import distributed
 from pyengine.base.arguments import did_you_mean
@@ -39,108 +39,94 @@ from pyengine.train.loop.part import main as run_part
 from pyengine.train.loop.parts import PARTS
 from pyengine.train.loop.state import Best, RunFolder
 
-_RATES = 8  # actors of a node whose rates are shown
-_LINE_SECONDS = 30.0  # between two lines without a terminal
+_RATES = 8  # maximum number of actors per node whose rates are shown
+_LINE_SECONDS = 30.0  # between lines of progress without a terminal
 _EPOCHS = 8
 
 
 def train(
     run: Annotated[
         Path | None,
-        typer.Argument(
+        Argument(
             metavar="[RUN.toml]",
-            help="The settings of the run: a file, or a name such as connect4; --show prints one.",
+            help="Settings of the run: a file, or the name of a bundled run such as connect4.",
         ),
     ] = None,
     directory: Annotated[
-        Path | None,
-        typer.Option("--directory", "-d", help="Of the run. Default: runs/NAME, as the file says."),
+        Path | None, Option("--directory", "-d", help="Directory of the run. Default: runs/NAME.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in the directory, or begin it.")
+        bool, Option("--resume", help="Resume the run in the directory, or start it.")
     ] = False,
     show_run: Annotated[
-        bool, typer.Option("--show", help="Print the settings of a run, or the names of runs.")
+        bool, Option("--show", help="Print the settings of a run, or list bundled runs.")
     ] = False,
     part: Annotated[
         str | None,
-        typer.Option(
-            "--part", metavar="PART", help="Run one part alone: selfplay, learner or gate."
-        ),
+        Option("--part", metavar="PART", help="Run only one part: selfplay, learner or gate."),
     ] = None,
     minutes: Annotated[
-        float | None,
-        typer.Option("--minutes", help="Instead of the file's limit; all sittings."),
+        float | None, Option("--minutes", help="Total time limit of the run, overriding the file.")
     ] = None,
     ray: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--ray",
             metavar="ADDRESS",
-            help="Self-play by actors of Ray: auto (the cluster of which this machine is a node), "
-            "local (a Ray on this machine alone), or an address.",
+            help="Run self-play on Ray: auto (the cluster of this machine), local (only this "
+            "machine), or an address.",
         ),
     ] = None,
     actors: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--actors",
             metavar="N",
-            help="With --ray: instead of the file's number; auto: as many as there is room for.",
+            help="With --ray: number of actors, overriding the file; auto: as many as fit.",
         ),
     ] = None,
     curve: Annotated[
         Path | None,
-        typer.Option(
-            "--curve", help="Only draw the learning curve of the directory's run, to a file."
-        ),
+        Option("--curve", help="Only plot the learning curve of the run in --directory to a file."),
     ] = None,
     games: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--rollout-policy",
             metavar="GAMES",
-            help="Only learn a rollout policy of Go, from a directory of shards or SGF; "
+            help="Only learn a rollout policy for Go from a directory of shards or SGF files; "
             "repeatable.",
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="With --rollout-policy: the file to write."),
+        Path | None, Option("--output", "-o", help="With --rollout-policy: the file to write.")
     ] = None,
     game: Annotated[
-        str | None,
-        typer.Option("--game", "-g", help="With --rollout-policy: the game of SGF files."),
+        str | None, Option("--game", "-g", help="With --rollout-policy: the game of SGF files.")
     ] = None,
     epochs: Annotated[
-        int,
-        typer.Option(
-            "--epochs", min=1, help="With --rollout-policy: how often all games are seen."
-        ),
+        int, Option("--epochs", min=1, help="With --rollout-policy: passes over all games.")
     ] = _EPOCHS,
     as_json: JsonOption = False,
 ) -> None:
-    """Train a network from nothing: self-play, learner and gate at once.
+    """Train a network from scratch with self-play, learner and gate.
 
-    Ctrl-C stops all parts cleanly; --resume goes on.
+    Ctrl-C stops all parts cleanly; --resume continues the run.
     """
     run = None if run is None else _run_file(run)
     if show_run:
         _show(run)
         return
     refusals = (
-        (games and (run or directory), "--rollout-policy is no run: give neither RUN.toml nor -d"),
-        (games and output is None, "--rollout-policy needs --output, the file to write"),
-        (not games and (output or game), "--output and --game need --rollout-policy"),
-        (
-            not (games or run or directory),
-            "name a RUN.toml, or with --resume the --directory of a run",
-        ),
-        (part and part not in PARTS, f"--part must be one of {', '.join(PARTS)}"),
-        (actors and ray is None, "--actors needs --ray"),
-        (part and ray, "--part runs here alone, without --ray"),
-        (part and minutes is not None, "--minutes is a limit of a whole run, got --part"),
-        (curve and directory is None, "--curve needs the --directory of a run"),
+        (games and (run or directory), "--rollout-policy does not take RUN.toml or --directory"),
+        (games and output is None, "--rollout-policy requires --output"),
+        (not games and (output or game), "--output and --game require --rollout-policy"),
+        (not (games or run or directory), "expected a RUN.toml, or --resume with --directory"),
+        (part and part not in PARTS, f"--part: expected one of {', '.join(PARTS)}, got {part}"),
+        (actors and ray is None, "--actors requires --ray"),
+        (part and ray, "--part cannot be combined with --ray"),
+        (part and minutes is not None, "--part cannot be combined with --minutes"),
+        (curve and directory is None, "--curve requires --directory"),
     )
     for wrong, message in refusals:
         if wrong:
@@ -162,7 +148,7 @@ def train(
 
 
 def _run_file(run: Path) -> Path:
-    """Return the file, or that of a run which ships with the package."""
+    """Return the path of a run file given by path or by name."""
     known = bundled_runs()
     if run.exists() or (run.suffix and str(run) not in known):
         return run
@@ -173,9 +159,9 @@ def _run_file(run: Path) -> Path:
 
 
 def _show(run: Path | None) -> None:
-    """Print a run file, or the names of those that ship with the package."""
+    """Print a run file, or the names of the bundled ones."""
     if run is None:
-        show(f"runs: {', '.join(bundled_runs())}; pyengine train NAME --show prints one")
+        show(f"runs: {', '.join(bundled_runs())}; to print one: pyengine train NAME --show")
         return
     try:
         text = read_limited(run).decode()
@@ -187,7 +173,7 @@ def _show(run: Path | None) -> None:
 def _settings(
     run: Path | None, directory: Path | None, minutes: float | None, actors: str | None
 ) -> RunFile:
-    """Return the file's settings, or those of the run in the directory."""
+    """Read the settings from the file, or from the run in the directory."""
     settings = RunFolder(directory or "").run() if run is None else RunFile.from_toml(run)
     if actors is not None:
         settings = settings.with_actors(int(actors) if actors.isdigit() else actors)
@@ -205,34 +191,34 @@ def _train(settings: RunFile, folder: Path, resume: bool, ray: str | None) -> Ru
     except KeyboardInterrupt:
         if (folder / "run.toml").exists():
             cluster = "" if ray is None else f" --ray {ray}"
-            words = f"stopped; pyengine train --directory {folder} --resume{cluster} goes on"
-            say(console(stderr=True), Text(words))
+            text = f"stopped; to continue: pyengine train --directory {folder} --resume{cluster}"
+            say(console(stderr=True), Text(text))
         raise
 
 
 def _part(name: str, path: Path, settings: RunFile, *, changed: bool) -> None:
-    """Run a part here until Ctrl-C, in a folder that is made if necessary.
+    """Run a part until Ctrl-C, and create its folder if necessary.
 
-    ``changed``: the settings may differ from the folder's, as far as a run allows.
+    ``changed``: the settings may differ from the folder's.
     """
     folder = RunFolder(path)
-    begun = (path / "run.toml").exists()
-    if begun and changed:
+    exists = (path / "run.toml").exists()
+    if exists and changed:
         settings.refuse_changes(folder.run())
     with writing(path / "run.toml"):
-        if not begun:
+        if not exists:
             folder.begin(settings)
         elif changed:
             folder.set_run(settings)
     status = run_part([name, str(path)])
     if status:
-        raise typer.Exit(status)
+        raise Exit(status)
 
 
 def _rollout_policy(
     games: Sequence[Path], output: Path, game: str | None, epochs: int, as_json: bool
 ) -> None:
-    """Learn a policy from games, write it, and say how it does on games held out."""
+    """Learn a policy, write it, and print its accuracy on held-out games."""
     for path in games:
         if not path.exists():
             raise ConfigError(f"{path} does not exist")
@@ -253,13 +239,13 @@ def _rollout_policy(
 
 @contextmanager
 def _progress(settings: RunFile) -> Iterator[Callable[[RunProgress], None]]:
-    """Show a table on a terminal; elsewhere print a line now and then on stderr, and at the end."""
+    """Show a live table on a terminal; otherwise print a line to stderr from time to time."""
     err = console(stderr=True)
     if err.is_terminal:
         with Live(console=err, transient=True, refresh_per_second=4) as live:
             yield lambda progress: live.update(_table(_facts(progress, settings)))
         return
-    printed = -_LINE_SECONDS  # by time.monotonic(), which may begin at 0
+    printed = -_LINE_SECONDS  # time.monotonic() may start at 0
     waiting: RunProgress | None = None
 
     def print_waiting() -> None:
@@ -289,7 +275,7 @@ def _table(facts: list[tuple[str, str]]) -> Table:
 
 
 def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
-    """Return what there is to say, by name."""
+    """Return the labels and values of the progress display."""
     best, limits = progress.best, settings.run
 
     def of(value: str, limit: object) -> str:
@@ -298,7 +284,7 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
     played = f"{progress.games:,} games, {progress.positions:,} positions"
     learnt = of(f"{progress.step:,}", limits.steps) + f" steps, window {progress.window:,}"
     if progress.step == 0:
-        learnt += f", begins with {settings.window.minimum_positions:,} positions of full searches"
+        learnt += f", starts at {settings.window.minimum_positions:,} positions of full searches"
     if progress.policy is not None and progress.value is not None:
         learnt += f", loss: policy {progress.policy:.3f}, value {progress.value:.3f}"
     strength = "-"
@@ -314,24 +300,24 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
         ("best", strength),
         ("restarts", str(progress.restarts or "")),
         ("candidate", progress.failure or ""),
-        ("finishing", "the last candidate is evaluated" if progress.finishing else ""),
+        ("finishing", "evaluating the last candidate" if progress.finishing else ""),
     )
     return [(name, value) for name, value in facts if value]
 
 
 def _crew(actors: Sequence[ActorProgress]) -> str:
-    """Return what the actors are doing: by node, how many play, how fast, and who is missing."""
+    """Describe the states and rates of the actors by node."""
     nodes: dict[str, list[ActorProgress]] = {}
     for actor in actors:
         nodes.setdefault(actor.node, []).append(actor)
     parts = []
-    for node, here in sorted(nodes.items()):
-        states = Counter(each.state.split()[0] for each in here)
-        counted = ", ".join(f"{count} {state}" for state, count in states.most_common())
-        rates = ", ".join(f"{each.positions_per_second:.1f}" for each in here[:_RATES])
-        more = " ..." if len(here) > _RATES else ""
+    for node, crew in sorted(nodes.items()):
+        states = Counter(actor.state.split()[0] for actor in crew)
+        counts = ", ".join(f"{count} {state}" for state, count in states.most_common())
+        rates = ", ".join(f"{actor.positions_per_second:.1f}" for actor in crew[:_RATES])
+        more = " ..." if len(crew) > _RATES else ""
         speed = f" ({rates}{more}/s)" if node else ""
-        parts.append(f"{node or 'nowhere yet'}: {counted}{speed}")
+        parts.append(f"{node or 'not placed yet'}: {counts}{speed}")
     deaths = sum(actor.deaths for actor in actors)
     return "; ".join(parts) + (f"; {deaths} died" if deaths else "")
 
@@ -344,31 +330,31 @@ def _print(report: RunReport, as_json: bool) -> None:
         print_json({**values, "folder": str(report.folder), "model": model})
         return
     if report.ended_before:
-        words = _ended_before(report.reason)
+        text = _ended_before(report.reason)
     else:
         limit = report.reason in ("minutes", "games", "steps", "generations")
-        ended = f"the limit of {report.reason} is reached" if limit else report.reason
-        words = (
+        ended = f"reached the limit of {report.reason}" if limit else report.reason
+        text = (
             f"{ended}: {progress.games:,} games, {progress.positions:,} positions, "
             f"{progress.step:,} steps in {progress.seconds / 60:.1f} minutes; "
             f"{_reached(progress.best)}"
         )
-    say(console(), Text(words))
+    say(console(), Text(text))
     show(model or str(report.folder))
 
 
 def _ended_before(limit: str) -> str:
-    """Return what to do about a run that had reached a limit before it was resumed."""
-    raised = f"{limit} in the section [run] of a RUN.toml that is named with --resume"
+    """Explain how to continue a run that had reached its limit before it was resumed."""
+    setting = f"{limit} in [run] of the RUN.toml passed with --resume"
     if limit == "minutes":
-        raised = f"--minutes, or {raised}"
-    return f"the run had reached its limit of {limit} before; to go on, raise {raised}"
+        setting = f"--minutes, or {setting}"
+    return f"the run has already reached its limit of {limit}; to continue, raise {setting}"
 
 
 def _reached(best: Best | None) -> str:
-    """Return how far the best network is, and whether it is still the untrained one."""
+    """Describe the best network."""
     if best is None:
         return "no network yet"
     if best.is_network and best.step == 0:
-        return "no candidate has passed the gate: the best network is the first, of random weights"
+        return "no candidate has passed the gate: the best network is still the untrained one"
     return f"generation {best.generation}, {best.elo:+.0f} Elo"

@@ -1,4 +1,4 @@
-"""What would be used here and why; the self-test of a machine, and that of its GPU."""
+"""Reports on this installation, and self-tests of the machine and its GPU."""
 
 from pyengine.base.callable_room import make_callable
 from pyengine.doctor.report import DoctorReport, doctor

@@ -1,4 +1,4 @@
-"""The lines of a self-test."""
+"""The results of a self-test."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ Verdict: TypeAlias = Literal["PASS", "FAIL", "SKIP"]
 
 @dataclass(frozen=True)
 class Check:
-    """What was tried, what came of it, and the figures behind it."""
+    """The result of one check, with its measurements."""
 
     name: str
     verdict: Verdict
     detail: str
-    data: dict[str, Any] = field(default_factory=dict)  #: plain values, fit for JSON
+    data: dict[str, Any] = field(default_factory=dict)  #: JSON-compatible values
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields."""
+        """Return the fields as a dict."""
         return asdict(self)
 
     def __str__(self) -> str:
-        """Return one line."""
+        """Return a one-line summary."""
         return f"{self.verdict}  {self.name}: {self.detail}"
 
 
@@ -32,5 +32,5 @@ def verdict(ok: bool, name: str, detail: str, **data: Any) -> Check:
 
 
 def skipped(name: str, detail: str) -> Check:
-    """Return a check that could not be made; the detail says why."""
+    """Return a check that could not run; the detail gives the reason."""
     return Check(name, "SKIP", detail)

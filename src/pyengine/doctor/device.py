@@ -1,6 +1,6 @@
-"""Is a device worth searching with? Its outputs, its speed, and how well a search keeps it busy.
+"""Tests of a device: its outputs, its speed, and how busy a search keeps it.
 
-The device is an evaluator like any other, so the CPU can be tested as one.
+Any evaluator can be tested as a device, including one on the CPU.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ from pyengine.eval.evaluators import Evaluator
 from pyengine.games.game import Game, State
 from pyengine.search.engine import Engine
 
-_REFERENCE_BATCH = 16  # rows: the CPU gains nothing from more
+_REFERENCE_BATCH = 16  # rows; larger batches are no faster on a CPU
 _TREES = 64  # searched at once by search_many
-_OPENING = 4  # random moves before a search, at most
-_LEAST_SHARE = 0.25  # of simulations that ask the network; below, the game is too small to tell
+_OPENING = 4  # maximum number of random moves before a search
+_LEAST_SHARE = 0.25  # of simulations that evaluate a leaf; with fewer, the game is too small
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceTest:
-    """The checks of one device; :meth:`run` yields them as they are made."""
+    """The test of one device."""
 
     game: Game
     device: Evaluator
     reference: Evaluator  #: the same network on the CPU
-    #: Of probabilities and values, absolute: TensorFloat-32, which NVIDIA's GPUs use for float32
-    #: convolutions unless ``NVIDIA_TF32_OVERRIDE=0``, keeps 10 bits of a factor.
+    #: Absolute error of probabilities and values. NVIDIA GPUs use TensorFloat-32, with a 10-bit
+    #: mantissa, for float32 convolutions unless ``NVIDIA_TF32_OVERRIDE=0``.
     tolerance: float = 5e-3
-    positions: int = 512  #: compared
+    positions: int = 512  #: number of positions compared
     batches: Sequence[int] = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)  #: rows
-    seconds: float = 0.4  #: of each measurement of the bare evaluator
-    search_seconds: float = 2.0  #: of each search
+    seconds: float = 0.4  #: per measurement of the bare evaluator
+    search_seconds: float = 2.0  #: per search
     search_batches: Sequence[int] = (8, 64, 256)  #: rows
-    callers: Sequence[int] = (1, 2)  #: threads that ask at once; the best counts
-    least_saturation: float = 0.85  #: positions/s of a search, as a share of the bare evaluator's
-    #: Of one tree, whose leaves collide while it is small: with an H100, a small network and 16
-    #: threads 0.94, 0.40 and 0.35 with batches of 8, 64 and 256.
+    callers: Sequence[int] = (1, 2)  #: numbers of concurrent threads; the fastest counts
+    least_saturation: float = 0.85  #: minimum positions/s of a search / those of the evaluator
+    #: The same for a single tree, whose leaves collide while it is small. Measured on an H100 with
+    #: a small network and 16 threads: 0.94, 0.40 and 0.35 with batches of 8, 64 and 256.
     least_saturation_of_one_tree: float = 0.25
-    least_speedup: float = 1.0  #: best positions/s of the device, as a multiple of the CPU's
-    rates: dict[int, float] = field(default_factory=dict)  #: rows/s by batch, as measured
+    least_speedup: float = 1.0  #: minimum positions/s of the device / those of the CPU
+    rates: dict[int, float] = field(default_factory=dict)  #: measured rows/s by batch size
 
     def run(self) -> Iterator[Check]:
-        """Make the checks one after another; an evaluator that fails is a check that failed."""
+        """Run the checks one after another and yield their results."""
         states = random_states(self.game, max(self.positions, *self.batches))
         yield _guarded("outputs", partial(self._outputs, states))
         yield _guarded("padding", partial(self._padding, states))
@@ -65,38 +65,39 @@ class DeviceTest:
                 yield _guarded(name, partial(self._saturation, name, batch, trees))
 
     def _outputs(self, states: list[State]) -> Check:
-        asked = states[: self.positions]
-        policy, value = self.device.evaluate(asked)
-        right_policy, right_value = self.reference.evaluate(asked)
-        off_policy = float(np.abs(policy - right_policy).max())
-        off_value = float(np.abs(value - right_value).max())
-        same = float(np.mean(policy.argmax(1) == right_policy.argmax(1)))
+        states = states[: self.positions]
+        policy, value = self.device.evaluate(states)
+        expected_policy, expected_value = self.reference.evaluate(states)
+        policy_error = float(np.abs(policy - expected_policy).max())
+        value_error = float(np.abs(value - expected_value).max())
+        same = float(np.mean(policy.argmax(1) == expected_policy.argmax(1)))
         return verdict(
-            max(off_policy, off_value) <= self.tolerance,
+            max(policy_error, value_error) <= self.tolerance,
             "outputs",
-            f"of {len(asked)} positions differ from the CPU's by at most {off_policy:.1e} (policy)"
-            f" and {off_value:.1e} (value), allowed {self.tolerance:.1e}; {same:.1%} have the same "
-            "best move",
-            policy_error=off_policy,
-            value_error=off_value,
+            f"the largest difference from the CPU in {len(states)} positions is {policy_error:.1e} "
+            f"(policy) and {value_error:.1e} (value), limit {self.tolerance:.1e}; the best move "
+            f"agrees in {same:.1%}",
+            policy_error=policy_error,
+            value_error=value_error,
             same_first_move=same,
             tolerance=self.tolerance,
         )
 
     def _padding(self, states: list[State]) -> Check:
-        """Odd numbers of rows are padded: no row may depend on how many stand beside it."""
+        """Check that a row does not depend on the number of rows in its batch."""
         most = max(self.batches)
-        whole = self.device.evaluate(states[:most], batch_size=most)
+        full = self.device.evaluate(states[:most], batch_size=most)
         worst, worst_rows = 0.0, 1
         for rows in (n for n in (1, 3, 7, 13, 33, 65, 100, 257) if n <= most):
-            part = self.device.evaluate(states[:rows], batch_size=most)
-            off = max(float(np.abs(a - b[:rows]).max()) for a, b in zip(part, whole, strict=True))
-            if off > worst:
-                worst, worst_rows = off, rows
+            partial_batch = self.device.evaluate(states[:rows], batch_size=most)
+            pairs = zip(partial_batch, full, strict=True)
+            error = max(float(np.abs(a - b[:rows]).max()) for a, b in pairs)
+            if error > worst:
+                worst, worst_rows = error, rows
         return verdict(
             worst <= self.tolerance,
             "padding",
-            f"rows of partly filled batches differ from those of full ones by at most {worst:.1e}"
+            f"the largest difference between partial and full batches is {worst:.1e}"
             + (f" (at {worst_rows} rows)" if worst else ""),
             error=worst,
         )
@@ -105,11 +106,11 @@ class DeviceTest:
         by_callers = {n: rate(self.device, states[:batch], n, self.seconds) for n in self.callers}
         best = max(by_callers.values())
         self.rates[batch] = best
-        spread = ", ".join(f"{each:,.0f} from {n}" for n, each in by_callers.items())
+        spread = ", ".join(f"{rate:,.0f} from {n}" for n, rate in by_callers.items())
         return verdict(
             best > 0,
             f"batch {batch}",
-            f"{best:,.0f} positions/s ({spread} at once), {1e3 * batch / best:.2f} ms a batch",
+            f"{best:,.0f} positions/s ({spread} threads), {1e3 * batch / best:.2f} ms per batch",
             batch=batch,
             positions_per_second=best,
             by_callers=by_callers,
@@ -126,13 +127,13 @@ class DeviceTest:
             times >= self.least_speedup,
             "speed-up",
             f"{times:.1f} times the CPU: {self.rates[batch]:,.0f} positions/s at batch {batch} "
-            f"against {cpu:,.0f} on {cores} cores, expected at least {self.least_speedup:g} times",
+            f"against {cpu:,.0f} on {cores} cores, expected at least {self.least_speedup:g}",
             times=times,
             cpu_positions_per_second=cpu,
         )
 
     def _saturation(self, name: str, batch: int, trees: int) -> Check:
-        """Compare a search with the bare evaluator, measured just before and just after it."""
+        """Compare a search with the bare evaluator, measured before and after it."""
         states = random_states(self.game, batch)
         before = self._bare(states)
         searched = _search_rate(self.game, self.device, batch, trees, self.search_seconds)
@@ -140,7 +141,7 @@ class DeviceTest:
             return skipped(
                 name,
                 f"{self.game} is too small: only {searched['asked']:.0%} of the simulations "
-                "ask the network",
+                "evaluate a leaf",
             )
         bare = (before + self._bare(states)) / 2
         share = searched["positions_per_second"] / bare
@@ -161,7 +162,7 @@ class DeviceTest:
 
 
 def _guarded(name: str, make: Callable[[], Check]) -> Check:
-    """Make a check; an evaluator that fails is a check that failed."""
+    """Run a check; report an exception of the evaluator as a failed check."""
     try:
         return make()
     except EngineError as error:
@@ -171,9 +172,9 @@ def _guarded(name: str, make: Callable[[], Check]) -> Check:
 def random_states(
     game: Game, count: int, *, seed: int = 0, plies: int | None = None
 ) -> list[State]:
-    """Return states of random games, none terminal; the same for the same seed.
+    """Return non-terminal states of random games, determined by the seed.
 
-    ``plies`` is the most moves played; None = to the end of the game.
+    ``plies`` limits the moves played; None plays to the end.
     """
     most = game.max_game_length() if plies is None else plies + 1
     rng = random.Random(seed)
@@ -188,14 +189,14 @@ def random_states(
 
 
 def rate(evaluator: Evaluator, states: Sequence[State], callers: int, seconds: float) -> float:
-    """Return positions/s of an evaluator that several threads ask at once, one batch a call.
+    """Measure positions/s with several concurrent threads and one batch per call.
 
-    Each asks at least once. The first call is not timed.
+    Each thread makes at least one call, after an untimed first call.
     """
     evaluator.evaluate(states, batch_size=len(states))
     start = time.perf_counter()
 
-    def ask(_caller: int) -> int:
+    def evaluate_repeatedly(_caller: int) -> int:
         calls = 0
         while not calls or time.perf_counter() < start + seconds:
             evaluator.evaluate(states, batch_size=len(states))
@@ -203,16 +204,16 @@ def rate(evaluator: Evaluator, states: Sequence[State], callers: int, seconds: f
         return calls * len(states)
 
     with ThreadPoolExecutor(callers) as pool:
-        asked = sum(pool.map(ask, range(callers)))
-    return asked / (time.perf_counter() - start)
+        positions = sum(pool.map(evaluate_repeatedly, range(callers)))
+    return positions / (time.perf_counter() - start)
 
 
 def _search_rate(
     game: Game, device: Evaluator, batch: int, trees: int, seconds: float
 ) -> dict[str, Any]:
-    """Search with a batch size; return positions/s, how full batches were, and the padding.
+    """Search with a batch size; return positions/s, batch fill and padding.
 
-    One tree is warmed up first: few leaves may wait at once while it is small.
+    A single tree is warmed up first because a small tree has few leaves to evaluate at once.
     """
     states = random_states(game, trees, plies=_OPENING if trees > 1 else 0)
     with Engine(game, device, batch_size=batch, cache_entries=0, solver=False) as engine:

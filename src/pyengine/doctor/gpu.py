@@ -1,4 +1,4 @@
-"""The self-test of a GPU: can ONNX Runtime use it, and does a search keep it busy?"""
+"""The GPU self-test: whether ONNX Runtime can use the GPU and a search keeps it busy."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
 from pyengine.search.engine import Engine
 
-_PREFERRED = ("gomoku", "connect4")  # of the bundled networks: the larger the better
+_PREFERRED = ("gomoku", "connect4")  # bundled networks, the largest first
 
-#: A test of seconds instead of half a minute, at the price of noise.
+#: Settings for a noisier test of a few seconds instead of half a minute.
 _FAST: dict[str, Any] = {
     "positions": 64,
     "batches": (1, 8, 64),
@@ -35,7 +35,7 @@ _FAST: dict[str, Any] = {
 
 
 def default_model() -> str | None:
-    """Return the bundled network to test with; None if none is bundled."""
+    """Return the bundled network to test with, or None."""
     names = bundled_models()
     return next((name for name in (*_PREFERRED, *names) if name in names), None)
 
@@ -50,19 +50,16 @@ def gpu_self_test(
     fast: bool = False,
     **settings: Any,
 ) -> Iterator[Check]:
-    """Test a GPU, yielding line by line.
+    """Test a GPU and yield the result of each check. Raises ConfigError without model and game.
 
     Args:
-        model: name of a bundled network or path of a file; None = a bundled one.
-        game: that it plays; known for bundled networks.
-        provider: ``"cuda"``, ``"tensorrt"``, or ``"cpu"`` to see the same lines without a GPU.
-        device_id: which GPU.
-        spec: of the network, if its file has none.
-        fast: fewer and shorter measurements.
+        model: name of a bundled network, or path of an ONNX file.
+        game: the model's game; not needed for a bundled network.
+        provider: ``"cuda"``, ``"tensorrt"``, or ``"cpu"`` to run the test without a GPU.
+        device_id: number of the GPU.
+        spec: the model's spec, if its file has none.
+        fast: make fewer and shorter measurements.
         **settings: fields of :class:`~pyengine.doctor.device.DeviceTest`.
-
-    Raises:
-        ConfigError: no model or no game to test with.
 
     """
     path, game = _choose(model, game)
@@ -84,7 +81,7 @@ def gpu_self_test(
         return
     settings = {**(_FAST if fast else {}), **settings}
     yield from DeviceTest(game=game, device=opened, reference=reference, **settings).run()
-    if opened.provider == runtime.CUDA:  # last, as a failed capture can disturb what comes after
+    if opened.provider == runtime.CUDA:  # last, because a failed capture can disturb later calls
         graphs = _open(path, spec, [("cuda", {"enable_cuda_graph": "1"})], device_id)
         yield graphs if isinstance(graphs, Check) else graph_check(game, opened, graphs)
 
@@ -92,37 +89,37 @@ def gpu_self_test(
 def _choose(model: str | None, game: Game | None) -> tuple[Path, Game]:
     name = model if model is not None else default_model()
     if name is None:
-        raise ConfigError("no network is bundled with this build: name a file and its game")
+        raise ConfigError("no network is bundled with this build: pass a file and its game")
     path = bundled_models().get(name, Path(name))
     if game is None:
         game = game_of_model(name)
     if game is None:
-        raise ConfigError(f"the game of {name} is not known: name it, for example 'gomoku'")
+        raise ConfigError(f"the game of {name} is unknown: pass it, for example 'gomoku'")
     return path, game
 
 
-def _is(wanted: str, provider: str) -> bool:
-    """Return whether a provider was asked for, by its full or its short name."""
-    return wanted.lower() in (provider.lower(), provider.lower().removesuffix("executionprovider"))
+def _is(name: str, provider: str) -> bool:
+    """Return whether a name is the provider's full or short name."""
+    return name.lower() in (provider.lower(), provider.lower().removesuffix("executionprovider"))
 
 
 def _driver_check() -> Check:
-    """Say which GPU the driver sees."""
+    """Report the GPUs that the driver sees."""
     problem = runtime.driver_problem()
     if problem is not None:
         return verdict(False, "driver", f"no NVIDIA driver: {problem}")
-    asked = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
+    query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
     try:
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=True)
+        done = subprocess.run(query, capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        return verdict(True, "driver", f"is installed; nvidia-smi cannot be asked: {error}")
+        return verdict(True, "driver", f"is installed, but nvidia-smi failed: {error}")
     return verdict(True, "driver", "; ".join(done.stdout.split("\n")).strip("; "))
 
 
-def _provider_checks(wanted: str, device_id: int) -> Iterator[Check]:
-    """Say what ONNX Runtime offers; the provider wanted must work, the others may be absent."""
+def _provider_checks(required: str, device_id: int) -> Iterator[Check]:
+    """Report the providers of ONNX Runtime; only the required one must work."""
     for check in runtime_checks(runtime.runtime_report(device_id)):
-        if check.verdict == "SKIP" and _is(wanted, check.name):
+        if check.verdict == "SKIP" and _is(required, check.name):
             yield verdict(False, check.name, check.detail)
         else:
             yield check
@@ -138,7 +135,7 @@ def _open(
     except EngineError as error:
         advice = ""
         if "Failed to load library" in str(error) and runtime.driver_problem() is None:
-            advice = " (pip install 'onnxruntime-gpu[cuda,cudnn]' brings CUDA's libraries)"
+            advice = " (pip install 'onnxruntime-gpu[cuda,cudnn]' installs the CUDA libraries)"
         return verdict(False, "device", f"{error}{advice}")
 
 
@@ -152,15 +149,9 @@ def graph_check(
     seconds: float = 0.2,
     tolerance: float = 5e-3,
 ) -> Check:
-    """Compare a network's answers and speed with and without CUDA graphs.
+    """Compare the outputs and the speed of a network without (``plain``) and with CUDA graphs.
 
-    Args:
-        game, plain, graphs: the network on a device, without CUDA graphs and with them.
-        batches: rows.
-        callers: threads that ask at once; the best counts.
-        seconds: of each measurement.
-        tolerance: of probabilities and values, absolute.
-
+    The arguments are those of :class:`~pyengine.doctor.device.DeviceTest`.
     """
     name = "CUDA graphs"
     states = random_states(game, max(batches))
@@ -171,21 +162,17 @@ def graph_check(
                 provider = engine.stats()["provider"]
             if "with CUDA graphs" not in provider or "without CUDA graphs" in provider:
                 return skipped(name, f"are not used: the network runs on {provider}")
-            asked = states[:batch]
-            answers = (one.evaluate(asked, batch_size=batch) for one in (plain, graphs))
-            off = max(float(np.abs(a - b).max()) for a, b in zip(*answers, strict=True))
-            if not off <= tolerance:
-                return verdict(
-                    False,
-                    name,
-                    f"change the answers to {batch} positions by up to {off:.1e}, allowed "
-                    f"{tolerance:.1e}",
-                )
+            rows = states[:batch]
+            outputs = (evaluator.evaluate(rows, batch_size=batch) for evaluator in (plain, graphs))
+            error = max(float(np.abs(a - b).max()) for a, b in zip(*outputs, strict=True))
+            if not error <= tolerance:
+                detail = f"change the outputs for {batch} positions by up to {error:.1e}"
+                return verdict(False, name, f"{detail}, limit {tolerance:.1e}")
             fast, slow = (
-                max(rate(one, asked, count, seconds) for count in callers)
-                for one in (graphs, plain)
+                max(rate(evaluator, rows, count, seconds) for count in callers)
+                for evaluator in (graphs, plain)
             )
-            gains.append(f"{fast / slow:.2f} times as many positions/s in batches of {batch}")
+            gains.append(f"{fast / slow:.2f} times the positions/s in batches of {batch}")
     except EngineError as error:
         return verdict(False, name, str(error))
     return verdict(

@@ -1,7 +1,8 @@
-"""The public :func:`doctor`: what would be used here, why, and whether it works."""
+"""The public function :func:`doctor` and its report."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib.metadata
 import platform
@@ -28,31 +29,31 @@ _PACKAGES = ("numpy", "onnxruntime-gpu", "onnxruntime", "torch", "typer", "rich"
 _NO_LIBRARY = re.compile(
     r"\[ONNXRuntimeError\].* error: (\S+): cannot open shared object file.*", re.DOTALL
 )
-_SIMULATIONS = 400  # of the search that tests itself
-_MODEL_SIMULATIONS = 64  # of the search with each bundled network
+_SIMULATIONS = 400  # in the search without a network
+_MODEL_SIMULATIONS = 64  # in the search with each bundled network
 
 
 @dataclass(frozen=True, repr=False)
 class DoctorReport(RuntimeReport):
-    """What would be used to search here, why, and whether it works.
+    """The provider, libraries and hardware that a search would use, with a self-test.
 
     Attributes:
-        provider: the provider that ``providers=None`` would give; empty if there is none.
-        reason: why that one.
+        provider: the provider selected by ``providers=None``; empty without ONNX Runtime.
+        reason: why that provider is selected.
         library: path of ONNX Runtime's shared library.
-        version: of ONNX Runtime.
-        build: of ONNX Runtime.
-        available: providers that the library was built with, most wanted first.
-        problems: why each of the GPU's providers does not work; without those that do.
-        warnings: what a user should fix.
-        python: version of this process's Python.
-        platform: of this process.
-        packages: versions of the installed packages that matter.
-        cpu: the processor.
-        cores: that this process may use.
-        simd: vector instructions of the processor.
-        memory: bytes that this process may use; 0 if unknown.
-        checks: the self-test, line by line.
+        version: version of ONNX Runtime.
+        build: build information of ONNX Runtime.
+        available: providers in the library, in order of preference.
+        problems: why each unusable GPU provider does not work.
+        warnings: problems that the user should fix.
+        python: version of Python.
+        platform: operating system and architecture.
+        packages: versions of relevant installed packages.
+        cpu: name of the processor.
+        cores: number of cores available to this process.
+        simd: vector instruction sets of the processor.
+        memory: bytes available to this process; 0 if unknown.
+        checks: results of the self-test.
     """
 
     python: str = ""
@@ -66,11 +67,11 @@ class DoctorReport(RuntimeReport):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed."""
+        """Whether no check failed."""
         return all(check.verdict != "FAIL" for check in self.checks)
 
     def facts(self) -> dict[str, str]:
-        """Return what is used, for people: label and text."""
+        """Return the facts as text by label."""
         memory = f"{self.memory / 2**30:.1f} GiB" if self.memory else "unknown"
         return {
             "pyengine": f"{_core.__version__} in {Path(_core.__file__).parent}",
@@ -84,25 +85,25 @@ class DoctorReport(RuntimeReport):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all values as plain Python objects, fit for JSON."""
+        """Return all values as JSON-compatible objects."""
         return {**dataclasses.asdict(self), "ok": self.ok, "pyengine": _core.__version__}
 
     def __repr__(self) -> str:
-        """Return the essentials in one line."""
+        """Return a one-line summary."""
         broken = [check.name for check in self.checks if check.verdict == "FAIL"]
         return f"DoctorReport(ok={self.ok}, provider={self.provider!r}, failed={broken})"
 
     def __str__(self) -> str:
-        """Return facts and checks, one a line."""
+        """Return facts and checks, one per line."""
         lines = [f"{label:>13}  {text}" for label, text in self.facts().items()]
         return "\n".join([*lines, "", *map(str, self.checks)])
 
 
 def doctor(device_id: int = 0) -> DoctorReport:
-    """Say what would be used to search here, and why; try it. Takes a second or two.
+    """Report the provider, libraries and hardware that a search would use, and test them.
 
-    A problem is a check that failed, never an exception. ``device_id`` names the GPU. Raises
-    ConfigError if it is not an int of at least 0.
+    Takes a second or two. A problem is reported as a failed check, never as an exception.
+    ``device_id`` is the number of the GPU; a negative one raises ConfigError.
     """
     report = runtime.runtime_report(min(integer("device_id", device_id, 0), 2**31 - 1))
     return DoctorReport(
@@ -119,14 +120,14 @@ def doctor(device_id: int = 0) -> DoctorReport:
 
 
 def runtime_checks(report: RuntimeReport) -> Iterator[Check]:
-    """Check that there is one ONNX Runtime, and which of its providers work."""
+    """Check that there is exactly one ONNX Runtime and which of its providers work."""
     if not report.library:
         yield verdict(False, "ONNX Runtime", report.reason)
         return
     old = runtime.is_too_old(report.version)
     advice = (
-        f": expected {runtime.OLDEST} or later; before, the file of a network may name any other "
-        "file of this machine as its weights"
+        f": expected {runtime.OLDEST} or later; in older versions a model can read any file as "
+        "its weights"
     )
     about = f"{report.version}, {report.library}{advice if old else ''}"
     yield verdict(not old, "ONNX Runtime", about)
@@ -138,37 +139,35 @@ def runtime_checks(report: RuntimeReport) -> Iterator[Check]:
         elif name in (runtime.CPU, runtime.CUDA, runtime.TENSORRT):
             yield verdict(True, name, "works")
         else:
-            yield skipped(name, "is there, but not used by this engine")
+            yield skipped(name, "is available, but not used by this engine")
 
 
 def _in_words(reason: str) -> str:
-    """Return ONNX Runtime's reason; shorter if it is a library that is not installed."""
+    """Shorten ONNX Runtime's reason if a library is not installed."""
     return _NO_LIBRARY.sub(r"\1 is not installed", reason)
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    installed = {}
     for name in _PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            installed[name] = importlib.metadata.version(name)
+    return installed
 
 
 def _model_checks(report: RuntimeReport) -> Iterator[Check]:
-    """Check every bundled network: the file is the one that was shipped, and a search uses it."""
+    """Check the digest of every bundled network, and search with it."""
     models = bundled_models()
     if not models:
-        yield skipped("bundled models", "this build holds none")
+        yield skipped("bundled models", "this build contains none")
     sums = manifest()
     for name, path in models.items():
         label = f"model {name}"
-        expected, real = sums.get(name, {}).get("sha256"), sha256_of(path)
+        expected, actual = sums.get(name, {}).get("sha256"), sha256_of(path)
         if expected is None:
             yield verdict(False, label, f"{path} is not in manifest.toml, so it cannot be checked")
-        elif expected != real:
-            damage = f"{path} is damaged: expected sha256 {expected}, got {real}"
+        elif expected != actual:
+            damage = f"{path} is damaged: expected sha256 {expected}, got {actual}"
             yield verdict(False, label, damage)
         elif not report.library:
             yield skipped(label, "no ONNX Runtime to run it")
@@ -187,21 +186,21 @@ def _try_model(label: str, name: str, path: Path) -> Check:
     except EngineError as error:
         return verdict(False, label, str(error))
     rate = result.evaluations / result.seconds
-    detail = f"{game}: sha256 is right, {rate:,.0f} positions/s on {evaluator.provider}"
+    detail = f"{game}: sha256 matches, {rate:,.0f} positions/s on {evaluator.provider}"
     return verdict(True, label, detail, positions_per_second=rate, provider=evaluator.provider)
 
 
 def _search_check() -> Check:
-    """Search Connect Four with three in a row: the fourth must be found and proven."""
+    """Check that a search finds and proves a win in one move."""
     state = load_game("connect_four").new_initial_state([2, 2, 3, 3, 4, 4])
     try:
         result = search(state, evaluator="rollout", simulations=_SIMULATIONS)
     except EngineError as error:
         return verdict(False, "search", str(error))
-    right = result.action in (1, 5) and result.proven == 1
+    ok = result.action in (1, 5) and result.proven == 1
     return verdict(
-        right,
+        ok,
         "search",
-        f"a win in one {'found and proven' if right else 'was missed'}: "
+        f"{'proved' if ok else 'missed'} a win in one: "
         f"{result.simulations} simulations in {1000 * result.seconds:.1f} ms",
     )

@@ -1,1 +1,1 @@
-"""How things look: plain values as pictures and as text."""
+"""Boards as pictures and text, from plain values."""

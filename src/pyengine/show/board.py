@@ -1,4 +1,4 @@
-"""A position as it is shown: :class:`Board`."""
+"""The displayed form of a position."""
 
 from __future__ import annotations
 
@@ -12,18 +12,10 @@ Point: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Board:
-    """What a board shows.
+    """A board to display."""
 
-    Attributes:
-        game: its name, which decides the colours.
-        rows: the top one first; ``X`` and ``O`` are stones of the first and the second player.
-        row_names: beside the rows; "" for none.
-        column_names: below the columns.
-        last: the stone played last.
-    """
-
-    game: str
-    rows: Sequence[str]
-    row_names: Sequence[str]
+    game: str  #: the game's name, which selects the colours
+    rows: Sequence[str]  #: top row first; ``X`` and ``O`` are the players' stones, ``.`` is empty
+    row_names: Sequence[str]  #: "" for an unnamed row
     column_names: Sequence[str]
-    last: Point | None = None
+    last: Point | None = None  #: the last stone played

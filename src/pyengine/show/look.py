@@ -1,4 +1,4 @@
-"""What the players of a game are called, and the colours of its board."""
+"""The names of the players and the colours of the board, by game."""
 
 from __future__ import annotations
 
@@ -9,36 +9,21 @@ _LETTERS = ("X", "O")
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """The players' names, and the colours of a board in a picture and in a terminal.
-
-    Without colours stones are X and O.
-
-    Attributes:
-        names: of the first and the second player.
-        stones: their colours in SVG; None = letters.
-        board: the background in SVG.
-        lines: between or through the points, in SVG.
-        mark: the ring on the stone played last, in SVG.
-        glyphs: the stones in a terminal.
-        glyph_styles: their styles, as rich writes them.
-        empty_style: of empty points in a terminal.
-        board_style: of the background in a terminal.
-        lettered: whether text shows the stones as X and O.
-    """
+    """The players' names and the colours of a board in SVG and in a terminal (rich styles)."""
 
     names: tuple[str, str] = _LETTERS
-    stones: tuple[str, str] | None = None
-    board: str = "#f4f1e8"
-    lines: str = "#8a8471"
-    mark: str = "#e33"
-    glyphs: tuple[str, str] = _LETTERS
+    stones: tuple[str, str] | None = None  #: SVG; None = letters
+    board: str = "#f4f1e8"  #: SVG
+    lines: str = "#8a8471"  #: SVG
+    mark: str = "#e33"  #: SVG: the ring on the last stone played
+    glyphs: tuple[str, str] = _LETTERS  #: terminal: the stones
     glyph_styles: tuple[str, str] = ("bold red", "bold cyan")
-    empty_style: str = "dim"
-    board_style: str = ""
-    lettered: bool = True
+    empty_style: str = "dim"  #: terminal: empty points
+    board_style: str = ""  #: terminal: the background
+    lettered: bool = True  #: whether text shows the stones as X and O
 
     def player(self, index: int, *, drawn: bool) -> str:
-        """Return a player's name, with its letter if stones are letters: ``"Black (X)"``."""
+        """Return a player's name, followed by its letter if stones are letters."""
         name, letter = self.names[index], _LETTERS[index]
         return f"{name} ({letter})" if self.lettered and name != letter and not drawn else name
 
@@ -77,10 +62,10 @@ _LOOKS = {
     ),
 }
 _LETTERS_ON_PAPER = Look()
-#: Nothing is known of how a game without a board of the engine's shows its pieces.
+#: For games without a board, whose pieces are unknown.
 _WITHOUT_BOARD = Look(names=("first player", "second player"), lettered=False)
 
 
 def look_of(game: str | None) -> Look:
-    """Return the look of the game of a name; None = one without a board."""
+    """Return the look of a game by name; None = a game without a board."""
     return _WITHOUT_BOARD if game is None else _LOOKS.get(game, _LETTERS_ON_PAPER)

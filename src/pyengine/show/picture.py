@@ -1,4 +1,4 @@
-"""A board as a picture (SVG), for notebooks."""
+"""SVG pictures of boards, for notebooks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from itertools import chain
 from pyengine.show.board import Board, Point
 from pyengine.show.look import look_of
 
-_CELL = 32  # pixels of a point's square
-_MARGIN = 22  # for the names of the lines
-_ON_LINES = ("go", "gomoku")  # games whose stones stand where lines meet
-_INK = "#222"  # of letters and names
+_CELL = 32  # pixels per cell
+_MARGIN = 22  # for row and column names
+_ON_LINES = ("go", "gomoku")  # games with stones on the intersections
+_INK = "#222"  # text colour
 
 
 def board_html(
@@ -21,16 +21,16 @@ def board_html(
     shares: Sequence[tuple[Point, float]] = (),
     best: Point | None = None,
 ) -> str:
-    """Return the picture of a board and a line below it, as HTML.
+    """Return HTML with the picture of a board and a caption.
 
-    An image and not SVG within the page, which JupyterLab cuts out of notebooks of others.
+    The picture is an image because JupyterLab removes inline SVG from untrusted notebooks.
     """
     data = base64.b64encode(board_svg(board, shares, best).encode()).decode()
     return f'<img alt="the board" src="data:image/svg+xml;base64,{data}">' + text_html(caption)
 
 
 def text_html(text: str) -> str:
-    """Return lines in a font in which columns stay columns."""
+    """Return text as HTML in a monospace font."""
     import html  # slow to import
 
     return f'<pre style="font-family: monospace">{html.escape(text)}</pre>'
@@ -39,13 +39,9 @@ def text_html(text: str) -> str:
 def board_svg(
     board: Board, shares: Sequence[tuple[Point, float]] = (), best: Point | None = None
 ) -> str:
-    """Return the board with stones, the last move, and where visits went.
+    """Return the picture of a board.
 
-    Args:
-        board: the position.
-        shares: points with their part of the visits, in [0, 1].
-        best: the point to be framed.
-
+    ``shares``: points with their share of the visits, in [0, 1]. ``best``: the point to frame.
     """
     width = len(board.column_names) * _CELL + _MARGIN
     height = len(board.rows) * _CELL + _MARGIN
@@ -69,12 +65,11 @@ def board_svg(
 
 
 def _center(row: float, column: float) -> tuple[float, float]:
-    """x and y of the middle of a point's square."""
+    """Return the x and y of the centre of a cell."""
     return _MARGIN + (column + 0.5) * _CELL, (row + 0.5) * _CELL
 
 
 def _grid(board: Board) -> Iterator[str]:
-    """Lines through the points, or round them."""
     rows, columns = len(board.rows), len(board.column_names)
     shift = 0.0 if board.game in _ON_LINES else -0.5
     more = 0 if shift == 0.0 else 1
@@ -127,7 +122,7 @@ def _stones(board: Board) -> Iterator[str]:
 def _last(board: Board) -> Iterator[str]:
     if board.last is not None:
         look = look_of(board.game)
-        radius = 0.44 if look.stones is None else 0.2  # round a letter, within a stone
+        radius = 0.44 if look.stones is None else 0.2  # around a letter, or inside a stone
         yield _circle(board.last, radius, f'fill="none" stroke="{look.mark}" stroke-width="2.5"')
 
 

@@ -1,4 +1,4 @@
-"""Boards in a terminal; needs the extra ``cli``."""
+"""Boards in a terminal; requires the extra ``cli``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def can_draw(console: Console) -> bool:
-    """Return whether stones can be shown as such: discs that differ by their colours alone."""
+    """Return whether the console can show stones: discs that differ only in colour."""
     in_colours = console.color_system is not None and not console.no_color  # NO_COLOR, TERM=dumb
     utf8 = console.encoding.lower().replace("-", "") == "utf8"
     return console.is_terminal and in_colours and utf8
 
 
 def board_text(board: Board) -> Text:
-    """Return the board in colours, the stone played last inverted; ends with a new line."""
+    """Return the board in colours with the last stone inverted; ends with a newline."""
     margin = max(map(len, board.row_names), default=0)
     text = Text()
     for row, name in enumerate(board.row_names):
@@ -30,7 +30,6 @@ def board_text(board: Board) -> Text:
 
 
 def _points(board: Board, row: int) -> Text:
-    """A row of the board, a space on both sides of each point."""
     look = look_of(board.game)
     text = Text(" ", look.board_style)
     for column, stone in enumerate(board.rows[row]):

@@ -1,4 +1,4 @@
-"""The demo: what it claims of its positions is true, and it says what it found."""
+"""The claims of the demo about its positions are true."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ CONNECT_FOUR, GOMOKU = SCENES
 
 
 def after_action(state: pyengine.State, action: int) -> pyengine.State:
-    """Return the position after an action."""
     state = state.clone()
     state.apply_action(action)
     return state
@@ -45,7 +44,7 @@ def test_in_connect_four_one_move_wins_and_all_others_lose() -> None:
 
 def test_the_win_in_connect_four_takes_three_moves() -> None:
     def wins_in(state: pyengine.State, moves: int) -> bool:
-        """Whether the mover wins within so many moves of his own."""
+        """Return whether the player to move can force a win within a number of moves."""
         children = [after_action(state, action) for action in state.legal_actions()]
         if any(child.is_terminal() and child.returns() != [0, 0] for child in children):
             return True
@@ -66,7 +65,7 @@ def test_the_win_in_connect_four_takes_three_moves() -> None:
 def test_in_gomoku_the_four_wins_and_the_open_three_loses(
     moves: tuple[str, ...], proven: int
 ) -> None:
-    """Values are for the player to move: after F5 and after F6 that is O."""
+    """Values are for the player to move, which is O after F5 and after F6."""
     result = pyengine.search(
         after(GOMOKU, *moves),
         evaluator="rollout",
@@ -78,7 +77,7 @@ def test_in_gomoku_the_four_wins_and_the_open_three_loses(
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.model)
-def test_a_scene_is_played_by_the_network_of_its_game(scene: Scene) -> None:
+def test_a_scene_uses_the_network_of_its_game(scene: Scene) -> None:
     game = pyengine.load_game(scene.game)
     assert game_of_model(scene.model) == game
     if scene.model in pyengine.bundled_models():
@@ -95,7 +94,7 @@ def test_the_bundled_network_finds_the_winning_move(scene: Scene) -> None:
     assert result.action_name(result.action) == scene.best
 
 
-def test_it_prints_boards_tables_and_speed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_prints_boards_tables_and_speed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--model", "rollout", "--simulations", "200", "--threads", "1"]) == 0
     text = capsys.readouterr().out
     for scene in SCENES:
@@ -105,18 +104,18 @@ def test_it_prints_boards_tables_and_speed(capsys: pytest.CaptureFixture[str]) -
         assert text.count(word) >= len(SCENES)
 
 
-def test_a_missing_network_is_said_before_anything_is_shown(
+def test_a_missing_network_is_reported_before_any_output(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pyengine.cli.demo.bundled_models", dict)
     assert main([]) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "make_models.py" in said.err
-    assert said.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "make_models.py" in output.err
+    assert output.err.count("\n") == 1
 
 
-def test_it_needs_no_extra() -> None:
+def test_the_demo_requires_no_extra() -> None:
     code = (
         "import sys\n"
         "sys.modules.update(dict.fromkeys(('typer', 'rich', 'torch', 'onnx')))\n"

@@ -1,4 +1,4 @@
-"""Ctrl-C while the command is still being imported ends it without a traceback."""
+"""Ctrl-C during the import of the command ends it without a traceback."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 
 COMMAND = "import sys; from pyengine_command import main; sys.exit(main())"
-SLOW = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('goes on', flush=True)"
+SLOW = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('continues', flush=True)"
 
 
 def run(folder: Path, handler: signal.Handlers) -> subprocess.CompletedProcess[str]:
-    """Run the command with a package ``pyengine`` that gets a Ctrl-C while it is imported."""
+    """Run the command with a package ``pyengine`` that is interrupted during its import."""
     package = folder / "pyengine"
     package.mkdir()
     (package / "__init__.py").write_text(SLOW)
@@ -39,16 +39,16 @@ def test_ctrl_c_during_the_import_ends_the_command_quietly(tmp_path: Path) -> No
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
-def test_a_command_that_ignores_ctrl_c_goes_on(tmp_path: Path) -> None:
+def test_a_command_that_ignores_ctrl_c_continues(tmp_path: Path) -> None:
     done = run(tmp_path, signal.SIG_IGN)
-    assert (done.returncode, done.stdout, done.stderr) == (7, "goes on\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (7, "continues\n", "")
 
 
-def test_nothing_that_swallows_ctrl_c_is_imported_later() -> None:
+def test_modules_that_swallow_ctrl_c_are_imported_early() -> None:
     code = "import pyengine, sys; sys.exit('numpy.random' not in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_the_installed_command_starts_there() -> None:
+def test_the_installed_command_uses_this_entry_point() -> None:
     (script,) = metadata.entry_points(group="console_scripts", name="pyengine")
     assert script.value == "pyengine_command:main"

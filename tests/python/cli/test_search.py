@@ -1,4 +1,4 @@
-"""``pyengine search``, ``doctor`` and ``bench``: what they print."""
+"""The output of ``pyengine search``, ``solve``, ``doctor`` and ``bench``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from toy_games import ToyGame, ToyState
 
 
 def searched(*arguments: object) -> Any:
-    """Search and return the JSON."""
     return json.loads(printed("search", *arguments, "--json"))
 
 
@@ -36,17 +35,17 @@ def test_search_prints_board_moves_line_and_speed() -> None:
     assert text.isascii()
 
 
-def test_playouts_are_searched_by_uct_unless_another_algorithm_is_named(tmp_path: Path) -> None:
+def test_playouts_use_uct_by_default(tmp_path: Path) -> None:
     settings = tmp_path / "puct.toml"
     settings.write_text('algorithm = "puct"\n')
-    unnamed = tmp_path / "unnamed.toml"
-    unnamed.write_text("temperature = 0.5\n")
+    without = tmp_path / "without.toml"
+    without.write_text("temperature = 0.5\n")
 
     def algorithm_of(*arguments: str) -> str:
         return str(searched("tic_tac_toe", "-n", "20", *arguments)["config"]["algorithm"])
 
     assert algorithm_of("-m", "rollout") == "uct"
-    assert algorithm_of("-m", "rollout", "--config", str(unnamed)) == "uct"
+    assert algorithm_of("-m", "rollout", "--config", str(without)) == "uct"
     assert algorithm_of("-m", "rollout", "--config", str(settings)) == "puct"
     assert algorithm_of("-m", "rollout", "--algorithm", "flat_ucb") == "flat_ucb"
     assert algorithm_of("-m", "uniform") == "puct"
@@ -55,18 +54,18 @@ def test_playouts_are_searched_by_uct_unless_another_algorithm_is_named(tmp_path
 
 def test_search_as_json_is_the_result() -> None:
     arguments = "tic_tac_toe --moves a1,b2 -m uniform -n 200 --set deterministic=true --seed 5"
-    found = searched(*arguments.split())
+    report = searched(*arguments.split())
     state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 4])
     result = pyengine.search(
         state, evaluator="uniform", simulations=200, deterministic=True, seed=5
     )
-    assert found["visits"] == result.visits.tolist()
-    assert found["action"] == result.action
-    assert found["best"] == state.action_to_string(result.action)
-    assert found["names"] == [state.action_to_string(a) for a in state.legal_actions()]
-    assert len(found["line"]) == len(found["pv"])
-    assert found["config"]["seed"] == 5
-    assert found["stats"]["simulations"] == 200
+    assert report["visits"] == result.visits.tolist()
+    assert report["action"] == result.action
+    assert report["best"] == state.action_to_string(result.action)
+    assert report["names"] == [state.action_to_string(a) for a in state.legal_actions()]
+    assert len(report["line"]) == len(report["pv"])
+    assert report["config"]["seed"] == 5
+    assert report["stats"]["simulations"] == 200
 
 
 def test_search_takes_a_board_from_a_file_or_the_input(tmp_path: Path) -> None:
@@ -75,20 +74,19 @@ def test_search_takes_a_board_from_a_file_or_the_input(tmp_path: Path) -> None:
     path.write_text(board)
     for source, typed in ((str(path), ""), ("-", board)):
         arguments = ["search", "tic_tac_toe", "--board", source, "--to-move", "1", "--json"]
-        found = json.loads(run(*arguments, "-m", "uniform", typed=typed).out)
-        assert found["best"] == "c2"
-        assert found["proven"] == 1
+        report = json.loads(run(*arguments, "-m", "uniform", typed=typed).out)
+        assert (report["best"], report["proven"]) == ("c2", 1)
 
 
-def test_search_takes_settings_from_a_file_and_options_above_it(tmp_path: Path) -> None:
+def test_options_override_the_settings_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "search.toml"
     path.write_text(pyengine.SearchConfig(simulations=50, c_puct=2.5).to_toml())
     changes = ("symmetry=none", "c_puct_base=none", "batch_size=4")
     options = (word for change in changes for word in ("--set", change))
     arguments = ("-m", "uniform", "--config", path, "-t", "1", *options)
-    found = searched("connect_four", *arguments)
-    assert found["simulations"] == 50
-    config = found["config"]
+    report = searched("connect_four", *arguments)
+    assert report["simulations"] == 50
+    config = report["config"]
     assert (config["c_puct"], config["threads"], config["batch_size"]) == (2.5, 1, 4)
     assert (config["symmetry"], config["c_puct_base"]) == ("none", None)
 
@@ -98,12 +96,12 @@ def test_search_reads_a_network_with_its_spec(tmp_path: Path) -> None:
     spec = tmp_path / "spec.json"
     spec.write_text(pyengine.ModelSpec(planes=("own[0]", "opp[0]")).to_json())
     arguments = ("tic_tac_toe", "-m", model, "--spec", spec, "-n", "40", "--provider", "cpu")
-    found = searched(*arguments)
-    assert found["stats"]["provider"] == "CPUExecutionProvider"
-    assert found["evaluations"] > 0
+    report = searched(*arguments)
+    assert report["stats"]["provider"] == "CPUExecutionProvider"
+    assert report["evaluations"] > 0
 
 
-def test_the_default_is_the_bundled_network_of_the_game_else_playouts() -> None:
+def test_the_default_evaluator_is_the_bundled_network_or_playouts() -> None:
     def model_of(*game: str) -> Any:
         return searched(*game, "-n", "20")["model"]
 
@@ -121,7 +119,7 @@ def test_the_default_is_the_bundled_network_of_the_game_else_playouts() -> None:
         assert model_of("gomoku", "-p", "board_size=10", "-p", "rule=standard") == "rollout"
 
 
-def test_what_plays_is_said_with_its_strength() -> None:
+def test_the_strength_of_the_default_evaluator_is_shown() -> None:
     def about(*game: str) -> str:
         lines = printed("search", *game, "-n", "20").splitlines()
         return next((line for line in lines if line.startswith("about")), "")
@@ -132,21 +130,21 @@ def test_what_plays_is_said_with_its_strength() -> None:
         assert "trained for komi 9.5; 200 simulations against 2,000 with playouts" in text
     if "gomoku" in pyengine.bundled_models():
         text = about("gomoku", "-p", "board_size=10")
-        assert text.endswith("trained for board size 8, 9, 11, 13, 15")  # none was measured there
+        assert text.endswith("trained for board size 8, 9, 11, 13, 15")  # strength not measured
         assert about("gomoku", "-p", "board_size=9") == ""
         assert "8x8, 200 simulations against" in about("gomoku", "-p", "board_size=8")
         assert "15x15, 200 simulations against" in about("gomoku")
 
 
-def test_playouts_think_for_a_time_where_no_budget_is_given() -> None:
-    found = searched("go(board_size=5)")
-    assert (found["config"]["seconds"], found["stop_reason"]) == (3.0, "seconds")
+def test_playouts_get_a_default_time_budget() -> None:
+    report = searched("go(board_size=5)")
+    assert (report["config"]["seconds"], report["stop_reason"]) == (3.0, "seconds")
     assert searched("go(board_size=5)", "-n", "30")["simulations"] == 30
     deterministic = searched("go(board_size=5)", "--set", "deterministic=true")
     assert deterministic["simulations"] == 800
 
 
-def test_moves_without_a_visit_are_named_if_priors_are_equal() -> None:
+def test_unvisited_moves_are_counted_if_all_priors_are_equal() -> None:
     few = printed("search", "gomoku", "--model", "rollout", "--simulations", "100")
     assert "of 225 moves have no visit" in few
     enough = printed("search", "tic_tac_toe", "--model", "rollout", "--simulations", "500")
@@ -162,13 +160,13 @@ def test_moves_without_a_visit_are_named_if_priors_are_equal() -> None:
         ("pyspiel:connect_four", "x3 o0 x3 o0 x3 o0", "a win for the first player"),
     ],
 )
-def test_a_solved_value_says_whose_it_is(game: str, moves: str, words: str) -> None:
+def test_a_solved_value_names_the_player(game: str, moves: str, words: str) -> None:
     if game.startswith("pyspiel"):
         pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
     assert f"value  {words}\n" in printed("solve", game, "--moves", moves)
 
 
-def test_a_name_may_differ_from_another_by_capitals_alone() -> None:
+def test_move_names_may_differ_only_in_case() -> None:
     class Capitals(ToyState):
         def action_to_string(self, action: int) -> str:
             return ("bxc3", "Bxc3", "d4")[action]
@@ -182,52 +180,52 @@ def test_a_name_may_differ_from_another_by_capitals_alone() -> None:
 # --- doctor and bench
 
 
-def test_doctor_as_json_says_what_would_be_used() -> None:
+def test_doctor_as_json_contains_provider_and_checks() -> None:
     done = run("doctor", "--json")
-    found = json.loads(done.out)
-    assert found["provider"].endswith("ExecutionProvider")
-    assert done.status == (0 if found["ok"] else 1)
-    assert {check["name"] for check in found["checks"]} >= {"ONNX Runtime", "search"}
+    report = json.loads(done.out)
+    assert report["provider"].endswith("ExecutionProvider")
+    assert done.status == (0 if report["ok"] else 1)
+    assert {check["name"] for check in report["checks"]} >= {"ONNX Runtime", "search"}
 
 
-def test_doctor_prints_a_verdict_a_line() -> None:
+def test_doctor_prints_one_verdict_per_line() -> None:
     text = run("doctor").out
     assert "would use" in text
     assert "PASS  search" in text
 
 
-def test_doctor_gpu_without_a_gpu_ends_with_1_and_the_reason(tmp_path: Path) -> None:
+def test_doctor_gpu_without_a_gpu_exits_1_with_the_reason(tmp_path: Path) -> None:
     if pyengine.doctor().provider.startswith("CUDA"):
-        pytest.skip("this machine has a GPU that works")
+        pytest.skip("this machine has a working GPU")
     model = TinyModel(metadata=DEFAULT).write(tmp_path / "tiny.onnx")
     arguments = ["doctor", "--gpu", "--model", str(model), "--game", "tic_tac_toe"]
     done = run(*arguments)
     assert done.status == 1
     assert "FAIL  CUDAExecutionProvider: CUDAExecutionProvider cannot be had: " in done.out
-    found = json.loads(run(*arguments, "--json").out)
-    assert found["ok"] is False
-    assert found["checks"][-1]["verdict"] == "SKIP"
+    report = json.loads(run(*arguments, "--json").out)
+    assert report["ok"] is False
+    assert report["checks"][-1]["verdict"] == "SKIP"
 
 
-def test_doctor_gpu_shows_its_lines_on_the_cpu(tmp_path: Path) -> None:
+def test_doctor_gpu_can_run_on_the_cpu(tmp_path: Path) -> None:
     model = TinyModel(planes=(3, 9, 9), actions=81, metadata=DEFAULT).write(tmp_path / "tiny.onnx")
     arguments = ["doctor", "--gpu", "--quick", "--provider", "cpu", "--model", str(model)]
-    found = json.loads(run(*arguments, "--game", "gomoku(board_size=9)", "--json").out)
-    verdicts = {check["name"]: check["verdict"] for check in found["checks"]}
+    report = json.loads(run(*arguments, "--game", "gomoku(board_size=9)", "--json").out)
+    verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
     assert verdicts["outputs"] == verdicts["padding"] == verdicts["batch 64"] == "PASS"
 
 
 class FakeSuite:
-    """A benchmark suite as the package has them."""
+    """A benchmark suite that records its options."""
 
     DESCRIPTION = "for the test"
 
     def __init__(self, *, failed: bool = False) -> None:
         self.failed = failed
-        self.asked: list[Any] = []
+        self.options: list[Any] = []
 
     def run(self, report: Any, options: Any) -> None:
-        self.asked.append(options)
+        self.options.append(options)
         report.rows.append({"name": "fake/row", "failed": "wrong"} if self.failed else ROW)
 
 
@@ -235,14 +233,14 @@ ROW = {"name": "fake/row", "rate": 3}
 
 
 def install(monkeypatch: pytest.MonkeyPatch, **fakes: FakeSuite) -> None:
-    """Let the installed suites be these alone."""
+    """Replace the installed suites."""
     installed = bench._module
     monkeypatch.setattr(bench, "suites", lambda: tuple(fakes))
     monkeypatch.setattr(bench, "_module", lambda name: fakes.get(name) or installed(name))
 
 
 @pytest.mark.parametrize("failed", [False, True])
-def test_bench_runs_suites_and_ends_with_1_when_an_answer_is_wrong(
+def test_bench_runs_suites_and_exits_1_if_a_row_fails(
     failed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite = FakeSuite(failed=failed)
@@ -253,19 +251,19 @@ def test_bench_runs_suites_and_ends_with_1_when_an_answer_is_wrong(
     assert ("FAILED: wrong" if failed else "fake/row     3") in done.out
     rows = json.loads(path.read_text())["fake"]["rows"]
     assert rows == ([{"name": "fake/row", "failed": "wrong"}] if failed else [ROW])
-    assert (suite.asked[0].quick, suite.asked[0].seconds) == (True, 0.5)
+    assert (suite.options[0].quick, suite.options[0].seconds) == (True, 0.5)
 
 
-def test_bench_runs_all_suites_but_those_to_skip(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_skips_suites(monkeypatch: pytest.MonkeyPatch) -> None:
     suites = {name: FakeSuite() for name in ("one", "two", "three", "four")}
     install(monkeypatch, **suites)
     arguments = ("--skip", "two", "--skip", "four", "--json", "-", "--quick")
     assert list(json.loads(run("bench", "all", *arguments).out)) == ["one", "three"]
-    assert [bool(suite.asked) for suite in suites.values()] == [True, False, True, False]
+    assert [bool(suite.options) for suite in suites.values()] == [True, False, True, False]
 
 
 def test_bench_finds_the_installed_suites() -> None:
-    found = bench.suites()
-    if not found:
+    suites = bench.suites()
+    if not suites:
         pytest.skip("no benchmark suites are installed with this build")
-    assert found[:4] == ("tree", "solver", "data", "evaluator")
+    assert suites[:4] == ("tree", "solver", "data", "evaluator")

@@ -1,4 +1,4 @@
-"""The command in a terminal: Ctrl-C, signals, progress, line editing, columns."""
+"""The command in a terminal: Ctrl-C, signals, progress, line editing and columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import run, signals_kept
+from commands import restored_signals, run
 from pyengine import cli
 from terminal import Terminal
 
@@ -25,7 +25,7 @@ _CODE = re.compile(r"\x1b\[[?0-9;]*[a-zA-Z]")
 
 @pytest.fixture(autouse=True)
 def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where games are kept."""
+    """Save games below the temporary directory."""
     home = tmp_path / "state"
     monkeypatch.setenv("XDG_STATE_HOME", str(home))
     return home
@@ -45,7 +45,7 @@ def test_ctrl_c_ends_a_search_and_leaves_a_clean_terminal() -> None:
         assert "\x1b[?25l" in terminal.text, "the progress hides the cursor while it runs"
 
 
-def test_ctrl_c_ends_solve_with_the_best_so_far() -> None:
+def test_ctrl_c_ends_solve_with_the_best_result_so_far() -> None:
     with Terminal("solve", "connect_four", "--threads", "1") as terminal:
         terminal.wait_for("Ctrl-C stops")
         time.sleep(0.5)
@@ -57,9 +57,9 @@ def test_ctrl_c_ends_solve_with_the_best_so_far() -> None:
         assert words in text
 
 
-def test_ctrl_c_ends_tune_with_the_best_so_far() -> None:
+def test_ctrl_c_ends_tune_with_the_best_settings_so_far() -> None:
     with Terminal("bench", "--tune", "tic_tac_toe", "--seconds", "100") as terminal:
-        terminal.wait_for("m0:0")  # the time that is left, after two measurements
+        terminal.wait_for("m0:0")  # the remaining time, shown after two measurements
         terminal.send("\x03")
         assert terminal.end() == 130
         assert terminal.is_clean()
@@ -72,16 +72,16 @@ def test_ctrl_c_ends_tune_with_the_best_so_far() -> None:
     [
         (
             ("match", "go", "rollout", "rollout", *LONG_GAMES, "--record", "kept.jsonl"),
-            "the same command goes on from the games in kept.jsonl",
+            "the same command resumes from the games in kept.jsonl",
         ),
         (
             ("selfplay", "go", "-m", "rollout", *LONG_GAMES, "--out", "games"),
-            "the same command plays more games into games",
+            "the same command adds more games to games",
         ),
     ],
     ids=["match", "selfplay"],
 )
-def test_ctrl_c_before_a_game_ends_says_how_to_go_on(
+def test_ctrl_c_before_a_game_ends_explains_how_to_continue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -93,7 +93,7 @@ def test_ctrl_c_before_a_game_ends_says_how_to_go_on(
     assert f"stopped; {words}" in " ".join(terminal.text.split())
 
 
-def test_sigterm_shows_the_cursor_again_however_narrow_the_terminal() -> None:
+def test_sigterm_restores_the_cursor_of_a_narrow_terminal() -> None:
     with Terminal("search", "connect_four", *LONG, COLUMNS="12") as terminal:
         terminal.wait_for("\x1b[?25l")
         terminal.process.send_signal(signal.SIGTERM)
@@ -101,14 +101,14 @@ def test_sigterm_shows_the_cursor_again_however_narrow_the_terminal() -> None:
         assert terminal.is_clean()
 
 
-def test_ctrl_c_without_a_terminal_is_no_traceback() -> None:
+def test_ctrl_c_without_a_terminal_prints_no_traceback() -> None:
     arguments = ["play", "go", *LONG, "--human", "none"]
     with subprocess.Popen(
         [sys.executable, "-u", "-m", "pyengine", *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdout is not None
-        assert any("to move" in line for line in process.stdout)  # then it thinks
+        assert any("to move" in line for line in process.stdout)  # then the engine searches
         start = time.monotonic()
         os.kill(process.pid, signal.SIGINT)
         assert process.wait(30) == 130
@@ -118,13 +118,13 @@ def test_ctrl_c_without_a_terminal_is_no_traceback() -> None:
 
 
 def test_a_signal_that_a_shell_ignores_stays_ignored() -> None:
-    with signals_kept():
+    with restored_signals():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         cli._end_by_signals()
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
-def test_progress_is_shown_and_goes_away() -> None:
+def test_progress_is_shown_and_then_erased() -> None:
     with Terminal("search", "connect_four", "-m", "rollout", "--seconds", "0.6") as terminal:
         assert terminal.end() == 0
         assert terminal.is_clean()
@@ -136,7 +136,7 @@ def test_progress_is_shown_and_goes_away() -> None:
 # --- a game
 
 
-def test_ctrl_c_at_the_prompt_keeps_the_game_and_the_second_one_leaves() -> None:
+def test_the_first_ctrl_c_at_the_prompt_continues_and_the_second_leaves() -> None:
     with Terminal("play", "connect_four", *QUICK) as terminal:
         after = terminal.wait_for("move: ")
         for _ in range(2):
@@ -144,7 +144,7 @@ def test_ctrl_c_at_the_prompt_keeps_the_game_and_the_second_one_leaves() -> None
             after = terminal.wait_for("engine plays", after)
             after = terminal.wait_for("move: ", after)
             terminal.send("\x03")
-            after = terminal.wait_for("the game is kept", after)
+            after = terminal.wait_for("continue the game, or leave", after)
             after = terminal.wait_for("move: ", after)
         terminal.send("\x03")
         terminal.wait_for("record: ", after)
@@ -152,13 +152,13 @@ def test_ctrl_c_at_the_prompt_keeps_the_game_and_the_second_one_leaves() -> None
         assert terminal.is_clean()
 
 
-def test_ctrl_c_twice_while_the_engine_thinks_keeps_the_game_and_asks() -> None:
+def test_ctrl_c_twice_during_a_search_asks_the_person_to_move() -> None:
     with Terminal("play", "connect_four", *LONG) as terminal:
         terminal.wait_for("move: ")
         terminal.send("4\n")
         after = terminal.wait_for("simulations,")
         terminal.send("\x03\x03")
-        after = terminal.wait_for("stopped: type a move for it", after)
+        after = terminal.wait_for("stopped: type a move for the engine", after)
         after = terminal.wait_for("Yellow move: ", after)
         terminal.send("1\n")
         after = terminal.wait_for("Red move: ", after)
@@ -167,7 +167,7 @@ def test_ctrl_c_twice_while_the_engine_thinks_keeps_the_game_and_asks() -> None:
         assert terminal.is_clean()
 
 
-def test_a_line_can_be_edited_and_an_earlier_one_fetched_and_ctrl_d_leaves() -> None:
+def test_the_prompt_has_line_editing_and_history_and_ctrl_d_leaves() -> None:
     pytest.importorskip("readline", reason="this Python has no readline")
     with Terminal("play", "gomoku", "-p", "board_size=9", *TWO_PERSONS) as terminal:
         terminal.wait_for("move: ")
@@ -183,14 +183,14 @@ def test_a_line_can_be_edited_and_an_earlier_one_fetched_and_ctrl_d_leaves() -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "thinks"), [("SIGTERM", True), ("SIGHUP", False)], ids=["SIGTERM", "SIGHUP"]
+    ("name", "searching"), [("SIGTERM", True), ("SIGHUP", False)], ids=["SIGTERM", "SIGHUP"]
 )
-def test_a_signal_that_ends_the_game_keeps_it(name: str, thinks: bool, state_home: Path) -> None:
-    with Terminal("play", "connect_four", *(LONG if thinks else QUICK)) as terminal:
+def test_a_game_ended_by_a_signal_is_saved(name: str, searching: bool, state_home: Path) -> None:
+    with Terminal("play", "connect_four", *(LONG if searching else QUICK)) as terminal:
         terminal.wait_for("move: ")
         terminal.send("4\n")
-        after = terminal.wait_for("simulations," if thinks else "engine plays")
-        if not thinks:
+        after = terminal.wait_for("simulations," if searching else "engine plays")
+        if not searching:
             terminal.wait_for("move: ", after)
         terminal.process.send_signal(getattr(signal, name))
         assert terminal.end() == 128 + getattr(signal, name)
@@ -199,7 +199,7 @@ def test_a_signal_that_ends_the_game_keeps_it(name: str, thinks: bool, state_hom
     assert "moves: 4" in written.read_text()
 
 
-def test_a_terminal_that_is_closed_leaves_the_game(state_home: Path) -> None:
+def test_a_game_is_saved_when_the_terminal_is_closed(state_home: Path) -> None:
     terminal = Terminal("play", "connect_four", *TWO_PERSONS)
     terminal.wait_for("move: ")
     terminal.send("4\n")
@@ -216,14 +216,14 @@ def test_a_terminal_that_is_closed_leaves_the_game(state_home: Path) -> None:
 
 @pytest.fixture
 def columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands take their streams for a terminal of 80 columns, without colours."""
+    """Make commands behave as in a terminal of 80 columns without colours."""
     for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "80"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("TERM", "xterm")
 
 
 def too_wide(text: str) -> list[str]:
-    """Return lines of more than 80 columns; a path alone may stay whole."""
+    """Return the lines of more than 80 columns, except unbreakable paths."""
     lines = [_CODE.sub("", line).rstrip() for line in text.split("\n")]
     return [
         line for line in lines
@@ -232,7 +232,7 @@ def too_wide(text: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("columns")
-def test_a_game_in_a_terminal_is_no_wider_than_it() -> None:
+def test_the_output_of_a_game_fits_the_terminal() -> None:
     typed = "\n".join(("zz", "c3", "c3", "moves", "hint", "load missing.sgf", "help", "quit\n"))
     arguments = ("go(board_size=5)", "--model", "rollout", "--simulations", "600")
     done = run("play", *arguments, typed=typed)
@@ -244,13 +244,13 @@ def test_a_game_in_a_terminal_is_no_wider_than_it() -> None:
 @pytest.mark.parametrize(
     "arguments", ["search go -n 50", "solve othello(board_size=4)", "doctor", "games"]
 )
-def test_a_command_in_a_terminal_is_no_wider_than_it(arguments: str) -> None:
+def test_the_output_of_a_command_fits_the_terminal(arguments: str) -> None:
     done = run(*arguments.split())
     assert done.out
     assert too_wide(done.out) == []
 
 
-def test_in_a_pipe_a_line_stays_a_line() -> None:
+def test_lines_are_not_wrapped_in_a_pipe() -> None:
     text = run("search", "othello", "--model", "rollout", "--simulations", "500").out
     assert re.search(r"^speed 500 simulations in .*, ended by simulations$", text, re.MULTILINE)
 
@@ -260,7 +260,7 @@ def test_in_a_pipe_a_line_stays_a_line() -> None:
     [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
     ids=["colours", "NO_COLOR", "dumb"],
 )
-def test_a_terminal_sees_stones_if_it_has_colours(
+def test_stones_are_drawn_on_a_terminal_with_colours(
     variables: dict[str, str], drawn: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)

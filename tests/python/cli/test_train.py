@@ -1,4 +1,4 @@
-"""``pyengine train``: rollout policies, and what is said of a run."""
+"""``pyengine train``: rollout policies, and the messages about a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import Best
 
 
-def test_a_policy_is_learnt_from_shards_and_searches_with_it(tmp_path: Path) -> None:
+def test_a_policy_learnt_from_shards_can_search(tmp_path: Path) -> None:
     config = SelfPlayConfig(search=SearchConfig(simulations=8), concurrent_games=4)
     selfplay("go(board_size=5)", "rollout", games=6, out=tmp_path / "games", config=config)
     file = tmp_path / "policy.npz"
@@ -30,7 +30,6 @@ def test_a_policy_is_learnt_from_shards_and_searches_with_it(tmp_path: Path) -> 
 
 
 def progress(best: Best | None, step: int = 0) -> RunProgress:
-    """How far a run is."""
     return RunProgress(
         seconds=66.0, games=20, positions=400, positions_per_second=9.0, step=step, policy=None,
         value=None, best=best, window=0, gate="", restarts=0, finishing=False,
@@ -38,24 +37,23 @@ def progress(best: Best | None, step: int = 0) -> RunProgress:
 
 
 def network(step: int) -> Best:
-    """A best network of a run."""
     return Best(name="candidate.onnx", sha256="0", step=step, generation=step, elo=0.0)
 
 
-def test_a_run_in_which_no_network_got_better_says_so(
+def test_a_run_without_an_improvement_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for best in (network(0), network(1)):
         report = RunReport(reason="minutes", progress=progress(best, 2), folder=tmp_path)
         train_command._print(report, as_json=False)
     first, second = capsys.readouterr().out.split("candidate.onnx\n")[:2]
-    assert first.startswith("the limit of minutes is reached: 20 games")
-    assert "no candidate has passed the gate: the best network is the first" in first
+    assert first.startswith("reached the limit of minutes: 20 games")
+    assert "the best network is still the untrained one" in first
     assert "generation 1, +0 Elo" in second
 
 
-def test_a_learner_that_waits_says_for_how_many_positions() -> None:
+def test_a_waiting_learner_shows_how_many_positions_it_needs() -> None:
     run = RunFile.from_toml('[game]\nname = "connect_four"\n[window]\nminimum_positions = 1234\n')
     facts = dict(train_command._facts(progress(network(0)), run))
-    assert "begins with 1,234 positions of full searches" in facts["learner"]
-    assert "begins" not in dict(train_command._facts(progress(network(0), 1), run))["learner"]
+    assert "starts at 1,234 positions of full searches" in facts["learner"]
+    assert "starts" not in dict(train_command._facts(progress(network(0), 1), run))["learner"]

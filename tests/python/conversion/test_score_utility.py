@@ -172,7 +172,7 @@ def test_the_command_writes_the_copy(
     assert main(options) == 0
     expected = 0.5 * values(Path(source), SPEC) + 0.5 * lead_of(20)
     np.testing.assert_allclose(values(tmp_path / "net.points.onnx"), expected, atol=1e-6)
-    assert "0.5 of the value counts points, half of it a lead of 20" in " ".join(
+    assert "weight of points 0.5, half of it for a lead of 20" in " ".join(
         capsys.readouterr().out.split()
     )
     assert main([*options, "--points", "2", "-o", "two.onnx", "--json"]) == 0

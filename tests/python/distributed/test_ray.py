@@ -64,8 +64,8 @@ def test_a_client_address_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--actors", "2", "x.toml"], "--actors needs --ray"),
-        (["--ray", "local", "--part", "gate", "x.toml"], "--part runs here alone"),
+        (["--actors", "2", "x.toml"], "--actors requires --ray"),
+        (["--ray", "local", "--part", "gate", "x.toml"], "--part cannot be combined with --ray"),
     ],
 )
 def test_wrong_use_of_the_command_is_told(arguments: list[str], message: str) -> None:

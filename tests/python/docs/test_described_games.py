@@ -1,4 +1,4 @@
-"""Games have the parameters that load_game describes, moves and planes their descriptions."""
+"""The documentation of games, moves and planes matches the code."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_parameters_of_games(name: str) -> None:
 def test_ranges_of_parameters(name: str) -> None:
     pairs = {("go", "rows"): {"columns": 3}, ("go", "columns"): {"rows": 3}}
     for parameter in games()[name].inner:
-        beside = pairs.get((name, parameter.name), {})
-        text = refusal(name, **{parameter.name: "nothing"}, **beside)
+        others = pairs.get((name, parameter.name), {})
+        text = refusal(name, **{parameter.name: "nothing"}, **others)
         expected = text.split("expected ")[1].split(", got")[0]
         if low_high := re.fullmatch(r"an? (integer|number) in (.+)\.\.(.+)", expected):
             kind, low, high = low_high.groups()
@@ -60,7 +60,7 @@ def test_ranges_of_parameters(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["gomoku", "othello", "go", "connect_four"])
-def test_moves_as_the_page_writes_them(name: str) -> None:
+def test_moves_on_the_page_are_legal(name: str) -> None:
     lines = (ROOT / "docs" / "games.md").read_text(encoding="utf-8").splitlines()
     row = next(line for line in lines if line.startswith(f"| `{name}` "))
     state = pyengine.load_game(name).new_initial_state()
@@ -77,4 +77,4 @@ def test_every_plane_is_described() -> None:
         pyengine.ModelSpec(planes=("nothing",))
     known = set(str(error.value).split("there are ")[1].split(", "))
     described = {entry.name for entry in blocks(pyengine.ModelSpec.__doc__ or "")["Planes"]}
-    assert described == known - {"liberties[k+]"}  # of which the entry of liberties[k] tells
+    assert described == known - {"liberties[k+]"}  # described with liberties[k]

@@ -1,4 +1,4 @@
-"""Settings have the fields, defaults and ranges that their docstrings describe."""
+"""The documented fields, defaults and ranges of settings match the code."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pyengine.train.loop import runfile
 from pyengine.train.loop.run_configs import RunConfig
 from pyengine.train.settings import Section
 
-#: Classes of the core, whose tables are the only statement of a default.
+#: Classes of the core, whose defaults are declared only there.
 BOUND = (pyengine.SearchConfig, pyengine.SelfPlayConfig)
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def entries(kinds: list[type]) -> list[Any]:
-    """Return a test parameter for each field of some classes."""
+    """Return a test parameter for each field of the classes."""
     return [
         pytest.param(kind, entry, id=f"{kind.__name__}.{entry.name}")
         for kind in kinds
@@ -38,15 +38,15 @@ def test_a_docstring_describes_every_field(kind: type) -> None:
     assert all(len(entry.meaning) > 3 for entry in described(kind))
 
 
-def test_what_may_change_when_a_run_goes_on() -> None:
+def test_the_guide_lists_the_settings_that_may_change_in_a_run() -> None:
     page = (ROOT / "docs" / "guides" / "training.md").read_text()
-    told = page.split("These may change: ", 1)[1].split("\n\n", 1)[0]
+    text = page.split("These may change: ", 1)[1].split("\n\n", 1)[0]
     free: dict[str, set[str]] = {}
-    for part in told.split(";"):
+    for part in text.split(";"):
         names = set(re.findall(r"`([a-z_]+)`", part))
         free |= dict.fromkeys(re.findall(r"`\[([a-z._]+)\]`", part), names)
     assert free == {
-        "run": {"seed"},  # all but that
+        "run": {"seed"},  # all but this
         "distributed": set(),  # all
         "train": set(LearnerConfig.FREE),
         "train.optimiser": set(OptimiserConfig.FREE),
@@ -66,11 +66,11 @@ def test_defaults(kind: type, entry: Any) -> None:
     if entry.default == f"{type(default).__name__}()":
         assert default == type(default)()
         return
-    found = evaluated(entry.default)
-    assert (found, type(found)) == (default, type(default))
+    documented = evaluated(entry.default)
+    assert (documented, type(documented)) == (default, type(default))
 
 
-#: What a field needs beside it where its own value alone is refused.
+#: Other settings that a field requires.
 BESIDE: dict[str, dict[str, Any]] = {
     "GateConfig.games": {"mode": "latest"},
     "OptimiserConfig.schedule": {"total_steps": 1},
@@ -80,16 +80,16 @@ BESIDE: dict[str, dict[str, Any]] = {
 
 
 def accepted(kind: type, name: str, value: Any) -> bool:
-    """Return whether a field takes a value."""
-    beside = dict(BESIDE.get(f"{kind.__name__}.{name}", {}))
+    """Return whether a field accepts a value."""
+    others = dict(BESIDE.get(f"{kind.__name__}.{name}", {}))
     if name == "value_kind" and value == "log_probs":
-        beside["value"] = ("win", "draw", "loss")
+        others["value"] = ("win", "draw", "loss")
     if name == "schedule" and value == "steps":
-        beside["rates"] = [1.0]
-    if name == "processes":  # which divides the batch
-        beside["batch_size"] = value
+        others["rates"] = [1.0]
+    if name == "processes":  # must divide the batch size
+        others["batch_size"] = value
     try:
-        kind(**{**beside, name: value})
+        kind(**{**others, name: value})
     except (ConfigError, TypeError):
         return False
     return True
@@ -100,7 +100,7 @@ _BOUND = re.compile(r"(int|float) (>=?) (.+?)( or None)?")
 
 
 def samples(values: str) -> tuple[list[Any], list[Any]]:
-    """Return values that a range has, and values that it has not."""
+    """Return values inside a range and values outside it."""
     if interval := _INTERVAL.fullmatch(values):
         kind, left, low, high, right, none = interval.groups()
         least, most = evaluated(low), evaluated(high)
@@ -116,7 +116,7 @@ def samples(values: str) -> tuple[list[Any], list[Any]]:
         (inside if sign == ">=" else outside).append(least)
     elif words := re.findall(r'"(\w+)"', values):
         none = "None" if values.endswith("or None") else None
-        return [*words, *([None] if none else [])], ["none of these", 1]
+        return [*words, *([None] if none else [])], ["unknown", 1]
     else:
         return {
             "bool": ([True, False], [1, "true", None]),
@@ -127,11 +127,11 @@ def samples(values: str) -> tuple[list[Any], list[Any]]:
     return inside, outside
 
 
-#: Classes that also refuse a value of another type where Python could take it for a number.
+#: Classes that also reject numbers of another type, such as a bool for an int.
 TYPED = (Section, *BOUND)
 
 
-#: Ranges in words, which samples() does not read, or that depend on another field.
+#: Ranges that samples() cannot parse or that depend on another field.
 IN_WORDS = {
     '"standard", "alphago" or "log"',
     "float",
@@ -156,7 +156,7 @@ def test_ranges(kind: type, entry: Any) -> None:
     if entry.values in IN_WORDS:
         return
     inside, outside = samples(entry.values)
-    assert inside, f"{entry.values!r} is no range that this test reads"
+    assert inside, f"cannot parse the range {entry.values!r}"
     for value in inside:
         assert accepted(kind, entry.name, value), f"{value!r} is refused"
     if issubclass(kind, TYPED) and entry.values.startswith(("int", "float")):
@@ -166,12 +166,12 @@ def test_ranges(kind: type, entry: Any) -> None:
 
 
 @pytest.mark.parametrize(("kind", "entry"), entries(SETTINGS))
-def test_all_words_of_a_choice_are_named(kind: type, entry: Any) -> None:
+def test_errors_list_the_documented_choices(kind: type, entry: Any) -> None:
     if not entry.values.startswith('"') or "tuple" in entry.values:
         return
     with pytest.raises(ConfigError) as error:
-        kind(**{**BESIDE.get(f"{kind.__name__}.{entry.name}", {}), entry.name: "none of these"})
-    expected = str(error.value).split("found")[0].split("expected")[-1]
+        kind(**{**BESIDE.get(f"{kind.__name__}.{entry.name}", {}), entry.name: "unknown"})
+    expected = str(error.value).split(", got")[0].split("expected")[-1]
     words = set(re.findall(r"[\"'](\w+)[\"']", expected)) - {entry.name}
     assert words
     assert words <= set(re.findall(r'"(\w+)"', entry.values))

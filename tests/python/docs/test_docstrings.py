@@ -1,10 +1,11 @@
-"""The examples of docstrings do what they say, and the most used names have one."""
+"""Examples in docstrings run, and the most used names have an example."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
 import inspect
+import operator
 import pkgutil
 from pathlib import Path
 from types import ModuleType
@@ -13,43 +14,43 @@ import pytest
 
 import pyengine
 
-#: Programs, which run when they are imported; the compiled module; an old name, which warns.
+#: Programs that run when imported, and the compiled module.
 LEFT_OUT = {"__main__", "benchmarks", "_core", "generation"}
 
 
 def modules() -> list[ModuleType]:
-    """Return the modules of the package, but for those of extras that are absent."""
-    found = []
+    """Return the modules of the package except those of missing extras."""
+    result = []
     for info in pkgutil.walk_packages(pyengine.__path__, "pyengine."):
         if LEFT_OUT & set(info.name.split(".")):
             continue
         try:
-            found.append(importlib.import_module(info.name))
+            result.append(importlib.import_module(info.name))
         except ModuleNotFoundError as error:
             if (error.name or "").startswith("pyengine"):
                 raise
-    return [pyengine, *found]
+    return [pyengine, *result]
 
 
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 EXAMPLES = {
     test.name: test for module in modules() for test in FINDER.find(module) if test.examples
 }
-#: Of the compiled module doctest finds none by itself.
+#: doctest does not search the compiled module.
 EXAMPLES["State"] = doctest.DocTestParser().get_doctest(
     inspect.getdoc(pyengine.State) or "", {}, "State", None, None
 )
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_does_what_it_says(
+def test_an_example_prints_the_documented_output(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    told: list[str] = []
+    output: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    runner.run(EXAMPLES[name], out=told.append, clear_globs=False)
-    assert runner.summarize(verbose=False).failed == 0, "".join(told)
+    runner.run(EXAMPLES[name], out=output.append, clear_globs=False)
+    assert runner.summarize(verbose=False).failed == 0, "".join(output)
 
 
 MOST_USED = [
@@ -77,14 +78,11 @@ MOST_USED = [
 
 @pytest.mark.parametrize("name", MOST_USED)
 def test_the_most_used_names_have_an_example(name: str) -> None:
-    first, *rest = name.split(".")
-    found = getattr(pyengine, first)
-    for part in rest:
-        found = getattr(found, part)
-    assert ">>> " in (inspect.getdoc(found) or "")
+    documented = operator.attrgetter(name)(pyengine)
+    assert ">>> " in (inspect.getdoc(documented) or "")
 
 
-def test_every_option_of_every_command_has_a_meaning() -> None:
+def test_every_option_of_every_command_has_a_help_text() -> None:
     typer = pytest.importorskip("typer")
     from pyengine.cli.app import app
 

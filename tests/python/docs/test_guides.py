@@ -1,9 +1,9 @@
-"""The README and the pages of docs/ do what they say: Python runs, commands and links exist.
+"""The code, commands and links in the README and in docs/ work.
 
-Blocks of ``python`` run in order in one folder, which holds a network ``model.onnx``. A line
-``<!-- needs: torch -->`` before a block leaves it out where a module is missing. A ``text`` block
-right after one is its output, compared without its numbers. Lines of ``console`` that begin with
-``$`` run; of those in ``sh`` blocks the commands and options of pyengine are looked up.
+The ``python`` blocks of a page run in order in one folder with a network ``model.onnx``. A line
+``<!-- needs: torch -->`` before a block skips it if the module is missing. A ``text`` block after a
+``python`` block is its output, compared without numbers. Commands in ``console`` blocks are run;
+for commands in ``sh`` blocks, only the names of the options are checked.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Block:
 
     kind: str
     code: str
-    line: int  #: of the page at which the code begins
-    needs: tuple[str, ...]  #: modules
+    line: int  #: the line of the page where the code begins
+    needs: tuple[str, ...]  #: required modules
     output: str | None
 
 
@@ -54,34 +54,34 @@ def blocks(page: Path, kind: str) -> list[Block]:
     return [
         Block(
             kind=kind,
-            code=found["code"],
-            line=text[: found.start("code")].count("\n"),
-            needs=tuple(re.split(r",\s*", found["needs"])) if found["needs"] else (),
-            output=found["output"],
+            code=match["code"],
+            line=text[: match.start("code")].count("\n"),
+            needs=tuple(re.split(r",\s*", match["needs"])) if match["needs"] else (),
+            output=match["output"],
         )
-        for found in BLOCK.finditer(text)
-        if found["kind"] == kind
+        for match in BLOCK.finditer(text)
+        if match["kind"] == kind
     ]
 
 
 def with_blocks(kind: str) -> list[Any]:
-    """Return the pages that have blocks of a kind, as parameters."""
+    """Return the pages with blocks of a kind as test parameters."""
     return [page for page in named(PAGES) if blocks(page.values[0], kind)]
 
 
 def named(pages: list[Path]) -> list[Any]:
-    """Return pages as parameters, by their folder and name."""
+    """Return pages as test parameters."""
     return [pytest.param(page, id=f"{page.parent.name}/{page.stem}") for page in pages]
 
 
 def masked(text: str) -> list[str]:
-    """Return lines without what another machine or another moment changes."""
+    """Return the lines with numbers replaced."""
     return [" ".join(NUMBER.sub("N", line).split()) for line in text.strip().splitlines()]
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the working folder of a page, with a network in it."""
+    """Return a working folder with a network."""
     shutil.copy(ROOT / "models" / "connect4.onnx", tmp_path / "model.onnx")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -115,7 +115,7 @@ def test_the_commands_of_a_page_run(page: Path) -> None:
 
 
 def options_of(words: list[str]) -> set[str]:
-    """Return what a command of pyengine, or one below it, takes."""
+    """Return the options of a command or subcommand of pyengine."""
     import typer
 
     from pyengine.cli.app import app
@@ -129,29 +129,29 @@ def options_of(words: list[str]) -> set[str]:
 
 
 def check_command(line: str) -> None:
-    """Check that pyengine has the command and the options of a line."""
+    """Check that the command and its options exist."""
     program, *arguments = [*shlex.split(line, comments=True), ""]
     if program == "pyengine" and not arguments[0].startswith("-"):
-        given = {one.split("=")[0] for one in arguments[1:] if re.match(r"--?[a-z]", one)}
-        assert given - {"-h", "--help"} <= options_of(arguments[:-1]), line
+        options = {word.split("=")[0] for word in arguments[1:] if re.match(r"--?[a-z]", word)}
+        assert options - {"-h", "--help"} <= options_of(arguments[:-1]), line
 
 
 @pytest.mark.parametrize("page", with_blocks("sh"))
-def test_pyengine_has_the_commands_and_options_that_a_page_names(page: Path) -> None:
+def test_commands_and_options_in_code_blocks_exist(page: Path) -> None:
     for block in blocks(page, "sh"):
         for line in block.code.replace("\\\n", " ").splitlines():
             check_command(line)
 
 
 @pytest.mark.parametrize("page", named([*PAGES, *MORE_PAGES]))
-def test_pyengine_has_the_commands_and_options_that_a_sentence_names(page: Path) -> None:
+def test_commands_and_options_in_prose_exist(page: Path) -> None:
     prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     for line in re.findall(r"`(pyengine [^`]*)`", prose):
         check_command(line)
 
 
 @pytest.mark.parametrize("page", named([*PAGES, *MORE_PAGES]))
-def test_the_programs_that_a_page_runs_exist(page: Path) -> None:
+def test_programs_on_a_page_exist(page: Path) -> None:
     programs = re.findall(
         r"(?<![\w/])(?:models|examples|tools)/\w+\.py\b", page.read_text(encoding="utf-8")
     )
@@ -159,19 +159,19 @@ def test_the_programs_that_a_page_runs_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", named(PAGES))
-def test_the_kinds_of_a_pages_blocks_are_those_that_are_looked_at(page: Path) -> None:
+def test_code_blocks_have_a_known_language(page: Path) -> None:
     kinds = re.findall(r"^```(\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert set(kinds) <= KINDS
 
 
 @pytest.mark.parametrize("page", named(PAGES))
 def test_code_on_a_page_fits_a_terminal(page: Path) -> None:
-    found = re.findall(r"^```.*?^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert [line for block in found for line in block.splitlines() if len(line) > 100] == []
+    code = re.findall(r"^```.*?^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert [line for block in code for line in block.splitlines() if len(line) > 100] == []
 
 
 @pytest.mark.parametrize("page", named([*PAGES, *MORE_PAGES]))
-def test_a_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+def test_links_lead_to_an_existing_file_and_heading(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)", page.read_text(encoding="utf-8")):
         file, _, anchor = link.partition("#")
         if link.startswith("https://"):
@@ -184,7 +184,7 @@ def test_a_link_leads_to_a_file_and_a_heading(page: Path) -> None:
             assert anchor in anchors, link
 
 
-def test_the_pages_that_the_code_cites_exist() -> None:
+def test_pages_cited_in_the_code_exist() -> None:
     for folder in ("src", "bindings", "tests", "benchmarks", "tools", "models"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".py", ".h", ".cpp"):
@@ -192,7 +192,7 @@ def test_the_pages_that_the_code_cites_exist() -> None:
                     assert (ROOT / page).exists(), f"{path}: {page}"
 
 
-def test_the_readme_leads_to_every_guide() -> None:
+def test_the_readme_links_to_every_guide() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     guides = {f"docs/guides/{page.name}" for page in (ROOT / "docs" / "guides").iterdir()}
     assert guides == set(re.findall(r"\((docs/guides/[a-z-]+\.md)\)", text))

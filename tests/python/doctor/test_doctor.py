@@ -1,6 +1,6 @@
-"""The doctor: what it says of this machine, and the self-test of a GPU without one.
+"""The doctor's report on this machine, and its GPU self-test on fake devices.
 
-The CPU poses as the device, and so do evaluators that are wrong, slow or broken on purpose.
+The devices are the CPU and evaluators that are deliberately wrong, slow or broken.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def model(tmp_path: Path) -> Path:
 
 
 def linear(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute what the tiny network computes, in NumPy."""
+    """Compute the outputs of the tiny network in NumPy."""
     policy, value = MODEL.outputs(planes)
     return policy.astype(np.float32), value.astype(np.float32)[:, 0]
 
 
 def fast(game: pyengine.Game, device: pyengine.Evaluator, **settings: Any) -> DeviceTest:
-    """Return a test of a second that asks nothing of the speed, unless told."""
+    """Return a test of about a second, by default without requirements on speed."""
     test = DeviceTest(
         game=game,
         device=device,
@@ -65,7 +65,7 @@ def fast(game: pyengine.Game, device: pyengine.Evaluator, **settings: Any) -> De
 
 
 def verdicts(test: DeviceTest, *, searches: bool = False) -> dict[str, str]:
-    """Return the verdict of each line by its name."""
+    """Return the verdicts by name."""
     test = test if searches else dataclasses.replace(test, search_batches=())
     return {check.name: check.verdict for check in test.run()}
 
@@ -104,9 +104,9 @@ def test_the_cpu_passes_as_a_device(game: pyengine.Game, model: Path) -> None:
 )
 def test_wrong_outputs_fail(game: pyengine.Game, wrong: Callable[..., Any]) -> None:
     device = pyengine.CallbackEvaluator(lambda planes: wrong(*linear(planes)), SPEC)
-    found = verdicts(fast(game, device))
-    assert found["outputs"] == "FAIL"
-    assert found["padding"] == "PASS"
+    results = verdicts(fast(game, device))
+    assert results["outputs"] == "FAIL"
+    assert results["padding"] == "PASS"
 
 
 def test_outputs_within_the_tolerance_pass(game: pyengine.Game) -> None:
@@ -119,7 +119,7 @@ def test_outputs_within_the_tolerance_pass(game: pyengine.Game) -> None:
     assert verdicts(fast(game, device, tolerance=1e-3))["outputs"] == "FAIL"
 
 
-def test_rows_that_depend_on_their_number_fail(game: pyengine.Game) -> None:
+def test_rows_that_depend_on_the_batch_size_fail(game: pyengine.Game) -> None:
     def leaky(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         policy, value = linear(planes)
         return policy, value if len(planes) > 8 else value * 0.5
@@ -128,26 +128,26 @@ def test_rows_that_depend_on_their_number_fail(game: pyengine.Game) -> None:
     assert verdicts(fast(game, device))["padding"] == "FAIL"
 
 
-def test_a_slow_device_and_one_that_searches_leave_idle_fail(game: pyengine.Game) -> None:
+def test_a_slow_device_and_an_idle_device_fail(game: pyengine.Game) -> None:
     device = pyengine.CallbackEvaluator(linear, SPEC)
     least = {"least_saturation": 1000.0, "least_saturation_of_one_tree": 1000.0}
-    found = verdicts(fast(game, device, least_speedup=1e9, **least), searches=True)
-    failed = {name for name, verdict in found.items() if verdict == "FAIL"}
+    results = verdicts(fast(game, device, least_speedup=1e9, **least), searches=True)
+    failed = {name for name, verdict in results.items() if verdict == "FAIL"}
     assert failed == {"speed-up", "search, batch 8, one tree", "search, batch 8, 64 trees"}
 
 
-def test_a_device_that_breaks_or_gives_nan_fails_without_an_exception(game: pyengine.Game) -> None:
+def test_an_exception_or_nan_of_a_device_is_a_failed_check(game: pyengine.Game) -> None:
     def broken(_planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        raise RuntimeError("the fan stands still")
+        raise RuntimeError("the fan has stopped")
 
     def nan(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         policy, value = linear(planes)
         return policy, value * np.nan
 
-    for outputs, said in ((broken, "the fan stands still"), (nan, "")):
+    for outputs, words in ((broken, "the fan has stopped"), (nan, "")):
         checks = list(fast(game, pyengine.CallbackEvaluator(outputs, SPEC)).run())
         assert {check.verdict for check in checks} == {"FAIL", "SKIP"}
-        assert all(said in check.detail for check in checks if check.verdict == "FAIL")
+        assert all(words in check.detail for check in checks if check.verdict == "FAIL")
 
 
 def test_a_game_too_small_to_keep_a_device_busy_is_skipped() -> None:
@@ -157,10 +157,10 @@ def test_a_game_too_small_to_keep_a_device_busy_is_skipped() -> None:
     assert "too small" in list(test.run())[-2].detail
 
 
-# --- what is measured ----------------------------------------------------------------------------
+# --- measurements --------------------------------------------------------------------------------
 
 
-def test_a_batch_is_one_call_of_the_network_and_there_is_at_least_one(game: pyengine.Game) -> None:
+def test_a_batch_is_one_call_and_each_thread_makes_at_least_one(game: pyengine.Game) -> None:
     sizes: list[int] = []
 
     def counted(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -169,10 +169,10 @@ def test_a_batch_is_one_call_of_the_network_and_there_is_at_least_one(game: pyen
 
     states = random_states(game, 300)
     assert rate(pyengine.CallbackEvaluator(counted, SPEC), states, callers=2, seconds=0.0) > 0
-    assert sizes == [300] * 3  # one is not timed
+    assert sizes == [300] * 3  # the first call is not timed
 
 
-def test_a_rate_is_positions_by_time(game: pyengine.Game) -> None:
+def test_a_rate_is_positions_per_second(game: pyengine.Game) -> None:
     def timed(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         time.sleep(0.02)
         return linear(planes)
@@ -182,7 +182,7 @@ def test_a_rate_is_positions_by_time(game: pyengine.Game) -> None:
     )
 
 
-def test_random_states_are_the_same_for_a_seed_and_never_terminal(game: pyengine.Game) -> None:
+def test_random_states_depend_on_the_seed_and_are_never_terminal(game: pyengine.Game) -> None:
     first, again = random_states(game, 100, seed=3), random_states(game, 100, seed=3)
     assert first == again
     assert not any(state.is_terminal() for state in first)
@@ -192,12 +192,12 @@ def test_random_states_are_the_same_for_a_seed_and_never_terminal(game: pyengine
 # --- the GPU -------------------------------------------------------------------------------------
 
 
-def test_without_a_gpu_it_says_why_in_the_words_of_onnx_runtime(
+def test_without_a_gpu_the_reason_of_onnx_runtime_is_shown(
     game: pyengine.Game, model: Path
 ) -> None:
     problem = runtime.runtime_report().problems.get(runtime.CUDA)
     if problem is None:
-        pytest.skip("this machine has a GPU that works")
+        pytest.skip("this machine has a working GPU")
     checks = list(gpu_self_test(str(model), game, spec=SPEC, fast=True))
     by_name = {check.name: check for check in checks}
     assert by_name[runtime.CUDA].verdict == "FAIL"
@@ -206,7 +206,7 @@ def test_without_a_gpu_it_says_why_in_the_words_of_onnx_runtime(
     assert checks[-1].verdict == "SKIP"
 
 
-def test_the_lines_of_a_gpu_can_be_seen_on_the_cpu(game: pyengine.Game, model: Path) -> None:
+def test_the_gpu_test_can_run_on_the_cpu(game: pyengine.Game, model: Path) -> None:
     checks = list(
         gpu_self_test(
             str(model), game, provider="cpu", spec=SPEC, fast=True,
@@ -217,21 +217,21 @@ def test_the_lines_of_a_gpu_can_be_seen_on_the_cpu(game: pyengine.Game, model: P
     assert {"ONNX Runtime", "device", "outputs", "speed-up"} <= {check.name for check in checks}
 
 
-def test_cuda_graphs_are_tried_after_all_else(
+def test_cuda_graphs_are_tested_last(
     game: pyengine.Game, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if runtime.runtime_report().problems.get(runtime.CUDA) is None:
-        pytest.skip("this machine has a GPU that works")
+        pytest.skip("this machine has a working GPU")
     monkeypatch.setattr(runtime, "CUDA", runtime.CPU)
     checks = list(gpu_self_test(str(model), game, provider="cpu", spec=SPEC, **NO_SEARCH))
     names = [check.name for check in checks]
-    assert names.count("device") == 2  # the processor's, and CUDA's, which cannot be opened
+    assert names.count("device") == 2  # the CPU, and CUDA, which cannot be opened
     assert names[-1] == "device"
     assert names.index("outputs") < len(names) - 1
 
 
 def on_device(model: Path, graphs: str, device_id: int = 0) -> pyengine.Evaluator:
-    """Return the network called as a GPU with CUDA graphs is."""
+    """Return the network, called in the same way as on a GPU with CUDA graphs."""
     opened = _core.open_onnx(
         model, library=runtime.find_library(), providers=[("cpu", {})], device_id=device_id,
         max_batch=0, threads=0, as_device=True, graphs=graphs,
@@ -241,19 +241,19 @@ def on_device(model: Path, graphs: str, device_id: int = 0) -> pyengine.Evaluato
 
 def test_cuda_graphs_are_compared_with_calls_without_them(game: pyengine.Game, model: Path) -> None:
     plain = pyengine.OnnxEvaluator(model, SPEC, ["cpu"])
-    found = graph_check(game, plain, on_device(model, "working"), seconds=0.02)
-    assert found.verdict == "PASS"
-    assert "times as many positions/s in batches of 8" in found.detail
-    found = graph_check(game, plain, on_device(model, "refused"), seconds=0.02)
-    assert found.verdict == "SKIP"
-    assert "without CUDA graphs (this network has no graph)" in found.detail
+    check = graph_check(game, plain, on_device(model, "working"), seconds=0.02)
+    assert check.verdict == "PASS"
+    assert "times the positions/s in batches of 8" in check.detail
+    check = graph_check(game, plain, on_device(model, "refused"), seconds=0.02)
+    assert check.verdict == "SKIP"
+    assert "without CUDA graphs (this network has no graph)" in check.detail
     other = pyengine.CallbackEvaluator(lambda planes: (-linear(planes)[0], linear(planes)[1]), SPEC)
-    found = graph_check(game, other, on_device(model, "working"), seconds=0.02)
-    assert found.verdict == "FAIL"
-    assert "change the answers to 8 positions" in found.detail
+    check = graph_check(game, other, on_device(model, "working"), seconds=0.02)
+    assert check.verdict == "FAIL"
+    assert "change the outputs for 8 positions" in check.detail
 
 
-def test_cuda_graphs_of_some_sizes_are_not_measured_as_those_of_all(
+def test_cuda_graphs_for_only_some_batch_sizes_are_not_measured(
     game: pyengine.Game, model: Path
 ) -> None:
     plain = pyengine.OnnxEvaluator(model, SPEC, ["cpu"])
@@ -261,12 +261,12 @@ def test_cuda_graphs_of_some_sizes_are_not_measured_as_those_of_all(
     for evaluator in (partly, on_device(model, "uncaptured", device_id=5)):
         with pyengine.Engine(game, evaluator, batch_size=8):
             pass
-    found = graph_check(game, plain, partly, seconds=0.02)
-    assert found.verdict == "SKIP"
-    assert "with CUDA graphs for 1 size of batches, without" in found.detail
+    check = graph_check(game, plain, partly, seconds=0.02)
+    assert check.verdict == "SKIP"
+    assert "with CUDA graphs for 1 size of batches, without" in check.detail
 
 
-def test_a_model_whose_game_is_unknown_is_refused_and_a_damaged_one_a_line(
+def test_a_model_of_an_unknown_game_is_refused_and_a_damaged_model_fails(
     game: pyengine.Game, model: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(pyengine.ConfigError, match="the game of"):
@@ -284,63 +284,63 @@ def test_a_model_whose_game_is_unknown_is_refused_and_a_damaged_one_a_line(
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the doctor leave out the bundled networks."""
+    """Make the doctor skip the bundled networks."""
     monkeypatch.setattr(report, "bundled_models", dict)
 
 
-def test_the_doctor_finds_this_machine_well() -> None:
-    found = pyengine.doctor()
-    assert found.ok, str(found)
-    assert found.cores >= 1
-    assert found.provider in (runtime.CPU, runtime.CUDA)
-    assert found.packages["numpy"] == np.__version__
-    text = str(found)
+def test_the_doctor_passes_on_this_machine() -> None:
+    result = pyengine.doctor()
+    assert result.ok, str(result)
+    assert result.cores >= 1
+    assert result.provider in (runtime.CPU, runtime.CUDA)
+    assert result.packages["numpy"] == np.__version__
+    text = str(result)
     for word in ("would use", "processor", "memory", "ONNX Runtime", "PASS  search"):
         assert word in text
-    json.dumps(found.to_dict())
-    assert repr(found) == f"DoctorReport(ok=True, provider={found.provider!r}, failed=[])"
-    checks = {check.name: check for check in found.checks}
+    json.dumps(result.to_dict())
+    assert repr(result) == f"DoctorReport(ok=True, provider={result.provider!r}, failed=[])"
+    checks = {check.name: check for check in result.checks}
     assert checks[runtime.CPU].verdict == "PASS"
-    for name, problem in found.problems.items():
+    for name, problem in result.problems.items():
         assert (checks[name].verdict, checks[name].detail) == ("SKIP", report._in_words(problem))
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_the_runtime_reports_is_shown_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_problems_of_the_runtime_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     reason = (
         "CUDAExecutionProvider cannot be had: [ONNXRuntimeError] : 1 : FAIL : Failed to load "
         "library /a/libonnxruntime_providers_cuda.so with error: libcublasLt.so.13: cannot open "
         "shared object file: No such file or directory"
     )
-    found = dataclasses.replace(
+    runtime_report = dataclasses.replace(
         runtime.runtime_report(),
         reason=reason,
         problems={runtime.CUDA: reason, runtime.TENSORRT: "another reason"},
         warnings=("two packages overwrite each other",),
         version="1.23.2",
     )
-    monkeypatch.setattr(runtime, "runtime_report", lambda _device: found)
-    examined = pyengine.doctor()
-    details = {check.name: check.detail for check in examined.checks}
+    monkeypatch.setattr(runtime, "runtime_report", lambda _device: runtime_report)
+    result = pyengine.doctor()
+    details = {check.name: check.detail for check in result.checks}
     words = "CUDAExecutionProvider cannot be had: libcublasLt.so.13 is not installed"
     assert details[runtime.CUDA] == words
     assert details[runtime.TENSORRT] == "another reason"
-    assert examined.facts()["would use"].endswith(words)
-    failed = {check.name for check in examined.checks if check.verdict == "FAIL"}
+    assert result.facts()["would use"].endswith(words)
+    failed = {check.name for check in result.checks if check.verdict == "FAIL"}
     assert failed == {"ONNX Runtime", "one ONNX Runtime"}
     assert "expected 1.24.1 or later" in details["ONNX Runtime"]
-    assert not examined.ok
+    assert not result.ok
 
 
 @pytest.mark.usefixtures("quick")
-def test_no_onnx_runtime_fails_and_the_search_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_works_without_onnx_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent() -> Path:
         raise pyengine.ModelError("ONNX Runtime is needed to run a network")
 
     monkeypatch.setattr(runtime, "find_library", absent)
-    found = pyengine.doctor()
-    by_name = {check.name: check.verdict for check in found.checks}
-    assert not found.ok
+    result = pyengine.doctor()
+    by_name = {check.name: check.verdict for check in result.checks}
+    assert not result.ok
     assert by_name["ONNX Runtime"] == "FAIL"
     assert by_name["search"] == "PASS"
 
@@ -348,9 +348,9 @@ def test_no_onnx_runtime_fails_and_the_search_still_works(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("sums", "verdict", "words"),
     [
-        (lambda right: {"sha256": right}, "PASS", "sha256 is right"),
-        (lambda _right: {"sha256": "0" * 64}, "FAIL", "damaged"),
-        (lambda _right: {}, "FAIL", "not in manifest.toml"),
+        (lambda digest: {"sha256": digest}, "PASS", "sha256 matches"),
+        (lambda _digest: {"sha256": "0" * 64}, "FAIL", "damaged"),
+        (lambda _digest: {}, "FAIL", "not in manifest.toml"),
     ],
 )
 def test_bundled_models_are_compared_with_the_manifest(

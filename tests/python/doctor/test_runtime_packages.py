@@ -1,4 +1,4 @@
-"""Which ONNX Runtime is used where packages of it overwrite each other; with fake packages."""
+"""The choice between installed ONNX Runtime packages, tested with fake packages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pyengine.eval import runtime
 Install = Callable[..., None]
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="elsewhere the library's name has no version"
+    sys.platform != "linux", reason="only on Linux does the library's name contain the version"
 )
 
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Return a function that installs a fake package of ONNX Runtime, which hides the real one."""
+    """Return a function that installs a fake ONNX Runtime package and hides the real one."""
     standard = [path for path in sys.path if "-packages" not in path]
     monkeypatch.setattr(sys, "path", [str(tmp_path), *standard])
     monkeypatch.setattr(runtime, "find_library", runtime.find_library.__wrapped__)  # no cache
@@ -42,35 +42,34 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return fake
 
 
-def repr_with_type() -> str:
-    """Return the name of the library that would be used."""
+def library_name() -> str:
     return runtime.find_library().name
 
 
 @pytest.mark.parametrize(("cpu", "gpu"), [("1.32.0", "1.31.1"), ("1.24.1", "1.30.0")])
-def test_of_both_packages_the_one_for_gpus_is_used(install: Install, cpu: str, gpu: str) -> None:
+def test_the_gpu_package_is_preferred(install: Install, cpu: str, gpu: str) -> None:
     install("onnxruntime", cpu)
     install("onnxruntime-gpu", gpu)
-    assert repr_with_type() == f"libonnxruntime.so.{gpu}"
+    assert library_name() == f"libonnxruntime.so.{gpu}"
 
 
-def test_of_several_libraries_the_highest_number_is_used(install: Install) -> None:
+def test_the_highest_version_is_preferred(install: Install) -> None:
     install("onnxruntime", "1.9.0")
     install("onnxruntime-qnn", "1.32.0")
     install("onnxruntime-openvino", "1.4.1")
-    assert repr_with_type() == "libonnxruntime.so.1.32.0"
+    assert library_name() == "libonnxruntime.so.1.32.0"
 
 
 def commands(text: str) -> list[str]:
-    """Return what a text has in backticks."""
+    """Return the parts of a text in backticks."""
     return text.split("`")[1::2]
 
 
 @pytest.mark.parametrize(
-    ("problem", "one"), [(None, "onnxruntime-gpu"), ("no libcuda.so.1", "onnxruntime")]
+    ("problem", "package"), [(None, "onnxruntime-gpu"), ("no libcuda.so.1", "onnxruntime")]
 )
-def test_the_doctor_says_how_to_mend_it(
-    install: Install, monkeypatch: pytest.MonkeyPatch, problem: str | None, one: str
+def test_the_warning_says_how_to_fix_two_packages(
+    install: Install, monkeypatch: pytest.MonkeyPatch, problem: str | None, package: str
 ) -> None:
     monkeypatch.setattr(runtime, "driver_problem", lambda: problem)
     install("onnxruntime", "1.30.0")
@@ -79,19 +78,19 @@ def test_the_doctor_says_how_to_mend_it(
     assert "onnxruntime 1.30.0 and onnxruntime-gpu 1.30.0 overwrite each other's files" in warning
     assert commands(warning) == [
         "pip uninstall -y onnxruntime onnxruntime-gpu",
-        f"pip install {one}",
+        f"pip install {package}",
     ]
 
 
-def test_one_package_is_no_warning(install: Install) -> None:
+def test_a_single_package_causes_no_warning(install: Install) -> None:
     install("onnxruntime", "1.30.0")
     assert runtime.runtime_report().warnings == ()
 
 
-def test_a_package_that_lost_its_library_is_told_with_what_mends_it(install: Install) -> None:
-    install("onnxruntime-gpu", "1.30.0", library=False)  # `pip uninstall onnxruntime` took it
+def test_the_error_for_a_missing_library_says_how_to_fix_it(install: Install) -> None:
+    install("onnxruntime-gpu", "1.30.0", library=False)  # as after `pip uninstall onnxruntime`
     with pytest.raises(pyengine.ModelError, match=r"1\.24\.1 or later") as error:
-        repr_with_type()
+        library_name()
     assert "pip uninstall -y onnxruntime-gpu" in commands(str(error.value))
 
 

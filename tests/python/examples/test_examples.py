@@ -1,4 +1,4 @@
-"""Every program in examples/ runs as a user would run it, with small numbers."""
+"""Every program in examples/ runs with small numbers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ GO7 = str(ROOT / "models" / "go7.onnx")
 
 @dataclass(frozen=True)
 class Run:
-    """A program with small numbers."""
+    """A program and its arguments."""
 
     name: str
     arguments: tuple[str, ...]
-    prints: str  #: a pattern that its output has
-    needs: tuple[str, ...] = ()  #: modules
+    prints: str  #: a pattern for the output
+    needs: tuple[str, ...] = ()  #: required modules
 
 
 RUNS = [
@@ -64,7 +64,7 @@ def test_an_example_runs(run: Run, tmp_path: Path) -> None:
         ("GM[4]SZ[9];B[ee]", ["error: another game: GM[4]"]),
     ],
 )
-def test_a_review_is_of_the_game_in_the_file(
+def test_analyse_sgf_reads_the_game_in_a_file(
     content: str, lines: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("sgfmill")
@@ -80,7 +80,7 @@ def test_a_review_is_of_the_game_in_the_file(
     ("name", "status", "words"),
     [("draw_path_search", 0, "drawn: path-search.svg"), ("int8", 2, "usage: int8.py")],
 )
-def test_an_example_without_arguments_runs_or_says_what_it_needs(
+def test_an_example_without_arguments_runs_or_prints_its_usage(
     tmp_path: Path, name: str, status: int, words: str
 ) -> None:
     done = subprocess.run(
@@ -93,9 +93,7 @@ def test_an_example_without_arguments_runs_or_says_what_it_needs(
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
-def test_an_example_explains_itself_and_what_is_wrong_before_it_begins(
-    run: Run, tmp_path: Path
-) -> None:
+def test_an_example_has_help_and_rejects_unknown_options(run: Run, tmp_path: Path) -> None:
     if any(importlib.util.find_spec(module) is None for module in run.needs):
         pytest.skip(f"needs {', '.join(run.needs)}")
     program = EXAMPLES / f"{run.name}.py"
@@ -105,13 +103,13 @@ def test_an_example_explains_itself_and_what_is_wrong_before_it_begins(
             cwd=tmp_path, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == status, done.stderr
-        said = done.stdout + done.stderr
-        assert said.startswith(f"usage: {run.name}.py")
-        assert words in said
+        output = done.stdout + done.stderr
+        assert output.startswith(f"usage: {run.name}.py")
+        assert words in output
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_example_is_run_listed_and_short() -> None:
+def test_every_example_is_tested_listed_and_short() -> None:
     programs = {path.stem: path for path in EXAMPLES.glob("*.py")}
     assert set(programs) == {run.name for run in RUNS}
     listed = re.findall(r"^\| `(\w+)\.py`", (EXAMPLES / "README.md").read_text(), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""search, selfplay, match and doctor are functions and packages at once."""
+"""search, selfplay, match and doctor are both functions and packages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ORDERS = {
     "a lazy room first": "import pyengine.match.play as p; p.match; import pyengine",
     "a lazy room by its module": "import pyengine, pyengine.match.play; pyengine.match.play",
     "a lazy room by its use": "import pyengine; pyengine.match; import pyengine.match.play as p",
-    "an other room first": "import pyengine.data.writer, pyengine.selfplay.player",
+    "another room first": "import pyengine.data.writer, pyengine.selfplay.player",
 }
 
 
@@ -40,7 +40,7 @@ assert {rooms} and {callables}
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_callable_room_has_the_signature_and_the_help_of_its_function(room: str) -> None:
+def test_a_callable_room_has_the_signature_and_docstring_of_its_function(room: str) -> None:
     package = getattr(pyengine, room)
     function = getattr(package, room)
     assert inspect.signature(package) == inspect.signature(function)
@@ -48,7 +48,7 @@ def test_a_callable_room_has_the_signature_and_the_help_of_its_function(room: st
     assert pickle.loads(pickle.dumps(package)) is package
 
 
-def test_what_a_search_does_not_need_is_imported_on_first_use() -> None:
+def test_modules_not_used_by_a_search_are_imported_lazily() -> None:
     code = """
 import sys, pyengine
 rooms = ("data", "selfplay", "match", "train", "conversion", "distributed", "doctor", "cli")

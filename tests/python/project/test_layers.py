@@ -1,4 +1,4 @@
-"""The folders of src/cpp are the architecture: includes point one way and the core is silent."""
+"""Includes in src/cpp follow the order of its folders, and the core prints nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 CORE = ROOT / "src" / "cpp"
-# Lowest first: a file may include its own folder's headers and those before it.
+# Lowest first: a file may include headers of its folder and of the preceding folders.
 LAYERS = ["base", "games", "eval", "exact", "search", "selfplay", "api"]
 PRINTING = re.compile(
     r"\bstd::(?:cout|cerr|clog|print|println)\b|\b(?:f?printf|f?puts|putchar)\s*\("
@@ -20,12 +20,12 @@ HEADERS = {path.relative_to(CORE).as_posix() for path in CORE_FILES if path.suff
 
 
 def name_of(path: Path) -> str:
-    """Return the path below src/cpp, as includes write it."""
+    """Return the path relative to src/cpp."""
     return path.relative_to(CORE).as_posix()
 
 
 def includes(path: Path) -> list[str]:
-    """Return what stands between the quotes or brackets of every include."""
+    """Return the headers that a file includes."""
     return re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', path.read_text(), re.MULTILINE)
 
 
@@ -34,9 +34,9 @@ def test_every_folder_of_the_core_is_a_known_layer() -> None:
 
 
 def offenders(forbidden: Callable[[Path], list[str]]) -> dict[str, list[str]]:
-    """Return by file what ``forbidden`` finds, for the files where it finds anything."""
-    found = {name_of(path): forbidden(path) for path in CORE_FILES}
-    return {name: lines for name, lines in found.items() if lines}
+    """Return the non-empty results of ``forbidden`` by file."""
+    results = {name_of(path): forbidden(path) for path in CORE_FILES}
+    return {name: lines for name, lines in results.items() if lines}
 
 
 def test_includes_point_from_a_layer_to_itself_or_below() -> None:
@@ -47,7 +47,7 @@ def test_includes_point_from_a_layer_to_itself_or_below() -> None:
     assert offenders(upward) == {}
 
 
-#: By room: the rooms beside it that it may not include.
+#: Sibling folders that a folder may not include.
 ABOVE = {
     "games/common": ("games/go/",),
     "eval/network": ("eval/ort/",),
@@ -56,7 +56,7 @@ ABOVE = {
 }
 
 
-def test_the_tree_knows_no_rule_no_rule_knows_the_walk_and_networks_no_runtime() -> None:
+def test_includes_follow_the_order_within_a_layer() -> None:
     assert all((CORE / room).is_dir() for room in ABOVE)
 
     def upward(path: Path) -> list[str]:
@@ -66,7 +66,7 @@ def test_the_tree_knows_no_rule_no_rule_knows_the_walk_and_networks_no_runtime()
     assert offenders(upward) == {}
 
 
-def test_includes_of_the_project_are_written_from_src_cpp() -> None:
+def test_quoted_includes_are_relative_to_src_cpp() -> None:
     def unknown(path: Path) -> list[str]:
         quoted = re.findall(r'^\s*#\s*include\s*"([^"]+)"', path.read_text(), re.MULTILINE)
         return [include for include in quoted if include not in HEADERS]
@@ -74,9 +74,9 @@ def test_includes_of_the_project_are_written_from_src_cpp() -> None:
     assert offenders(unknown) == {}
 
 
-def test_evaluation_knows_no_concrete_game() -> None:
+def test_eval_includes_no_concrete_game() -> None:
     concrete = {"games/list.h", *includes(CORE / "games" / "list.h")} & HEADERS
-    concrete -= {"games/any/foreign.h"}  # an abstract class, for games that are not ours
+    concrete -= {"games/any/foreign.h"}  # an abstract class, for users' games
 
     def games(path: Path) -> list[str]:
         if name_of(path).split("/")[0] != "eval":
@@ -86,7 +86,7 @@ def test_evaluation_knows_no_concrete_game() -> None:
     assert offenders(games) == {}
 
 
-def test_python_is_known_to_the_bindings_alone() -> None:
+def test_the_core_does_not_include_python() -> None:
     def python(path: Path) -> list[str]:
         return [include for include in includes(path) if re.match(r"Python\.h|pybind11/", include)]
 
@@ -98,3 +98,10 @@ def test_the_core_prints_nothing() -> None:
         return PRINTING.findall(COMMENT.sub("", path.read_text()))
 
     assert offenders(printing) == {}
+
+
+def test_module_cpp_is_a_list_of_calls() -> None:
+    body = (ROOT / "bindings" / "module.cpp").read_text().split("PYBIND11_MODULE")[1]
+    calls = [line for line in body.splitlines() if "bind_" in line]
+    assert calls
+    assert len(body.splitlines()) <= len(calls) + 5

@@ -1,4 +1,4 @@
-"""The licences of what is installed with pyengine are those of docs/licences.md."""
+"""The licences of pyengine's dependencies match docs/licences.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-#: Development tools alone: nothing of a release needs them.
+#: All but "dev", which contains only development tools.
 EXTRAS = sorted(set(PROJECT["optional-dependencies"]) - {"dev"})
 
 PERMISSIVE = re.compile(r"\b(MIT|BSD|Apache|PSF|Python Software Foundation|ISC)\b", re.IGNORECASE)
@@ -21,46 +21,46 @@ COPYLEFT = re.compile(r"GPL|General Public|MPL|Mozilla Public|EPL|CDDL|EUPL", re
 
 
 def tables() -> list[dict[str, str]]:
-    """Return the licence of each package in the two tables: those asked for, the exceptions."""
+    """Return the licences by package in the two tables: the requirements and the exceptions."""
     text = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
     parts = text.split("with these exceptions")
     rows = [re.findall(r"^\| ([a-z0-9-]+) \|.*\| (.+) \|$", part, re.MULTILINE) for part in parts]
-    return [{name: licence for name, licence in each if name != "package"} for each in rows]
+    return [{name: licence for name, licence in table if name != "package"} for table in rows]
 
 
-ASKED, EXCEPTIONS = tables()
+REQUIRED, EXCEPTIONS = tables()
 
 
 def requirements(name: str, extras: set[str]) -> list[Requirement]:
-    """Return what an installed package needs here with some of its extras."""
-    found = map(Requirement, metadata.requires(name) or [])
+    """Return the requirements of an installed package with some of its extras."""
     return [
-        one
-        for one in found
-        if one.marker is None or any(one.marker.evaluate({"extra": e}) for e in extras | {""})
+        requirement
+        for requirement in map(Requirement, metadata.requires(name) or [])
+        if requirement.marker is None
+        or any(requirement.marker.evaluate({"extra": extra}) for extra in extras | {""})
     ]
 
 
 def installed_with(extras: list[str]) -> set[str]:
-    """Return the installed packages that pyengine brings along."""
+    """Return the installed packages that pyengine depends on, directly or indirectly."""
     seen: dict[str, set[str]] = {}
     todo = [(PROJECT["name"], set(extras))]
     while todo:
-        name, asked = todo.pop()
-        if name in seen and asked <= seen[name]:
+        name, requested = todo.pop()
+        if name in seen and requested <= seen[name]:
             continue
-        seen[name] = seen.get(name, set()) | asked
+        seen[name] = seen.get(name, set()) | requested
         try:
             needs = requirements(name, seen[name])
         except metadata.PackageNotFoundError:
-            del seen[name]  # an extra that is not installed here
+            del seen[name]  # not installed here
             continue
-        todo += [(canonicalize_name(one.name), one.extras) for one in needs]
+        todo += [(canonicalize_name(needed.name), needed.extras) for needed in needs]
     return set(seen) - {PROJECT["name"]}
 
 
-def said_by(name: str) -> str:
-    """Return what an installed package says of its licence: expression, classifiers, first line."""
+def declared_licence(name: str) -> str:
+    """Return the licence in an installed package's metadata."""
     about = metadata.metadata(name)
     expression = about.get("License-Expression")
     if expression:
@@ -70,31 +70,31 @@ def said_by(name: str) -> str:
     return "; ".join([*classes, first])
 
 
-def test_the_table_has_every_package_asked_for() -> None:
+def test_the_table_lists_every_requirement() -> None:
     lists = [PROJECT["dependencies"], *(PROJECT["optional-dependencies"][e] for e in EXTRAS)]
-    names = {canonicalize_name(Requirement(text).name) for each in lists for text in each}
-    assert set(ASKED) == names - {PROJECT["name"]}
+    names = {canonicalize_name(Requirement(text).name) for texts in lists for text in texts}
+    assert set(REQUIRED) == names - {PROJECT["name"]}
 
 
-@pytest.mark.parametrize("name", sorted(ASKED))
+@pytest.mark.parametrize("name", sorted(REQUIRED))
 def test_a_package_has_the_licence_of_the_table(name: str) -> None:
     try:
-        said = said_by(name)
+        licence = declared_licence(name)
     except metadata.PackageNotFoundError:
         pytest.skip(f"{name} is not installed here")
     family = {"PSF-2.0": "Python Software Foundation|PSF"}.get(
-        ASKED[name], ASKED[name].split("-")[0]
+        REQUIRED[name], REQUIRED[name].split("-")[0]
     )
-    assert re.search(family, said), said
+    assert re.search(family, licence), licence
 
 
-def test_what_is_brought_along_is_permissive_or_named() -> None:
-    brought = {name: said_by(name) for name in installed_with(EXTRAS)}
-    copyleft = {name: said for name, said in brought.items() if COPYLEFT.search(said)}
+def test_dependencies_are_permissive_or_listed_as_exceptions() -> None:
+    licences = {name: declared_licence(name) for name in installed_with(EXTRAS)}
+    copyleft = {name: text for name, text in licences.items() if COPYLEFT.search(text)}
     assert {name for name in copyleft if name not in EXCEPTIONS} == set(), copyleft
     unclear = {
-        name: said
-        for name, said in brought.items()
-        if not PERMISSIVE.search(said) and name not in EXCEPTIONS
+        name: text
+        for name, text in licences.items()
+        if not PERMISSIVE.search(text) and name not in EXCEPTIONS
     }
     assert unclear == {}

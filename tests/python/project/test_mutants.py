@@ -1,4 +1,4 @@
-"""The deliberate faults of tests/mutants.toml still fit the sources and the tests."""
+"""The faults in tests/mutants.toml match the sources and the tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAULTS = tomllib.loads((ROOT / "tests" / "mutants.toml").read_text())["fault"]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault["name"])
-def test_a_fault_has_its_place_and_its_test(fault: dict[str, Any]) -> None:
+def test_a_fault_has_its_line_and_its_test(fault: dict[str, Any]) -> None:
     assert (ROOT / fault["file"]).read_text().count(fault["old"]) == 1
     file, _, name = fault["caught_by"].partition("::")
     assert name.partition("[")[0] in (ROOT / file).read_text()

@@ -1,4 +1,4 @@
-"""What an installed wheel promises: one version, types, models, the suites, one ONNX Runtime."""
+"""The contents and metadata of the wheel and the source distribution."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SUITES = sorted((ROOT / "benchmarks").glob("*.py"))
 PATH = os.environ.get("PATH", "")
 
 
-def test_the_tests_run_on_the_installed_package_and_not_on_the_sources() -> None:
+def test_the_tests_use_the_installed_package() -> None:
     assert ROOT / "src" not in INSTALLED.parents
 
 
@@ -48,7 +48,7 @@ message("${{pyengine_version}} ${{pyengine_release}}")
 
 
 def cmake_version(folder: Path, version: str, *, given: bool) -> str:
-    """Return what CMake makes of a version that it is given, or reads itself."""
+    """Return the output of CMake for a version passed as a variable or read from a file."""
     cmake = shutil.which("cmake", path=os.pathsep.join([str(Path(sys.executable).parent), PATH]))
     if cmake is None:
         pytest.skip("cmake is not installed")
@@ -58,8 +58,8 @@ def cmake_version(folder: Path, version: str, *, given: bool) -> str:
         f'[project]\nname = "x"\nversion = "{"9" if given else version}"\n'
     )
     (folder / "show.cmake").write_text(SHOW_VERSION.format(root=folder.as_posix()))
-    said = [f"-DSKBUILD_PROJECT_VERSION_FULL={version}"] if given else []
-    command = [cmake, *said, "-P", str(folder / "show.cmake")]
+    definitions = [f"-DSKBUILD_PROJECT_VERSION_FULL={version}"] if given else []
+    command = [cmake, *definitions, "-P", str(folder / "show.cmake")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return " ".join(done.stderr.split())
 
@@ -84,15 +84,11 @@ def test_the_extension_gets_the_whole_version(
 
 
 @pytest.mark.parametrize("version", ["", "x", "0.2.0-rc1", "0.02", "v1"])
-def test_a_version_that_metadata_would_write_in_another_way_is_refused(
-    version: str, tmp_path: Path
-) -> None:
-    said = cmake_version(tmp_path, version, given=False)
-    assert "expected a version in normal form" in said
-    assert f'found "{version}"' in said
+def test_a_version_that_is_not_normalized_is_refused(version: str, tmp_path: Path) -> None:
+    assert f'"{version}"' in cmake_version(tmp_path, version, given=False)
 
 
-def test_type_checkers_find_the_types_of_the_package() -> None:
+def test_the_package_is_typed() -> None:
     assert (INSTALLED / "py.typed").is_file()
     assert (INSTALLED / "_core.pyi").read_text() == (ROOT / "src/pyengine/_core.pyi").read_text()
 
@@ -103,7 +99,7 @@ def test_the_command_pyengine_is_installed() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda path: path.stem)
-def test_a_bundled_model_is_installed_as_the_manifest_describes_it(model: Path) -> None:
+def test_a_bundled_model_matches_the_manifest(model: Path) -> None:
     installed = INSTALLED / "models" / model.name
     manifest = tomllib.loads((INSTALLED / "models" / "manifest.toml").read_text())
     assert hashlib.sha256(installed.read_bytes()).hexdigest() in str(manifest)
@@ -115,7 +111,7 @@ def test_a_benchmark_suite_is_installed(suite: Path) -> None:
     assert (INSTALLED / "benchmarks" / suite.name).read_text() == suite.read_text()
 
 
-def test_no_other_files_travel_in_the_wheel() -> None:
+def test_the_wheel_has_no_other_files() -> None:
     strays = [
         path.relative_to(INSTALLED).as_posix()
         for path in INSTALLED.rglob("*")
@@ -153,40 +149,39 @@ def test_each_platform_gets_exactly_one_onnx_runtime(
     assert [name for name in chosen if name.startswith("onnxruntime")] == [expected]
 
 
-def test_the_oldest_onnx_runtime_is_the_one_that_errors_name() -> None:
+def test_the_required_onnx_runtime_is_the_oldest_supported() -> None:
     names = ("onnxruntime", "onnxruntime-gpu")
-    asked = [r for r in map(Requirement, PROJECT["dependencies"]) if r.name in names]
-    assert [str(one.specifier) for one in asked] == [f">={runtime.OLDEST}"] * 2
+    required = [r for r in map(Requirement, PROJECT["dependencies"]) if r.name in names]
+    assert [str(r.specifier) for r in required] == [f">={runtime.OLDEST}"] * 2
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
 def test_each_python_gets_one_range_of_numpy(python: str) -> None:
     chosen = [
-        one
-        for one in map(Requirement, PROJECT["dependencies"])
-        if one.name == "numpy" and one.marker and one.marker.evaluate({"python_version": python})
+        r
+        for r in map(Requirement, PROJECT["dependencies"])
+        if r.name == "numpy" and r.marker and r.marker.evaluate({"python_version": python})
     ]
     assert len(chosen) == 1
 
 
 @pytest.mark.slow
-def test_it_runs_without_the_package_for_gpus(tmp_path: Path) -> None:
-    """The guide's way for machines without a GPU, with the wheel of this checkout."""
+def test_the_wheel_works_without_onnxruntime_gpu(tmp_path: Path) -> None:
     wheels = sorted((ROOT / "build" / "dist").glob("*.whl"))
     if not wheels:
         pytest.skip("no wheel in build/dist")
     venv.create(tmp_path, with_pip=True)
     python = tmp_path / ("Scripts" if os.name == "nt" else "bin") / "python"
 
-    def said(*arguments: str) -> str:
+    def output(*arguments: str) -> str:
         command = [str(python), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
-    said("-m", "pip", "install", "numpy", f"onnxruntime>={runtime.OLDEST}")
-    said("-m", "pip", "install", "--no-deps", str(wheels[-1]))
-    assert said("-c", "import pyengine; print(pyengine.doctor().ok)") == "True\n"
-    missed = said("-m", "pip", "check").splitlines()
-    assert [line.split()[3:] for line in missed] in (
+    output("-m", "pip", "install", "numpy", f"onnxruntime>={runtime.OLDEST}")
+    output("-m", "pip", "install", "--no-deps", str(wheels[-1]))
+    assert output("-c", "import pyengine; print(pyengine.doctor().ok)") == "True\n"
+    problems = output("-m", "pip", "check").splitlines()
+    assert [line.split()[3:] for line in problems] in (
         [],
         [["onnxruntime-gpu,", "which", "is", "not", "installed."]],
     )
@@ -217,8 +212,8 @@ def test_an_sdist_has_the_sources_and_nothing_else(tmp_path: Path) -> None:
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True)
     names = {name for name in done.stdout.split("\0") if name and (ROOT / name).exists()}
-    wanted = {name for name in names if not name.startswith((".ci/", ".github/"))}
-    assert packed == wanted | {"PKG-INFO"}
+    expected = {name for name in names if not name.startswith((".ci/", ".github/"))}
+    assert packed == expected | {"PKG-INFO"}
     networks = sum(file.stat().st_size for file in (ROOT / "models").glob("*.onnx"))
     assert path.stat().st_size < networks + 2_000_000
 
@@ -226,7 +221,7 @@ def test_an_sdist_has_the_sources_and_nothing_else(tmp_path: Path) -> None:
 @needs_sources
 @pytest.mark.slow
 def test_an_sdist_installs_without_a_network(tmp_path: Path) -> None:
-    """pip may ask no index, and finds every proxy closed; the build requirements are here."""
+    """Install with installed build requirements, without an index, and with closed proxies."""
     closed = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
     command = [sys.executable, "-m", "pip", "install", "--no-index", "--no-build-isolation"]
     command += ["--no-deps", "--target", str(tmp_path / "there"), str(make_sdist(tmp_path))]

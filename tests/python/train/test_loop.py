@@ -252,7 +252,7 @@ def test_parts_end_when_their_supervisor_is_killed_or_stopped_and_resume_goes_on
     process.send_signal(signal.SIGINT)
     errors = process.communicate(timeout=300)[1]
     assert process.returncode == 130
-    assert f"pyengine train --directory {folder.path} --resume goes on" in errors
+    assert f"pyengine train --directory {folder.path} --resume" in errors
     assert not any(alive(pid) for pid in pids)
     games = folder.produced("tic_tac_toe").games
     assert Dataset(folder.data("tic_tac_toe"), verify=True).games == games
@@ -274,10 +274,13 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name a RUN.toml"),
-        (["--part", "chess", "x.toml"], "--part must be one of selfplay, learner, gate"),
+        ([], "expected a RUN.toml"),
+        (["--part", "chess", "x.toml"], "--part: expected one of selfplay, learner, gate"),
         (["no-such-file.toml"], "no-such-file.toml"),
-        (["x.toml", "--part", "gate", "--minutes", "1"], "--minutes is a limit of a whole run"),
+        (
+            ["x.toml", "--part", "gate", "--minutes", "1"],
+            "--part cannot be combined",
+        ),
     ],
 )
 def test_wrong_use_of_the_command_is_refused(
@@ -309,8 +312,8 @@ def test_the_command_says_which_limit_a_run_had_reached_before(
     folder.set_seconds(61.0)
     assert main(["train", "--directory", str(tmp_path), "--resume"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "the run had reached its limit of minutes before" in told
-    assert "raise --minutes, or minutes in the" in told
+    assert "the run has already reached its limit of minutes" in told
+    assert "raise --minutes, or minutes in" in told
 
 
 def test_the_last_line_of_redirected_progress_is_that_of_the_end(
