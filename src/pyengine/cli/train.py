@@ -190,7 +190,7 @@ def _settings(
     """Return the file's settings, or those of the run in the directory."""
     settings = RunFolder(directory or "").run() if run is None else RunFile.from_toml(run)
     if actors is not None:
-        settings = settings.with_actors(int(actors) if actors.isdigit() else actors)
+        settings = settings.with_actors(int(actors) if actors.isdecimal() else actors)
     return settings if minutes is None else settings.limited(minutes=minutes)
 
 
