@@ -54,7 +54,7 @@ def check_refused(
     said: str,
     kinds: type[Exception] | tuple[type[Exception], ...] = pyengine.ConfigError,
 ) -> None:
-    """Check that each value raises an error with a short one-line message that contains ``said``."""
+    """Check that each value raises an error whose short message contains ``said``."""
     for name, value in values.items():
         with pytest.raises(pyengine.EngineError) as refused:
             call(value)

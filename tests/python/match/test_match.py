@@ -361,7 +361,7 @@ TESTS = [
 
 @pytest.mark.parametrize("test", TESTS, ids=repr)
 @pytest.mark.parametrize("draws", [0.0, 0.5])
-def test_nine_of_ten_tests_are_decided_within_their_number_of_games(
+def test_nine_of_ten_tests_are_decided_in_time(
     test: Sprt, draws: float
 ) -> None:
     for elo, accepted in ((test.elo0, "elo0"), (test.elo1, "elo1")):
