@@ -387,7 +387,7 @@ def test_a_game_that_began_from_a_board_is_loaded_with_it(tmp_path: Path) -> Non
         ("load ~no_such_user/game.txt", "got no ~no_such_user/game.txt"),
         ("save a\0b", "FILE: expected a path"),
         ("load " + "x" * 5000, "too long"),
-        ("load nothing.txt", "expected a file, got no nothing.txt"),
+        ("load nothing.txt", "nothing.txt does not exist"),
         ("load {other}", "expected a game of tic_tac_toe, got one of connect_four"),
         ("load {wrong}", "expected a game of tic_tac_toe, got 'hello' in the first line"),
         ("load {illegal}", "is not legal"),
@@ -594,6 +594,6 @@ def test_a_game_that_another_replaces_is_kept(left: str, tmp_path: Path, state_h
 
 def test_a_file_that_cannot_be_loaded_replaces_nothing(tmp_path: Path, state_home: Path) -> None:
     text = play("connect_four", *TWO_PERSONS, typed=f"4;load {tmp_path}/none;4")
-    assert "expected a file, found no" in text
+    assert "does not exist" in text
     (written,) = state_home.rglob("*.txt")
     assert "moves: 4 4\n" in written.read_text()

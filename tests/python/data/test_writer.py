@@ -186,7 +186,7 @@ def test_another_game_spec_or_writer_is_refused(rng: random.Random, tmp_path: Pa
         ShardWriter(tmp_path, TIC, ModelSpec(planes=("first[0]",)))
     with (
         ShardWriter(tmp_path, TIC, PLAIN),
-        pytest.raises(ConfigError, match="one writer at a time"),
+        pytest.raises(ConfigError, match="another writer"),
     ):
         ShardWriter(tmp_path, TIC, PLAIN)
     ShardWriter(tmp_path, TIC, PLAIN).close()

@@ -443,7 +443,7 @@ def test_a_test_decides_at_the_same_pair_for_any_concurrency() -> None:
         ({"concurrent_games": 0}, "concurrent_games"),
         ({"names": ("a",)}, "names"),
         ({"openings": [[3]], "games": 4}, "openings"),
-        ({"openings": [[0, 1, 0, 1, 0, 1, 0]], "games": 2}, "open game"),
+        ({"openings": [[0, 1, 0, 1, 0, 1, 0]], "games": 2}, "ends the game"),
     ],
 )
 def test_invalid_arguments_are_refused(arguments: dict[str, Any], word: str) -> None:
@@ -456,7 +456,7 @@ def test_a_missing_game_and_two_different_games_are_refused() -> None:
         play(3, lowest)
     with pytest.raises(ConfigError, match="neither a nor b is an Engine"):
         pyengine.match(lowest, lowest)
-    with pytest.raises(ConfigError, match="one and the same"):
+    with pytest.raises(ConfigError, match="expected one game"):
         play(pyengine.Engine("othello", "uniform"), lowest)
 
 
