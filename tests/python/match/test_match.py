@@ -361,9 +361,7 @@ TESTS = [
 
 @pytest.mark.parametrize("test", TESTS, ids=repr)
 @pytest.mark.parametrize("draws", [0.0, 0.5])
-def test_nine_of_ten_tests_are_decided_in_time(
-    test: Sprt, draws: float
-) -> None:
+def test_nine_of_ten_tests_are_decided_in_time(test: Sprt, draws: float) -> None:
     for elo, accepted in ((test.elo0, "elo0"), (test.elo1, "elo1")):
         found = [simulated(test, elo, draws, seed) for seed in range(40)]
         decided = [state for state in found if state.accepted is not None]
