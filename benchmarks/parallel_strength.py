@@ -168,7 +168,7 @@ class OneTreeAtATime:
     @property
     def identity(self) -> str:
         """Tell network and settings: a record of the match is one of these."""
-        return f"one tree at a time: {json.dumps(identity_of(self._engines[0], 'player'))}"
+        return f"one tree at a time: {json.dumps(identity_of(self._engines[0]))}"
 
 
 class Counters:

@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# NumPy imports it on first use, and its import swallows a Ctrl-C that arrives meanwhile.
+# NumPy would import it on first use; that import swallows a Ctrl-C.
 from numpy import random as _random  # noqa: F401
 
 from pyengine._core import __version__
@@ -134,7 +134,7 @@ __all__ = [
     "tune",
 ]
 
-#: Rooms that are imported on first use, and the names of theirs that are public here.
+#: Packages imported on first use, with the names that they export here.
 _ROOMS = {
     "conversion": (),
     "data": ("Dataset", "convert"),
@@ -156,7 +156,7 @@ _ROOMS = {
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-if not TYPE_CHECKING:  # a checker that sees it takes every name for one of the package
+if not TYPE_CHECKING:  # with it a type checker would accept any name
 
     def __getattr__(name: str) -> Any:
         if name in _ROOMS:

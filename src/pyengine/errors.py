@@ -1,4 +1,4 @@
-"""The errors that the engine raises on purpose; each says what was expected and what was found."""
+"""The exceptions that pyengine raises."""
 
 from pyengine._core import (
     ConfigError,

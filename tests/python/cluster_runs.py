@@ -1,4 +1,4 @@
-"""A run of seconds, for the tests of runs on a cluster."""
+"""A short run for tests of the cluster."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ backlog_megabytes = 0.1
 
 
 def run_of(limits: str = "", *, first: str = "random", shards: int = 65_536) -> train.RunFile:
-    """Return a run that takes seconds."""
+    """Return a run that takes a few seconds."""
     return train.RunFile.from_toml(text_of(limits, first=first, shards=shards))
 
 
 def text_of(limits: str = "", *, first: str = "random", shards: int = 65_536) -> str:
-    """Return its text."""
+    """Return the run file of :func:`run_of`."""
     return RUN.format(limits=limits, first=first, shards=shards)
 
 
@@ -75,7 +75,7 @@ UNIFORM = Best(name="uniform", sha256=None, step=0, generation=0, elo=0.0)
 
 
 def part_in(path: Path, run: train.RunFile | None = None) -> Part:
-    """Return self-play of a run in a folder, with a best player that is no network."""
+    """Return the self-play part of a run whose best player is the uniform evaluator."""
     folder = RunFolder(path / "run")
     run = run or run_of(first="uniform")
     folder.begin(run)
@@ -84,11 +84,11 @@ def part_in(path: Path, run: train.RunFile | None = None) -> Part:
 
 
 def data_of(part: Part) -> Dataset:
-    """Return what the run's folder has, every byte of it checked."""
+    """Return the verified data of the run."""
     return Dataset(part.folder.data("tic_tac_toe"), verify=True)
 
 
 def numbers_in(part: Part) -> list[int]:
-    """Return the numbers of the games in the folder, as the shards' lists have them."""
+    """Return the game numbers in the lists of the shards."""
     lists = sorted(part.folder.data("tic_tac_toe").glob("*.games.jsonl"))
     return [line.number for path in lists for line in read_games(path)]

@@ -1,4 +1,4 @@
-"""A program that sends itself Ctrl-C."""
+"""Runs programs that send themselves Ctrl-C."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import textwrap
 
 
 def output_of(code: str) -> str:
-    """Return what the program prints; it has a minute."""
+    """Run a program for at most a minute and return its output."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,

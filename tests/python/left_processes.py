@@ -1,4 +1,4 @@
-"""Processes that a test run started and that are still alive."""
+"""Finds processes of a test run that are still alive."""
 
 from __future__ import annotations
 
@@ -6,37 +6,34 @@ import os
 import time
 from pathlib import Path
 
-#: Variable of the environment that a test run sets and its processes inherit.
+#: Environment variable that a test run sets and its processes inherit.
 RUN_MARK = "PYENGINE_TEST_RUN"
 
-#: Processes of Python's own that end with the one that started them.
-_PYTHONS_OWN = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+#: Helper processes of Python, which end with their parent.
+_HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 
 
 def _marked(mark: str) -> dict[int, str]:
-    """The command lines of living processes with this mark, but for this one; Linux only.
-
-    A process has the mark if it, or what it was forked from, was started after the mark was set.
-    """
-    found = {}
+    """Return the command lines of other processes with a mark (Linux only)."""
+    commands = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             variables = (folder / "environ").read_bytes().split(b"\0")  # empty for a zombie
             command = (
                 (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             )
-        except OSError:  # it ended, or belongs to another user
+        except OSError:  # ended, or of another user
             continue
-        if any(own in command for own in _PYTHONS_OWN) or int(folder.name) == os.getpid():
+        if any(helper in command for helper in _HELPERS) or int(folder.name) == os.getpid():
             continue
         if f"{RUN_MARK}={mark}".encode() in variables:
-            found[int(folder.name)] = command
-    return found
+            commands[int(folder.name)] = command
+    return commands
 
 
 def left_processes(mark: str, *, patience: float) -> dict[int, str]:
-    """Return {process id: command line} of what does not end within ``patience`` seconds."""
+    """Return {pid: command line} of processes that do not end within ``patience`` seconds."""
     deadline = time.monotonic() + patience
-    while (found := _marked(mark)) and time.monotonic() < deadline:
+    while (left := _marked(mark)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return found
+    return left

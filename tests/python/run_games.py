@@ -1,4 +1,4 @@
-"""A run's games and parts, for tests of the loop."""
+"""Games and parts of a run, for tests of the loop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pyengine import train
 from pyengine.train.loop.child import Child
 from pyengine.train.loop.state import RunFolder
 
-#: The settings of a run that learns in moments.
+#: Settings of a run that takes moments.
 SMALL = """
 [run]
 seed = 3
@@ -30,7 +30,7 @@ def play_games(
     simulations: int = 4,
     concurrent_games: int = 8,
 ) -> None:
-    """Let the uniform evaluator play a run's first game with itself; add what it plays."""
+    """Add self-play of the uniform evaluator to the data of a run's first game."""
     search = pyengine.SearchConfig(simulations=simulations, threads=1)
     pyengine.selfplay(
         run.games[0],
@@ -43,7 +43,7 @@ def play_games(
 
 
 class Ending(Child):
-    """A part that works until it is told to end, and then ends as it is told to here."""
+    """A part that runs until it is told to end, and then has an exit status."""
 
     def __init__(self, name: str, status: int) -> None:
         self._end = status

@@ -1,4 +1,4 @@
-"""What callers pass by mistake, and the one clear error that they get for it."""
+"""Wrong argument values, and a check of the error that they cause."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import pyengine
 
-#: By a name for the test's report.
+#: By name.
 WRONG: dict[str, Any] = {
     "None": None,
     "text": "junk",
@@ -34,17 +34,17 @@ _MOST = 300  # characters of a message
 
 
 def wrong(*names: str) -> dict[str, Any]:
-    """Return the values of some names."""
+    """Return the values with these names."""
     return {name: WRONG[name] for name in names}
 
 
 def all_but(*names: str) -> dict[str, Any]:
-    """Return all values but some."""
+    """Return all values except some."""
     return {name: value for name, value in WRONG.items() if name not in names}
 
 
 def no_paths() -> dict[str, Any]:
-    """Return all values that name no file and no folder."""
+    """Return all values that are not paths."""
     return {**all_but("text"), "empty": "", "half a pair": "\ud800"}
 
 
@@ -54,7 +54,7 @@ def check_refused(
     said: str,
     kinds: type[Exception] | tuple[type[Exception], ...] = pyengine.ConfigError,
 ) -> None:
-    """Each value raises one of these errors, whose message is one line and names the argument."""
+    """Check that each value raises an error whose short message contains ``said``."""
     for name, value in values.items():
         with pytest.raises(pyengine.EngineError) as refused:
             call(value)
@@ -62,12 +62,12 @@ def check_refused(
         message = str(refused.value)
         assert said in message, (name, message)
         assert message.isprintable(), (name, message)
-        # All fields of a class are told, however many it has.
+        # The list of fields may be longer.
         assert len(re.split("[;?] [tT]he fields are ", message)[0]) < _MOST, (name, message)
 
 
 def cases(table: Iterable[tuple[str, Any, dict[str, Any], str]]) -> Any:
-    """Return rows (label, call, values, what the message says) as parameters of a test."""
+    """Return rows (label, call, values, text of the message) as parameters of a test."""
     return pytest.mark.parametrize(
         ("call", "values", "said"), [pytest.param(*row[1:], id=row[0]) for row in table]
     )

@@ -1,1 +1,1 @@
-"""What every room uses: arguments, files, locks, interrupts, the machine."""
+"""Shared code without a domain: checks, files, locks, interrupts, the machine."""

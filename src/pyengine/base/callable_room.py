@@ -1,4 +1,4 @@
-"""Packages that can be called: ``pyengine.search(...)`` beside ``pyengine.search.config``."""
+"""Callable packages: ``pyengine.search(...)`` beside ``pyengine.search.config``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 
 class CallableRoom(ModuleType):
-    """Calls the function that has the package's own name.
+    """A package that forwards calls to its function of the same name.
 
-    Importing ``pyengine.search.config`` binds ``pyengine.search`` to the package. A function under
-    the same name would thus be replaced, or hide the package, by the order of imports.
+    Importing ``pyengine.search.config`` binds ``pyengine.search`` to the package, so a plain
+    function of that name would be replaced or hide the package, depending on import order.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -21,7 +21,7 @@ class CallableRoom(ModuleType):
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """The function, where ``inspect.signature`` looks for it."""
+        """The function; read by ``inspect.signature``."""
         function: Callable[..., Any] = vars(self)[self.__name__.rpartition(".")[2]]
         return function
 
@@ -30,7 +30,7 @@ class CallableRoom(ModuleType):
 
 
 def make_callable(name: str) -> None:
-    """Make a package callable, with the help of its function."""
+    """Make a package callable and give it its function's docstring."""
     room = sys.modules[name]
     room.__class__ = CallableRoom
     room.__doc__ = room.__wrapped__.__doc__

@@ -1,4 +1,4 @@
-"""The packages of extras, imported where they are needed."""
+"""Imports of optional packages."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 
 from pyengine.errors import EngineError
 
-#: What needs an extra, in the words of its error.
-_WHAT = {
+_FEATURES = {
     "convert": "this conversion",
     "distributed": "a run on a cluster",
     "train": "training",
 }
-#: Neither ONNX Runtime nor Ray reports to its maker unless the user asked for it; actors of Ray
-#: that ask for no GPU see none, in every version of Ray.
+#: Telemetry of ONNX Runtime and Ray is off unless the user turns it on. Ray actors that request no
+#: GPU see none, in every version of Ray.
 _ENVIRONMENT = {
     "ORT_DISABLE_TELEMETRY": "1",
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -24,12 +23,7 @@ _ENVIRONMENT = {
 
 
 def need(module: str, extra: str) -> Any:
-    """Return a module of an extra's packages, or one of ours that needs them.
-
-    Raises:
-        EngineError: a package is not installed; names the extra.
-
-    """
+    """Import a module that needs an extra. Raises EngineError if a package is not installed."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
@@ -39,6 +33,6 @@ def need(module: str, extra: str) -> Any:
         if package == "pyengine":
             raise
         raise EngineError(
-            f"{_WHAT.get(extra, 'this')} needs the package {package}: "
+            f"{_FEATURES.get(extra, 'this')} needs the package {package}: "
             f"pip install 'pyengine-search[{extra}]'"
         ) from error

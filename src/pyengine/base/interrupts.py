@@ -1,4 +1,4 @@
-"""Ctrl-C at a moment that suits: :func:`deferred_interrupt`."""
+"""Deferred Ctrl-C: :func:`deferred_interrupt`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from contextlib import contextmanager
 def deferred_interrupt(
     on_interrupt: Callable[[], object] | None = None,
 ) -> Iterator[threading.Event]:
-    """Turn Ctrl-C into a flag, so that nothing is cut in half; the caller raises when it is done.
+    """Turn Ctrl-C into an event, so that the block can finish; the caller then raises.
 
-    On the main thread alone, and not where SIGINT is somebody's already (an outer call of this, a
-    program's own handler): the flag is then never set.
+    Outside the main thread, or if another handler of SIGINT is installed (such as an outer call of
+    this function), the event is never set.
 
     Args:
-        on_interrupt: called by the signal as well, to end what is under way.
+        on_interrupt: also called by the signal handler, for example to stop work in progress.
 
     """
     flag = threading.Event()

@@ -1,4 +1,4 @@
-"""What this machine is: processor, vector instructions, memory."""
+"""The processor, vector instructions and memory of this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-# Of x86 and ARM, as Linux spells them; the search picks its loops among avx512f, avx2 and neither.
+# Linux's names for x86 and ARM. The search has loops for avx512f, avx2 and neither.
 _VECTORS = (
     "sse4_2", "avx", "avx2", "bmi2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8",
     "amx_bf16", "asimd", "asimddp", "sve",
@@ -16,17 +16,17 @@ _VECTORS = (
 
 
 def _cpuinfo(key: str) -> str:
-    """Return the first value of a key of /proc/cpuinfo; empty where there is none."""
+    """Return the first value of a key in /proc/cpuinfo, or ""."""
     try:
         text = Path("/proc/cpuinfo").read_text("utf-8", errors="replace")
     except OSError:
         return ""
-    found = re.search(rf"^{key}\s*:\s*(.*)$", text, re.MULTILINE)
-    return found[1].strip() if found else ""
+    match = re.search(rf"^{key}\s*:\s*(.*)$", text, re.MULTILINE)
+    return match[1].strip() if match else ""
 
 
 def _sysctl(name: str) -> str:
-    """Return a value of macOS's sysctl; empty elsewhere."""
+    """Return a value of macOS's sysctl, or ""."""
     if sys.platform != "darwin":
         return ""
     import subprocess
@@ -41,7 +41,6 @@ def _sysctl(name: str) -> str:
 
 
 def cpu_name() -> str:
-    """Return the processor's name."""
     return (
         _cpuinfo("model name")
         or _sysctl("machdep.cpu.brand_string")
@@ -51,14 +50,14 @@ def cpu_name() -> str:
 
 
 def cores() -> int:
-    """Return the cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def simd() -> tuple[str, ...]:
-    """Return the vector instructions that the processor reports; empty where unknown."""
+    """Return the vector instructions that the processor reports; empty if unknown."""
     flags = set((_cpuinfo("flags") or _cpuinfo("Features")).split())
     if not flags:
         flags = set(_sysctl("machdep.cpu.features").lower().replace(".", "_").split())
@@ -69,7 +68,7 @@ def simd() -> tuple[str, ...]:
 
 
 def memory_bytes() -> int:
-    """Return the memory that this process may use, in bytes; 0 where unknown."""
+    """Return the memory that this process may use, in bytes; 0 if unknown."""
     if sys.platform == "win32" or "SC_PHYS_PAGES" not in os.sysconf_names:
         return 0
     physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -78,13 +77,12 @@ def memory_bytes() -> int:
 
 
 def _container_limits() -> list[int]:
-    """Return the memory limits of the container, where this is one."""
-    found = []
+    limits = []
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         try:
             text = (Path("/sys/fs/cgroup") / name).read_text("utf-8").strip()
         except OSError:
             continue
         if text.isdigit():
-            found.append(int(text))
-    return found
+            limits.append(int(text))
+    return limits

@@ -176,7 +176,7 @@ def _settings(
     """Read the settings from the file, or from the run in the directory."""
     settings = RunFolder(directory or "").run() if run is None else RunFile.from_toml(run)
     if actors is not None:
-        settings = settings.with_actors(int(actors) if actors.isdigit() else actors)
+        settings = settings.with_actors(int(actors) if actors.isdecimal() else actors)
     return settings if minutes is None else settings.limited(minutes=minutes)
 
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from pyengine.base.arguments import check_type, number, short_repr
-from pyengine.base.files import path_of, unwritten, why, write_durably
+from pyengine.base.files import TEMPORARY, path_of, unwritten, why, write_durably
 from pyengine.base.integers import integer
-from pyengine.base.leftovers import TEMPORARY
 from pyengine.base.locks import lock
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import (
@@ -110,10 +109,10 @@ class ShardWriter:
             if model_sha256 is not None:
                 self.set_model(model_sha256)
         except OSError as error:
-            self._lock.discard()
+            self._lock.release()
             raise DataError(unwritten(self.directory, error)) from error
         except BaseException:
-            self._lock.discard()
+            self._lock.release()
             raise
 
     @property
@@ -218,7 +217,7 @@ class ShardWriter:
             self.flush()
             self._listing.close()
             self._closed = True
-            self._lock.close()
+            self._lock.release()
 
     def __enter__(self) -> ShardWriter:
         return self
@@ -227,7 +226,7 @@ class ShardWriter:
         try:
             self.close()
         finally:
-            self._lock.close()
+            self._lock.release()
 
     def _write_shard(self, name: str) -> ShardInfo:
         # The list of games is written first, so that every shard has one.

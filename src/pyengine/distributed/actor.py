@@ -1,22 +1,26 @@
-"""What a self-play actor does: it plays in a thread of its own, and answers the driver."""
+"""A self-play actor: a thread plays, and calls of the driver are answered."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import platform
+import shutil
+import tempfile
 import threading
+import time
 import traceback
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pyengine import _core
 from pyengine.base.files import write_durably
+from pyengine.base.locks import lock
 from pyengine.data import GameSink, Layout
 from pyengine.distributed.outbox import Outbox
 from pyengine.distributed.packet import Packet
-from pyengine.distributed.scratch import Scratch
 from pyengine.errors import ConfigError, DataError
 from pyengine.games.game import load_game
 from pyengine.train.loop import part_selfplay
@@ -24,50 +28,53 @@ from pyengine.train.loop.parts import Part
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import Best, RunFolder
 
-_KEPT = 3  # networks: one may be opened while the next comes
+_NETWORKS = 3  # files on disk; one may be opened while the next arrives
+_PREFIX = "pyengine-actor-"
+_LOCK = ".lock"
+_LOCK_DELAY = 60.0  # seconds in which a new folder may not be locked yet
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """What an actor is told once. Plain values, since it may come to another version of us."""
+    """The start arguments of an actor; plain values, as the actor may run another version."""
 
-    version: str  #: of pyengine, which must be the actor's
-    text: str  #: of the run file
-    seed: int  #: of its games, in place of the run's
-    threads: int  #: of its searches, where the run file says 0: all cores
+    version: str  #: of pyengine on the driver; the actor needs the same
+    text: str  #: the run file
+    seed: int  #: of the actor's games
+    threads: int  #: of its searches, if the run file has 0 (all cores)
     delivery_seconds: float
     backlog_bytes: float
-    #: Of each game of the run FinishedGame.lowest of the newest games, oldest first.
+    #: For each game of the run, FinishedGame.lowest of recent games, oldest first.
     played_on: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What the driver says each time that it asks."""
+    """The arguments of a call of the driver."""
 
-    acknowledged: int = 0  #: number of the last packet that it has
-    best: Best | None = None  #: who plays from now on; its file comes with the order once
-    hold: bool = False  #: pause: the learner has enough for the time being
-    finish: bool = False  #: end; nothing more is played
-    wait: float = 0.0  #: seconds that the answer may wait for a packet
+    acknowledged: int = 0  #: number of the last packet that the driver has
+    best: Best | None = None  #: the network to play with; its file is sent once
+    hold: bool = False  #: pause: the learner has enough positions
+    finish: bool = False  #: end
+    wait: float = 0.0  #: seconds to wait for a packet
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What an actor answers."""
+    """The answer of an actor."""
 
     packets: list[Packet]
     state: str  #: "starts", "plays", "held" or "ended"
-    node: str  #: name of its machine
-    pid: int  #: of its process there
-    network: str | None  #: whom it knows as the best
-    said: dict[str, Any] = field(default_factory=dict)  #: what self-play says of itself
-    failed: str | None = None  #: what ended it
-    permanent: bool = False  #: would end another one as well
+    node: str  #: name of the machine
+    pid: int  #: of the process
+    network: str | None  #: the network that it has
+    status: dict[str, Any] = field(default_factory=dict)  #: of self-play
+    failed: str | None = None  #: traceback of the error that ended it
+    permanent: bool = False  #: a new actor would fail too
 
 
 class _ActorPart(Part):
-    """Self-play in a folder of its own, which holds networks alone: games go to the outbox."""
+    """Self-play in a folder that holds only networks; games go to the outbox."""
 
     def __init__(
         self,
@@ -80,7 +87,7 @@ class _ActorPart(Part):
         self._played_on = played_on
         self.outbox = outbox
         self.hold = False
-        self.said: dict[str, Any] = {}
+        self.current_status: dict[str, Any] = {}
 
     @property
     def held(self) -> bool:
@@ -90,42 +97,42 @@ class _ActorPart(Part):
         surprise = configuration["record_surprise"]
         layout = Layout.of(load_game(game), self.run.spec, surprise=surprise)
         number = self.run.game.name.index(game)
-        known = self._played_on[number] if self._played_on else ()
-        return self.outbox.sink(number, layout, known)
+        played_on = self._played_on[number] if self._played_on else ()
+        return self.outbox.sink(number, layout, played_on)
 
     def say(self, values: dict[str, Any], *, now: bool = False) -> None:
-        self.said = values
+        self.current_status = values
 
 
 class Actor:
-    """The body of an actor; nothing of it knows Ray."""
+    """The class of Ray's actors; it does not depend on Ray."""
 
     def __init__(self, contract: Contract) -> None:
-        """Begin to wait for a network; then it plays until told to end."""
+        """Start a thread that waits for a network and plays until it is told to end."""
         if contract.version != _core.__version__:
             raise ConfigError(
-                f"{platform.node()}: expected pyengine {contract.version}, as on the driver's "
-                f"node, got {_core.__version__}"
+                f"{platform.node()}: expected pyengine {contract.version} as on the driver, "
+                f"got {_core.__version__}"
             )
         self._scratch = Scratch()
         folder = RunFolder(self._scratch.path)
-        run = _own(RunFile.from_toml(contract.text), contract)
+        run = _adapted(RunFile.from_toml(contract.text), contract)
         folder.begin(run)
         outbox = Outbox(contract.delivery_seconds, contract.backlog_bytes)
         self._part = _ActorPart(folder, run, outbox, contract.played_on)
         self._best: Best | None = None
-        self._files: list[Path] = []  # of networks, the newest last
+        self._files: list[Path] = []  # networks, newest last
         self._failed: BaseException | None = None
-        self._words: str | None = None
+        self._traceback: str | None = None
         self._thread = threading.Thread(target=self._play, daemon=True)
         self._thread.start()
 
     def exchange(self, order: Order, network: bytes | None = None) -> Reply:
-        """Obey, and hand over what was played.
+        """Follow an order and return the next packets.
 
         Args:
-            order: what to do.
-            network: the file of ``order.best``, when it is another one than last time.
+            order: of the driver.
+            network: the file of ``order.best`` if the actor lacks it.
 
         """
         part = self._part
@@ -134,7 +141,7 @@ class Actor:
             self._follow(order.best, network)
         if order.finish:
             part.finish()
-        state = self._state()  # before the packets are taken: "ended" with none means no more
+        state = self._state()  # before take(): "ended" without packets is final
         packets = part.outbox.take(order.acknowledged, order.wait)
         if state == "ended" and not packets:
             self._scratch.close()
@@ -144,8 +151,8 @@ class Actor:
             node=platform.node(),
             pid=os.getpid(),
             network=None if self._best is None else self._best.name,
-            said=part.said,
-            failed=self._words,
+            status=part.current_status,
+            failed=self._traceback,
             permanent=isinstance(self._failed, ConfigError | DataError),
         )
 
@@ -157,16 +164,16 @@ class Actor:
         return "plays" if self._best is not None else "starts"
 
     def _follow(self, best: Best, network: bytes | None) -> None:
-        """Let another network play. It is named last, so that it has a file then."""
+        """Switch to another network, once its file is written."""
         folder = self._part.folder
         if best.is_network and (self._best is None or best.name != self._best.name):
             if network is None or hashlib.sha256(network).hexdigest() != best.sha256:
-                return  # the answer shows that it has not come
+                return  # the reply tells the driver
             write_durably(folder.models / best.name, [network])
             self._files.append(folder.models / best.name)
         folder.set_best(best)
         self._best = best
-        while len(self._files) > _KEPT:
+        while len(self._files) > _NETWORKS:
             self._files.pop(0).unlink()
 
     def _play(self) -> None:
@@ -174,15 +181,44 @@ class Actor:
             part_selfplay.work(self._part)
         except BaseException as error:
             self._failed = error
-            self._words = traceback.format_exc()
+            self._traceback = traceback.format_exc()
         finally:
             self._part.outbox.close()
 
 
-def _own(run: RunFile, contract: Contract) -> RunFile:
-    """Return the run with random numbers, and threads, of this actor's own."""
+def _adapted(run: RunFile, contract: Contract) -> RunFile:
+    """Return the run with the actor's seed and threads."""
     selfplay = run.selfplay
     if run.selfplay_config(0).search.threads == 0:
         search = {**selfplay.search, "threads": contract.threads}
         selfplay = selfplay.replace(search=search)
     return run.limited(seed=contract.seed).replace(selfplay=selfplay)
+
+
+class Scratch:
+    """A temporary folder that is removed on close or at exit.
+
+    The next actor on the node removes the folder of a killed process, whose lock is free.
+    """
+
+    def __init__(self, parent: Path | None = None) -> None:
+        parent = parent or Path(tempfile.gettempdir())
+        _sweep(parent)
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        self._lock = lock(self.path / _LOCK)
+        self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def close(self) -> None:
+        self._lock.release()
+        self._remove()
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the folders of killed processes."""
+    for path in parent.glob(f"{_PREFIX}*"):
+        try:
+            if time.time() - path.stat().st_mtime > _LOCK_DELAY and (path / _LOCK).exists():
+                lock(path / _LOCK).release()
+                shutil.rmtree(path, ignore_errors=True)
+        except (OSError, ConfigError):  # of another user, or in use
+            continue

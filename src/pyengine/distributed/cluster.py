@@ -1,46 +1,55 @@
-"""A cluster of Ray: the driver's connection to it, and the actors of a run there."""
+"""Ray: the connection to a cluster, and the actors of a run on it."""
 
 from __future__ import annotations
 
 import importlib
+import logging
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from pyengine.base.extras import need
 from pyengine.distributed.actor import Actor, Contract, Order, Reply
-from pyengine.distributed.loopback import ask_for_token, on_loopback
-from pyengine.distributed.policy import room
-from pyengine.distributed.workers import LostError
+from pyengine.distributed.workers import LostError, room
 from pyengine.errors import ConfigError, EngineError
 from pyengine.train.loop.run_configs import DistributedConfig
 from pyengine.train.loop.runfile import RunFile
 
-_STORE_BYTES = 256 << 20  # of the object store of a Ray of our own: a few networks and packets
+_STORE_BYTES = 256 << 20  # object store of a local Ray, for a few networks and packets
 
-_FETCH_SECONDS = 60.0  # for an answer that is there; meanwhile no other one is taken
+_FETCH_SECONDS = 60.0  # to fetch an answer; blocks the others
 
-_RESERVE_SECONDS = 30.0  # that learner and gate wait for their share of the driver's node
+_RESERVE_SECONDS = 30.0  # to reserve resources for learner and gate
 
-_TRIES = 3  # to start a Ray of our own
+_TRIES = 3  # to start a local Ray
+
+#: If false, Ray's servers listen only on 127.0.0.1, as by default on macOS and Windows. (Ray would
+#: replace ``_node_ip_address="127.0.0.1"`` by the machine's address.) Processes of the node read
+#: the variable; this process read it when Ray was imported, so the constant is set too.
+_VARIABLE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+_CONSTANT = "ENABLE_RAY_CLUSTER"
+_LOOPBACK = "127.0.0.1"
+
+_log = logging.getLogger("pyengine")
 
 
 def cpus_of_an_actor(run: RunFile) -> float:
-    """Return what the run says, else the threads of an actor's search; 1 where those are all."""
+    """Return the setting, or the search threads of an actor, or 1 if those are all cores."""
     if run.distributed.cpus is not None:
         return run.distributed.cpus
     return float(run.selfplay_config(0).search.threads or 1)
 
 
 def needs(run: RunFile) -> dict[str, float]:
-    """Return what an actor needs, by Ray's names of resources."""
+    """Return an actor's resources by Ray's names."""
     config = run.distributed
     return {"CPU": cpus_of_an_actor(run), "GPU": config.gpus, **config.resources}
 
 
 def parts_need(config: DistributedConfig) -> dict[str, dict[str, float]]:
-    """Return what learner and gate need on the driver's node."""
+    """Return the resources of learner and gate on the driver's node."""
     return {
         "learner": {"CPU": config.learner_cpus, "GPU": config.learner_gpus},
         "gate": {"CPU": config.gate_cpus, "GPU": config.gate_gpus},
@@ -49,24 +58,23 @@ def parts_need(config: DistributedConfig) -> dict[str, dict[str, float]]:
 
 @contextmanager
 def connected(address: str, run: RunFile, options: Mapping[str, Any]) -> Iterator[None]:
-    """Be a driver of a cluster. One that Ray is connected to already is used, and stays.
+    """Connect to a cluster for the duration of the block; an existing connection is reused.
 
     Args:
-        address: ``"local"`` starts a Ray on this machine, which listens on 127.0.0.1 alone and ends
-            with the block; ``"auto"`` is the one that runs on this machine; else the address of
-            one.
-        run: what a Ray of our own must have room for.
+        address: ``"local"`` starts a Ray that listens only on 127.0.0.1 and ends with the block;
+            ``"auto"`` connects to the Ray of this machine; otherwise an address.
+        run: determines the size of a local Ray.
         options: of ``ray.init``.
 
     Raises:
-        ConfigError: the address is a Ray client's.
-        EngineError: no cluster answers there.
+        ConfigError: the address is that of a Ray client.
+        EngineError: no cluster answers.
 
     """
     if address.startswith("ray://"):
         raise ConfigError(
-            f"expected to run on a node of the cluster, which holds the run's folder, got the "
-            f"client address {address}: start it there (for example with `ray job submit`)"
+            f"address: {address} is a Ray client; start the run on a node of the cluster instead "
+            "(for example with `ray job submit`)"
         )
     local = address == "local"
     if local:
@@ -75,39 +83,36 @@ def connected(address: str, run: RunFile, options: Mapping[str, Any]) -> Iterato
     if ray.is_initialized():
         yield
         return
-    own = _own_ray(run) if local else {}
+    sizes = _local_options(run) if local else {}
     quiet = {"log_to_driver": False, "logging_level": "error"}
     try:
         with on_loopback() if local else nullcontext():
-            _init(ray, address, {**quiet, **own, **options})
+            _init(ray, address, {**quiet, **sizes, **options})
         yield
     finally:
         ray.shutdown()
 
 
 def _init(ray: Any, address: str, options: Mapping[str, Any]) -> None:
-    """Connect. A Ray of our own that does not come up in Ray's 30 s is tried again: a busy machine.
-
-    Raises EngineError.
-    """
+    """Connect; a local Ray that does not start within Ray's 30 s is retried (busy machine)."""
     for left in reversed(range(_TRIES if address == "local" else 1)):
         try:
             ray.init(address=address, **options)
             return
-        except Exception as error:  # Ray raises plain ones, too
+        except Exception as error:  # Ray raises many types
             ray.shutdown()
             if left == 0:
                 advice = "" if address == "local" else "; start one with `ray start --head`"
                 raise EngineError(
-                    f"expected a Ray cluster at {address!r}, got none that answers: {error}{advice}"
+                    f"no Ray cluster answers at {address!r}: {error}{advice}"
                 ) from error
 
 
-def _own_ray(run: RunFile) -> dict[str, Any]:
-    """Return the options of a Ray for this machine alone.
+def _local_options(run: RunFile) -> dict[str, Any]:
+    """Return the options of a local Ray.
 
-    Its processors are counted so that all parts fit: like the processes of a run without Ray,
-    they share what there is.
+    It gets enough CPUs for all parts, which share the cores like the processes of a run without
+    Ray.
     """
     config = run.distributed
     cores = os.cpu_count() or 1
@@ -126,39 +131,41 @@ def this_node(config: DistributedConfig) -> str:
     node = str(ray.get_runtime_context().get_node_id())
     has = _nodes().get(node, {})
     for resource in ("CPU", "GPU"):
-        wanted = {name: wants[resource] for name, wants in parts_need(config).items()}
-        if sum(wanted.values()) > has.get(resource, 0.0):
-            told = " and ".join(f"{name}_{resource.lower()}s" for name in wanted)
+        needed = {name: part[resource] for name, part in parts_need(config).items()}
+        if sum(needed.values()) > has.get(resource, 0.0):
+            names = " and ".join(f"{name}_{resource.lower()}s" for name in needed)
             raise ConfigError(
-                f"distributed.{told}: expected at most {has.get(resource, 0.0):g} together, which "
-                f"the driver's node has, got {sum(wanted.values()):g}"
+                f"distributed.{names}: expected a sum of at most {has.get(resource, 0.0):g} (of "
+                f"the driver's node), got {sum(needed.values()):g}"
             )
     return node
 
 
 @contextmanager
 def reserved(config: DistributedConfig, node: str) -> Iterator[dict[str, dict[str, Any]]]:
-    """Hold what learner and gate need on the driver's node; yield the options of their actors.
+    """Reserve the resources of learner and gate; yield the options of their actors.
 
-    Otherwise an actor that waits for room would take the place of a learner that died.
+    Without a reservation a waiting actor could take the resources of a learner that died.
 
-    Raises ConfigError when others use so much of the node that too little is left.
+    Raises:
+        ConfigError: other users of the node leave too little.
+
     """
     ray = need("ray", "distributed")
     needs = parts_need(config)
-    held = [name for name, wants in needs.items() if any(wants.values())]
+    held = [name for name, part in needs.items() if any(part.values())]
     group = _group(ray, [needs[name] for name in held], node) if held else None
     strategies = importlib.import_module("ray.util.scheduling_strategies")
     options: dict[str, dict[str, Any]] = {}
-    for name, wants in needs.items():
+    for name, part in needs.items():
         place = (
             strategies.PlacementGroupSchedulingStrategy(group, held.index(name))
             if name in held
             else strategies.NodeAffinitySchedulingStrategy(node, soft=False)
         )
         options[name] = {
-            "num_cpus": wants["CPU"],
-            "num_gpus": wants["GPU"],
+            "num_cpus": part["CPU"],
+            "num_gpus": part["GPU"],
             "scheduling_strategy": place,
         }
     try:
@@ -169,24 +176,23 @@ def reserved(config: DistributedConfig, node: str) -> Iterator[dict[str, dict[st
 
 
 def _group(ray: Any, bundles: Sequence[Mapping[str, float]], node: str) -> Any:
-    """Return what holds resources on a node. Raises ConfigError."""
+    """Return a placement group on a node. Raises ConfigError if it does not fit."""
     groups = importlib.import_module("ray.util.placement_group")
-    given = [{name: amount for name, amount in each.items() if amount} for each in bundles]
-    group = groups.placement_group(given, "STRICT_PACK", _soft_target_node_id=node)
-    there = group.wait(_RESERVE_SECONDS) and set(
+    nonzero = [{name: n for name, n in bundle.items() if n} for bundle in bundles]
+    group = groups.placement_group(nonzero, "STRICT_PACK", _soft_target_node_id=node)
+    placed = group.wait(_RESERVE_SECONDS) and set(
         ray.util.placement_group_table(group)["bundles_to_node_id"].values()
     )
-    if there != {node}:
+    if placed != {node}:
         ray.util.remove_placement_group(group)
         raise ConfigError(
-            f"distributed: expected what learner and gate need, {given}, to be free on the "
-            "driver's node, found it in use by others of the cluster"
+            f"distributed: learner and gate need {nonzero} on the driver's node, but others use it"
         )
     return group
 
 
 def _nodes() -> dict[str, dict[str, float]]:
-    """Return the nodes that live and what each has in all."""
+    """Return the total resources of the live nodes."""
     return {
         str(node["NodeID"]): dict(node["Resources"])
         for node in need("ray", "distributed").nodes()
@@ -195,16 +201,9 @@ def _nodes() -> dict[str, dict[str, float]]:
 
 
 class RayWorkers:
-    """Actors of Ray: :class:`~pyengine.distributed.workers.Workers`.
-
-    Args:
-        run: says what an actor needs.
-        node: the driver's.
-
-    """
+    """Ray's :class:`~pyengine.distributed.workers.Workers`; ``node`` is the driver's."""
 
     def __init__(self, run: RunFile, node: str) -> None:
-        """Start nothing yet."""
         self._ray, self._run = need("ray", "distributed"), run
         self._need = needs(run)
         parts = parts_need(run.distributed).values()
@@ -220,52 +219,88 @@ class RayWorkers:
         )
 
     def room(self) -> int:
-        """Return how many actors fit on the nodes beside learner and gate."""
+        """Return the number of actors that fit beside learner and gate."""
         return room(_nodes(), self._need, self._reserved)
 
-    def refuse_none(self) -> None:
-        """Raise ConfigError where as many actors as there is room for would be none."""
+    def check_room(self) -> None:
+        """Raise ConfigError if ``actors`` is "auto" and no actor fits."""
         if self._run.distributed.actors is None and self.room() == 0:
             need = ", ".join(f"{name} {amount:g}" for name, amount in self._need.items() if amount)
             raise ConfigError(
-                f'distributed.actors: expected room for "auto", got no node with {need} beside '
-                "learner and gate: let one join, or lower what they need"
+                f'distributed.actors: "auto" needs a node with {need} beside learner and gate: '
+                "add a node or reduce their resources"
             )
 
     def start(self, contract: Contract) -> Any:
-        """Ask for an actor; Ray starts it where and when there is room."""
+        """Request an actor; Ray starts it when a node has room."""
         return self._class.remote(contract)
 
     def publish(self, data: bytes) -> Any:
-        """Put a file into the object store; each node fetches it once."""
+        """Put data into the object store; each node fetches it once."""
         return self._ray.put(data)
 
     def ask(self, actor: Any, order: Order, network: Any) -> Any:
-        """Call ``exchange``."""
+        """Call ``exchange`` without waiting."""
         return actor.exchange.remote(order, network)
 
-    def answered(self, questions: Sequence[Any], seconds: float) -> list[Any]:
-        """Return the calls that have ended, well or not; their packets are not fetched yet."""
-        ready, _ = self._ray.wait(
-            list(questions), num_returns=len(questions), timeout=0, fetch_local=False
-        )
+    def answered(self, calls: Sequence[Any], seconds: float) -> list[Any]:
+        """Return the finished calls; their results are not fetched yet."""
+        ready, _ = self._ray.wait(list(calls), num_returns=len(calls), timeout=0, fetch_local=False)
         if not ready:
-            ready, _ = self._ray.wait(list(questions), timeout=seconds, fetch_local=False)
+            ready, _ = self._ray.wait(list(calls), timeout=seconds, fetch_local=False)
         return list(ready)
 
-    def answer(self, question: Any) -> Reply:
-        """Fetch what an actor answered. Raises LostError."""
+    def answer(self, call: Any) -> Reply:
+        """Fetch an answer. Raises LostError."""
         errors = self._ray.exceptions
         try:
-            reply: Reply = self._ray.get(question, timeout=_FETCH_SECONDS)
+            reply: Reply = self._ray.get(call, timeout=_FETCH_SECONDS)
         except errors.ActorUnavailableError as error:
             raise LostError(str(error), gone=False) from error
         except (errors.RayActorError, errors.RayTaskError) as error:
             raise LostError(str(error), gone=True) from error
-        except errors.RayError as error:  # an object that was lost, or is late, on the way
+        except errors.RayError as error:  # an object lost or delayed in transit
             raise LostError(str(error), gone=False) from error
         return reply
 
     def end(self, actor: Any) -> None:
-        """Kill an actor's process, or take back the request for it."""
+        """Kill an actor or cancel its start."""
         self._ray.kill(actor)
+
+
+def ask_for_token() -> None:
+    """Require a token for connections to Ray, unless the user chose otherwise.
+
+    Without one, anyone who reaches Ray's ports can run code as this user. Ray 2.59 and later do
+    this for a local Ray. The mode is read when Ray is imported; afterwards nothing changes.
+    """
+    if "ray" not in sys.modules:
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+
+
+@contextmanager
+def on_loopback() -> Iterator[None]:
+    """Make a Ray that is started in the block listen only on 127.0.0.1."""
+    constants = importlib.import_module("ray._private.ray_constants")
+    variable, constant = os.environ.get(_VARIABLE), getattr(constants, _CONSTANT, None)
+    os.environ[_VARIABLE] = "0"
+    setattr(constants, _CONSTANT, False)
+    try:
+        yield
+        _warn_if_exposed()
+    finally:
+        setattr(constants, _CONSTANT, constant)
+        if variable is None:
+            del os.environ[_VARIABLE]
+        else:
+            os.environ[_VARIABLE] = variable
+
+
+def _warn_if_exposed() -> None:
+    address = importlib.import_module("ray").util.get_node_ip_address()
+    if address != _LOOPBACK:
+        _log.warning(
+            "Ray listens on %s instead of %s only: block its ports in the firewall",
+            address,
+            _LOOPBACK,
+        )

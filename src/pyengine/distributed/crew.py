@@ -1,4 +1,4 @@
-"""Self-play on a cluster: a crew of actors, whose games one place receives."""
+"""Self-play on a cluster: the driver's side of a crew of actors."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from pyengine import _core
 from pyengine.base.files import unread
 from pyengine.distributed.actor import Contract, Order, Reply
 from pyengine.distributed.inbox import Inbox
-from pyengine.distributed.member import Member
 from pyengine.distributed.packet import DamagedPacketError
-from pyengine.distributed.policy import Meter, Seat
-from pyengine.distributed.workers import LostError, Workers
+from pyengine.distributed.workers import LostError, Member, Meter, Seat, Workers
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line
@@ -25,20 +23,21 @@ from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
 
 _POLL = 0.2  # seconds
-_WAIT = 1.0  # seconds that an actor waits for a packet before it answers
-_LOOK_SECONDS = 2.0  # between two looks at the cluster's room
+_WAIT = 1.0  # seconds that an actor waits for a packet
+_LOOK_SECONDS = 2.0  # between checks of the cluster's room
 _DRAIN_SECONDS = 30.0  # for the last deliveries
-_ANSWER_SECONDS = 300.0  # for an answer, a network's way to the actor included; then it hangs
-_SILENCES = 5  # questions in a row without an answer, after which an actor is given up
-_WORDS = 1500  # characters of an actor's last words
+_ANSWER_SECONDS = 300.0  # for an answer, including the transfer of a network
+_SILENCES = 5  # consecutive failed calls until an actor is replaced
+_MAX_CHARS = 1500  # of an actor's error message
 
 
 def work(part: Part, workers: Workers) -> None:
-    """Do the work of self-play with actors until told to end; all of them have ended then.
+    """Run self-play with actors until the part finishes; then all actors have ended.
 
     Raises:
-        ConfigError, DataError: what would end every actor, or a folder that cannot be written.
-        TrainingError: at every place actors die before they deliver anything; has last words.
+        ConfigError, DataError: an error that every actor would have, or a folder that cannot be
+            written.
+        TrainingError: in every seat, actors die before they deliver a game.
 
     """
     best = first_best(part)
@@ -55,53 +54,51 @@ def work(part: Part, workers: Workers) -> None:
 
 
 class Crew:
-    """Keeps as many actors at work as the run asks for, and takes what they deliver."""
+    """Keeps the configured number of actors running and receives their games."""
 
     def __init__(self, part: Part, workers: Workers, inbox: Inbox, best: Best) -> None:
-        """Begin without actors."""
         self.members: list[Member] = []
         self._part, self._workers, self._inbox = part, workers, inbox
         self._config = part.run.distributed
-        self._before = inbox.games  # of earlier sittings
-        self._places = self._born = 0  # how many there were
+        self._before = inbox.games  # before this session
+        self._seats = self._started = 0  # numbers so far
         self._looked = -_LOOK_SECONDS
         self._best = best
-        self._file = self._published(best)  # what stands for the network's file
+        self._file = self._published(best)  # reference to the network's file
 
     def turn(self) -> None:
-        """Do what there is to do; takes a fraction of a second."""
+        """Do one round of work in a fraction of a second."""
         self._follow()
         self._look()
         self._fill()
-        self._ask()
+        self._call()
         self._receive()
         self._say()
 
     def drain(self) -> None:
-        """End the actors and take their last deliveries."""
+        """End the actors and receive their last deliveries."""
         deadline = time.monotonic() + _DRAIN_SECONDS
         for member in self.members:
-            if member.reply is None:  # it has not begun
+            if member.reply is None:  # has not started
                 self._leave(member)
-        while any(each.actor is not None for each in self.members):
+        while any(member.actor is not None for member in self.members):
             if time.monotonic() > deadline:
                 break
-            self._ask(finish=True)
+            self._call(finish=True)
             self._receive()
             self._say()
 
     def end(self) -> None:
-        """End all actors, whatever they are at."""
+        """Kill all actors."""
         for member in self.members:
             self._leave(member)
         self._say(now=True)
 
     def _leave(self, member: Member) -> None:
-        """End the actor of a place, whatever it is at."""
         if member.actor is not None:
             self._workers.end(member.actor)
             self._inbox.forget(member.sender)
-            member.leaves()
+            member.vacate()
 
     def _published(self, best: Best) -> Any:
         if not best.is_network:
@@ -111,51 +108,51 @@ class Crew:
             data = path.read_bytes()
         except OSError as error:
             raise DataError(unread(path, error)) from error
-        found = hashlib.sha256(data).hexdigest()
-        if found != best.sha256:  # no actor would take it
-            raise DataError(f"{path} is damaged: expected SHA-256 {best.sha256}, got {found}")
+        actual = hashlib.sha256(data).hexdigest()
+        if actual != best.sha256:  # no actor would accept it
+            raise DataError(f"{path} is damaged: expected SHA-256 {best.sha256}, got {actual}")
         return self._workers.publish(data)
 
     def _follow(self) -> None:
-        """Let the best network play, which may be another one now."""
+        """Switch to a new best network."""
         best = self._part.folder.best()
         if best is None or best == self._best:
             return
-        if best.name != self._best.name:  # else its Elo is known by now
+        if best.name != self._best.name:  # otherwise only its Elo has changed
             self._file = self._published(best)
             if best.sha256 is not None:
                 self._inbox.set_model(best.sha256)
         self._best = best
 
     def _look(self) -> None:
-        """Have a place for each actor that is wanted; a node that joined makes room for more."""
+        """Adjust the number of seats to the setting, or to the room on the nodes."""
         now = time.monotonic()
         if now - self._looked < _LOOK_SECONDS:
             return
         self._looked = now
-        wanted = self._config.actors
-        wanted = self._workers.room() if wanted is None else wanted
-        while len(self.members) < wanted:
-            self.members.append(Member(Seat(f"actor-{self._places}"), Meter(now)))
-            self._places += 1
-        for member in reversed(self.members.copy()):  # where a node is gone
-            if len(self.members) > wanted and member.reply is None:
+        actors = self._config.actors
+        target = self._workers.room() if actors is None else actors
+        while len(self.members) < target:
+            self.members.append(Member(Seat(f"actor-{self._seats}"), Meter(now)))
+            self._seats += 1
+        for member in reversed(self.members.copy()):  # a node may have left
+            if len(self.members) > target and member.reply is None:
                 self._leave(member)
                 self.members.remove(member)
 
     def _fill(self) -> None:
-        """Start actors where there is nobody."""
+        """Start actors in empty seats."""
         now = time.monotonic()
         for member in self.members:
-            if member.actor is None and now >= member.place.not_before:
-                self._born += 1
+            if member.actor is None and now >= member.seat.not_before:
+                self._started += 1
                 actor = self._workers.start(self._contract())
-                member.comes(actor, f"{member.place.name}.{self._born}", now)
+                member.assign(actor, f"{member.seat.name}.{self._started}", now)
                 self._note(member, "starts")
 
     def _contract(self) -> Contract:
-        """Return what an actor is told; no other has its random numbers, in any sitting."""
-        key = (self._part.run.run.seed, self._before, self._born)
+        """Return a contract with a seed that no other actor of any session has."""
+        key = (self._part.run.run.seed, self._before, self._started)
         return Contract(
             version=_core.__version__,
             text=self._part.run.text,
@@ -166,11 +163,11 @@ class Crew:
             played_on=self._inbox.played_on(),
         )
 
-    def _ask(self, *, finish: bool = False) -> None:
-        """Ask everybody who has answered."""
+    def _call(self, *, finish: bool = False) -> None:
+        """Call all idle actors."""
         hold = not finish and self._ahead()
         for member in self.members:
-            if member.actor is None or member.question is not None:
+            if member.actor is None or member.call is not None:
                 continue
             order = Order(
                 acknowledged=self._inbox.taken(member.sender),
@@ -180,83 +177,83 @@ class Crew:
                 wait=_WAIT,
             )
             file = None if member.knows(self._best.name) else self._file
-            question = self._workers.ask(member.actor, order, file)
-            member.is_asked(question, time.monotonic())
+            call = self._workers.ask(member.actor, order, file)
+            member.set_call(call, time.monotonic())
 
     def _ahead(self) -> bool:
-        """Whether the learner has enough to learn from for the time being.
+        """Return whether self-play is far enough ahead of the learner.
 
-        One that could not do a step has not, whatever ``ahead`` says: it waits for us.
+        Never if the learner waits for positions, whatever ``ahead`` says.
         """
         if self._config.ahead is None:
             return False
         run, folder = self._part.run, self._part.folder
         step, batch = int(folder.status("learner").get("step", 0)), run.train.learner.batch_size
-        counted = folder.counted(run)
-        if step >= run.window.allowed_steps(counted, batch):
+        positions = folder.counted(run)
+        if step >= run.window.allowed_steps(positions, batch):
             return False
-        return counted - step * batch / run.window.samples_per_position > self._config.ahead
+        return positions - step * batch / run.window.samples_per_position > self._config.ahead
 
     def _receive(self) -> None:
-        """Take the answers that there are."""
-        asked = {each.question: each for each in self.members if each.question is not None}
-        if not asked:
+        """Receive the available answers."""
+        pending = {m.call: m for m in self.members if m.call is not None}
+        if not pending:
             self._part.wait(_POLL)
-        for question in self._workers.answered(list(asked), _POLL) if asked else ():
-            member = asked[question]
-            member.question = None
+        for call in self._workers.answered(list(pending), _POLL) if pending else ():
+            member = pending[call]
+            member.call = None
             try:
-                reply = self._workers.answer(question)
+                reply = self._workers.answer(call)
                 self._take(member, reply)
             except (LostError, DamagedPacketError) as error:
-                self._silent(member, error)
-        self._give_up()
+                self._failed(member, error)
+        self._check_hanging()
         self._inbox.tick()
 
     def _take(self, member: Member, reply: Reply) -> None:
-        """Take what an actor delivers. What it has then is not asked for again."""
-        member.reply = replace(reply, packets=[])  # which are not kept twice
+        """Receive the packets of an actor; the next call acknowledges them."""
+        member.reply = replace(reply, packets=[])  # held by the inbox
         games, positions = self._inbox.take(member.sender, reply.packets)
-        member.silences = 0  # one whose packets are damaged has none
+        member.silences = 0  # not after a damaged packet
         if games:
             member.games += games
             member.meter.add(time.monotonic(), positions)
-            member.place.delivered()
+            member.seat.delivered()
         if reply.state == "ended" and not reply.packets:
             self._ended(member, reply)
 
-    def _silent(self, member: Member, error: Exception) -> None:
-        """Ask again what got no answer; take note of an actor that is gone."""
+    def _failed(self, member: Member, error: Exception) -> None:
+        """Count a failed call; replace an actor that has died or failed too often."""
         member.silences += 1
         if (isinstance(error, LostError) and error.gone) or member.silences >= _SILENCES:
             self._died(member, str(error))
 
-    def _give_up(self) -> None:
-        """End actors that hang: a process that is stopped, say, whose node lives."""
+    def _check_hanging(self) -> None:
+        """Replace actors that hang, such as stopped processes."""
         for member in self.members:
             if member.hangs(time.monotonic(), _ANSWER_SECONDS):
-                self._died(member, f"expected an answer within {_ANSWER_SECONDS:g} s, got none")
+                self._died(member, f"no answer within {_ANSWER_SECONDS:g} s")
 
     def _ended(self, member: Member, reply: Reply) -> None:
-        """Part with an actor that plays no more; an error that would come again ends the run."""
+        """Remove an actor that has ended; a permanent error ends the run."""
         if reply.failed is None:
             self._leave(member)
             return
         self._died(member, f"{reply.node}: {reply.failed}")
         if reply.permanent:
-            raise ConfigError(f"self-play cannot go on: {reply.failed.strip()[-_WORDS:]}")
+            raise ConfigError(f"self-play failed: {reply.failed.strip()[-_MAX_CHARS:]}")
 
     def _died(self, member: Member, words: str) -> None:
-        """Take note of a death; raises TrainingError when there is no hope."""
-        member.place.died(time.monotonic(), words.strip()[-_WORDS:])
-        self._note(member, "died", words=member.place.words)
+        """Record a death. Raises TrainingError if actors keep dying in every seat."""
+        member.seat.died(time.monotonic(), words.strip()[-_MAX_CHARS:])
+        self._note(member, "died", words=member.seat.words)
         self._leave(member)
-        self._looked = -_LOOK_SECONDS  # its node may be gone
+        self._looked = -_LOOK_SECONDS  # the node may have left
         restarts = self._part.run.run.restarts
-        if all(each.place.failing(restarts) for each in self.members):
+        if all(member.seat.failing(restarts) for member in self.members):
             raise TrainingError(
-                f"self-play: actors die at every place ({len(self.members)}), {restarts + 1} times "
-                f"each before they delivered a game; the last one: {member.place.words}"
+                f"self-play: actors of all {len(self.members)} seats died {restarts + 1} times in "
+                f"a row before they delivered a game; the last error: {member.seat.words}"
             )
 
     def _note(self, member: Member, event: str, **more: Any) -> None:
@@ -264,15 +261,15 @@ class Crew:
         append_line(self._part.folder.log / "actors.jsonl", line)
 
     def _say(self, *, now: bool = False) -> None:
-        """Say how far self-play is."""
+        """Report the progress."""
         moment = time.monotonic()
-        actors = [member.told(moment) for member in self.members]
+        actors = [member.progress(moment) for member in self.members]
         self._part.say(
             {
                 "games": self._inbox.games,
                 "positions": self._inbox.positions,
                 "generation": self._best.generation,
-                "positions_per_second": sum(each["positions_per_second"] for each in actors),
+                "positions_per_second": sum(actor["positions_per_second"] for actor in actors),
                 "actors": actors,
             },
             now=now,

@@ -1,4 +1,4 @@
-"""The receiving side: packets become shards of the run's folder, each game once."""
+"""The receiving side: writes each delivered game once to the shards of the run."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from pyengine.train.loop.state import Best
 
 
 class Inbox:
-    """Writes what actors deliver; the only writer of the run's data while it is open.
+    """Writes delivered games; the only writer of the run's data while it is open.
 
-    A packet is checked as a whole before a game of it is taken. Its games get the next numbers of
-    the folder, and are in the open shard then, which is closed as in self-play on one machine.
+    A packet is checked before any of its games is used. The games get the next numbers of the
+    folder and go to the open shard.
 
     Args:
-        part: self-play; its run and folder.
-        best: who plays.
+        part: the self-play part of the run.
+        best: the network that plays.
 
     Raises:
-        ConfigError, DataError: as of :class:`~pyengine.data.ShardWriter`.
+        ConfigError, DataError: see :class:`~pyengine.data.ShardWriter`.
 
     """
 
     def __init__(self, part: Part, best: Best) -> None:
-        """Open the folders of all games."""
-        self._taken: dict[str, int] = {}  # by sender the number of the last packet
+        self._taken: dict[str, int] = {}  # number of the last packet by sender
         self._writers: list[ShardWriter] = []
         with ExitStack() as stack:
             for number, name in enumerate(part.run.game.name):
@@ -42,23 +41,22 @@ class Inbox:
                 self._writers.append(stack.enter_context(writer))
             self._stack = stack.pop_all()
         self._next = [writer.next_number for writer in self._writers]
-        #: In the folder, those of open shards included.
+        #: In the folder, including open shards.
         self.games = sum(writer.games for writer in self._writers)
         self.positions = sum(writer.positions for writer in self._writers)
 
     def taken(self, sender: str) -> int:
-        """Return the number of the last packet that was taken from a sender; 0 before the first."""
+        """Return the number of the last packet from a sender; 0 before the first."""
         return self._taken.get(sender, 0)
 
     def take(self, sender: str, packets: Sequence[Packet]) -> tuple[int, int]:
-        """Take packets in and return how many games and positions are new.
+        """Write packets and return the numbers of new games and positions.
 
-        One that was taken before counts for nothing; one that does not follow the last is left for
-        the next time.
+        A repeated packet and one that does not follow the last are ignored.
 
         Raises:
-            DamagedPacketError: nothing of that packet is taken.
-            DataError: a shard cannot be written: see :meth:`~pyengine.data.ShardWriter.add`.
+            DamagedPacketError: a packet is corrupt; none of its games is used.
+            DataError: a shard cannot be written.
 
         """
         before = self.games, self.positions
@@ -70,14 +68,14 @@ class Inbox:
         return self.games - before[0], self.positions - before[1]
 
     def _write(self, game: int, games: Sequence[Game]) -> None:
-        """Number the games and write them; whatever fails, the writer has all of them."""
+        """Number the games and write them. On an error the writer still has all of them."""
         failed: DataError | None = None
         for rows, line in games:
             number = self._next[game]
-            mine = rows.copy()
-            mine["game"] = number
+            numbered = rows.copy()
+            numbered["game"] = number
             try:
-                self._writers[game].add_records(mine, replace(line, number=number))
+                self._writers[game].add_records(numbered, replace(line, number=number))
             except DataError as error:
                 failed = error
             self._next[game] += 1
@@ -87,15 +85,15 @@ class Inbox:
             raise failed
 
     def played_on(self) -> tuple[tuple[float, ...], ...]:
-        """Return for each game of the run what :meth:`ShardWriter.played_on` says."""
+        """Return :meth:`ShardWriter.played_on` for each game of the run."""
         return tuple(tuple(writer.played_on()) for writer in self._writers)
 
     def forget(self, sender: str) -> None:
-        """Forget a sender that will send no more."""
+        """Drop the state of a sender that has ended."""
         self._taken.pop(sender, None)
 
     def set_model(self, sha256: str) -> None:
-        """Say which network plays from now on."""
+        """Set the network that plays from now on."""
         for writer in self._writers:
             writer.set_model(sha256)
 
@@ -105,7 +103,6 @@ class Inbox:
             writer.tick()
 
     def __enter__(self) -> Inbox:
-        """Return itself."""
         return self
 
     def __exit__(
@@ -114,5 +111,4 @@ class Inbox:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the shards and the folders."""
         self._stack.__exit__(kind, error, trace)

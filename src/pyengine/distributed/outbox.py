@@ -1,4 +1,4 @@
-"""The sending side: what an actor has played and nobody has taken yet, in memory."""
+"""The sending side: games of an actor that the driver has not acknowledged, in memory."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pyengine.data import FinishedGame, Layout
 from pyengine.data.writer import MOST_POSITIONS
 from pyengine.distributed.packet import Game, Packet, pack
 
-_REPLY_BYTES = 16 << 20  # of the packets that go out at once, but for one that is larger
+_REPLY_BYTES = 16 << 20  # of the packets of a reply, unless a single one is larger
 
 
 class Outbox:
-    """Packets in the order of their numbers. They stay until the receiver says that it has them.
+    """Numbered packets that stay until the receiver acknowledges them.
 
     Args:
-        seconds: that an ended game waits for others of its packet.
-        most_bytes: with more the outbox is full.
-        positions: a packet that has so many does not wait.
+        seconds: longest time that a finished game waits for its packet to fill.
+        most_bytes: size above which the outbox is full.
+        positions: size at which a packet is full.
 
     """
 
@@ -34,41 +34,41 @@ class Outbox:
         self._closed = False
 
     def sink(self, game: int, layout: Layout, played_on: Sequence[float] = ()) -> OutboxSink:
-        """Return where the finished games of a game of the run go.
+        """Return a sink for finished games of the run's game with this number.
 
-        ``played_on``: what the receiver knows of earlier ones.
+        ``played_on``: values of earlier games that the receiver knows.
         """
         return OutboxSink(self, game, layout, played_on)
 
     @property
     def full(self) -> bool:
-        """Whether nothing more should be played until some of it is taken."""
+        """Whether self-play should pause until packets are acknowledged."""
         with self._changed:
             return self._bytes() > self._most_bytes
 
     @property
     def bytes(self) -> int:
-        """Of all packets."""
+        """Size of all packets."""
         with self._changed:
             return self._bytes()
 
     def put(self, game: int, games: list[Game]) -> None:
-        """Add a packet."""
+        """Add a packet of games."""
         with self._changed:
             self._packets.append(pack(self._last + 1, game, games))
             self._last += 1
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Say that nothing more will come, so that nobody waits for it."""
+        """Announce that no more packets follow."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     def take(self, acknowledged: int, wait: float) -> list[Packet]:
-        """Forget the packets up to a number; return the next ones, waiting for some."""
+        """Drop acknowledged packets and return the next ones, waiting up to ``wait`` seconds."""
         with self._changed:
-            self._packets = [each for each in self._packets if each.number > acknowledged]
+            self._packets = [p for p in self._packets if p.number > acknowledged]
             self._changed.wait_for(lambda: self._packets or self._closed, wait)
             taken: list[Packet] = []
             size = 0
@@ -84,9 +84,9 @@ class Outbox:
 
 
 class OutboxSink:
-    """Takes the finished games of one game; a :class:`~pyengine.data.GameSink`.
+    """Collects finished games into packets; a :class:`~pyengine.data.GameSink`.
 
-    Numbers of games are the receiver's: here they begin at 0.
+    Game numbers start at 0 here; the receiver renumbers the games.
     """
 
     def __init__(
@@ -102,11 +102,11 @@ class OutboxSink:
         self._begun = 0.0
 
     def played_on(self) -> list[float]:
-        """Return what the receiver knew of earlier games when the actor began."""
+        """Return the values of earlier games that the receiver knew at the start."""
         return self._played_on
 
     def add(self, game: FinishedGame) -> None:
-        """Take a game in. Raises ConfigError when a column does not fit."""
+        """Add a game. Raises ConfigError if a column does not match."""
         rows, line = game.records(self._layout), game.line()
         if not self._open:
             self._begun = time.monotonic()
@@ -124,16 +124,15 @@ class OutboxSink:
             self.flush()
 
     def flush(self) -> None:
-        """Close the open packet, if it has a game."""
+        """Close the open packet if it has a game."""
         if self._open:
             self._outbox.put(self._game, self._open)
             self._open, self._waiting = [], 0
 
     def set_model(self, sha256: str) -> None:
-        """Nothing: the receiver knows who plays."""
+        """Do nothing: the receiver knows the network."""
 
     def __enter__(self) -> OutboxSink:
-        """Return itself."""
         return self
 
     def __exit__(
@@ -142,5 +141,4 @@ class OutboxSink:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> Any:
-        """Close the open packet."""
         self.flush()

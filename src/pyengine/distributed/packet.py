@@ -1,4 +1,4 @@
-"""A packet: finished games on their way from an actor to the run's folder."""
+"""Packets: finished games on the way from an actor to the driver."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from pyengine.data.layout import Layout, Rows
 from pyengine.data.record import GameLine
 from pyengine.errors import DataError
 
-#: A finished game: its records, and its line in the list of games.
+#: The records of a finished game, and its line in the list of games.
 Game: TypeAlias = tuple[Rows, GameLine]
 
 
 class DamagedPacketError(DataError):
-    """A packet that is not what its sender packed."""
+    """A packet whose content is corrupt."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Packet:
-    """Finished games of one kind, in the form of a shard: records, and the list of games.
+    """Finished games of one kind: the records and the list of games, as in a shard.
 
     Attributes:
         number: from 1, consecutive for each sender.
         game: number of the game in the run file.
-        records: uint8[bytes]: the records, one after the other.
-        lines: the list of games, a line each.
+        records: uint8[bytes], the concatenated records.
+        lines: the list of games, one line per game.
         sha256: of records and lines.
     """
 
@@ -42,12 +42,11 @@ class Packet:
 
     @property
     def bytes(self) -> int:
-        """Its size."""
+        """Size in bytes."""
         return len(self.records) + len(self.lines)
 
 
 def pack(number: int, game: int, games: Sequence[Game]) -> Packet:
-    """Return a packet of games."""
     rows = np.concatenate([rows for rows, _ in games])
     records = np.frombuffer(rows.tobytes(), np.uint8)
     lines = "".join(line.to_json() for _, line in games).encode()
@@ -56,13 +55,10 @@ def pack(number: int, game: int, games: Sequence[Game]) -> Packet:
 
 
 def unpack(packet: Packet, layout: Layout) -> list[Game]:
-    """Return the games of a packet, all of them.
-
-    Raises DamagedPacketError, which says what is wrong, when it is not what its sender packed.
-    """
-    found = _sha256(packet.records, packet.lines)
-    if found != packet.sha256:
-        raise _damaged(packet, f"expected SHA-256 {packet.sha256}, got {found}")
+    """Return the games of a packet. Raises DamagedPacketError if it is corrupt."""
+    actual = _sha256(packet.records, packet.lines)
+    if actual != packet.sha256:
+        raise _damaged(packet, f"expected SHA-256 {packet.sha256}, got {actual}")
     try:
         lines = [GameLine.from_json(line) for line in packet.lines.decode().splitlines()]
     except ValueError as error:

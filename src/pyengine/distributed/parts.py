@@ -1,4 +1,4 @@
-"""The parts of a run on a cluster, as their supervisor sees them."""
+"""The parts of a run on a cluster, as the supervisor's children."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
 
-class Told:
-    """What a part is told, perhaps before it is ready; :attr:`ready` is what ``outcome`` calls."""
+class Orders:
+    """Orders to a part, stored until it is ready; ``outcome`` calls :meth:`ready`."""
 
     def __init__(self) -> None:
-        """Begin with nothing said."""
         self._part: Part | None = None
-        self._said: list[str | None] = []
+        self._orders: list[str | None] = []
         self._lock = threading.Lock()
 
     def ready(self, part: Part) -> None:
-        """Take the part, and tell it what was said."""
+        """Set the part and pass on earlier orders."""
         with self._lock:
             self._part = part
-            for line in self._said:
+            for line in self._orders:
                 self._obey(part, line)
 
     def tell(self, line: str | None) -> None:
-        """Say ``"finish"``, or None: stop at once."""
+        """Order the part to ``"finish"``, or with None to stop immediately."""
         with self._lock:
-            self._said.append(line)
+            self._orders.append(line)
             if self._part is not None:
                 self._obey(self._part, line)
 
@@ -49,29 +48,27 @@ class Told:
 
 
 class PartBody:
-    """The body of the actor in which learner or gate works; nothing of it knows Ray."""
+    """The class of the actor of learner or gate; it does not depend on Ray."""
 
     def __init__(self, name: str, folder: str) -> None:
-        """Name the part and the run's folder."""
-        self._name, self._folder, self._told = name, RunFolder(folder), Told()
+        self._name, self._folder, self._orders = name, RunFolder(folder), Orders()
 
     def work(self) -> tuple[int, str]:
-        """Work to the end; return the status and what went wrong."""
-        return outcome(self._name, self._folder, self._told.ready)
+        """Run the part; return the exit status and the error message."""
+        return outcome(self._name, self._folder, self._orders.ready)
 
     def tell(self, line: str | None) -> None:
-        """Pass on what the supervisor says."""
-        self._told.tell(line)
+        """Pass on an order."""
+        self._orders.tell(line)
 
 
 class ActorChild(Child):
-    """Learner or gate, in an actor on the driver's node."""
+    """Learner or gate in an actor on the driver's node."""
 
     def __init__(self, name: str, folder: RunFolder, options: Mapping[str, Any]) -> None:
-        """Start it, with options of Ray: what it needs, where."""
         self._ray = need("ray", "distributed")
         self._folder = folder
-        # It can be told something while it works.
+        # tell() runs beside work().
         self._class = self._ray.remote(PartBody).options(max_concurrency=2, **options)
         super().__init__(name)
 
@@ -86,13 +83,13 @@ class ActorChild(Child):
                 return None
             try:
                 self._outcome = self._ray.get(self._work)
-            except self._ray.exceptions.RayError as error:  # its process is gone
+            except self._ray.exceptions.RayError as error:  # the process died
                 self._outcome = (1, str(error))
-            self._ray.kill(self._actor)  # nothing of it stays: locks, memory, GPU
+            self._ray.kill(self._actor)  # frees locks, memory and GPU
         return self._outcome[0]
 
     def last_words(self) -> str:
-        """Return what it said of its end."""
+        """Return the error message."""
         return "" if self._outcome is None else self._outcome[1]
 
     def _tell(self, line: str | None) -> None:
@@ -100,25 +97,24 @@ class ActorChild(Child):
             self._actor.tell.remote(line)
 
     def end(self) -> None:
-        """Kill its process."""
+        """Kill the process."""
         self._ray.kill(self._actor)
 
 
 class ThreadChild(Child):
-    """Self-play: a thread here receives what the actors deliver."""
+    """Self-play: a thread that receives the games of the actors."""
 
     def __init__(self, name: str, folder: RunFolder, work: Callable[[Part], None]) -> None:
-        """Start it."""
         self._folder = folder
         self._work = work
         super().__init__(name)
 
     def _start(self) -> None:
-        self._told = told = Told()
+        self._orders = orders = Orders()
         self._outcome: tuple[int, str] | None = None
 
         def run() -> None:
-            self._outcome = outcome(self.name, self._folder, told.ready, self._work)
+            self._outcome = outcome(self.name, self._folder, orders.ready, self._work)
 
         self._thread = threading.Thread(target=run, daemon=True)
         self._thread.start()
@@ -127,29 +123,29 @@ class ThreadChild(Child):
         return None if self._thread.is_alive() else (self._outcome or (1, ""))[0]
 
     def last_words(self) -> str:
-        """Return what it said of its end."""
+        """Return the error message."""
         return "" if self._outcome is None else self._outcome[1]
 
     def _tell(self, line: str | None) -> None:
-        self._told.tell(line)
+        self._orders.tell(line)
 
     def end(self) -> None:
-        """Tell it to stop; its actors end with the connection at the latest."""
-        self._told.tell(None)
+        """Stop the thread; its actors end with the connection at the latest."""
+        self._orders.tell(None)
 
 
 def starter(
     node: str, options: Mapping[str, Mapping[str, Any]]
 ) -> Callable[[str, RunFolder, RunFile], Child]:
-    """Return what starts the parts of a run, whose folder lies on a node: the driver's.
+    """Return a function that starts the parts of a run; ``node`` is the driver's.
 
-    ``options``: of learner and gate, as :func:`~pyengine.distributed.cluster.reserved` has them.
+    ``options``: of learner and gate, from :func:`~pyengine.distributed.cluster.reserved`.
     """
 
     def start(name: str, folder: RunFolder, run: RunFile) -> Child:
         if name == "selfplay":
             workers = RayWorkers(run, node)
-            workers.refuse_none()
+            workers.check_room()
             return ThreadChild(name, folder, partial(_play, workers=workers, run=run))
         return ActorChild(name, folder, options[name])
 
@@ -157,5 +153,5 @@ def starter(
 
 
 def _play(part: Part, workers: RayWorkers, run: RunFile) -> None:
-    part.run = run  # what was said beside the file counts
+    part.run = run  # includes arguments that override the file
     crew.work(part, workers)

@@ -1,46 +1,170 @@
-"""What the crew needs of a cluster. Ray is one; the tests have another in this process."""
+"""The actors of a crew: the interface to a cluster, and the driver's view of each actor."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from pyengine.distributed.actor import Contract, Order, Reply
 from pyengine.errors import EngineError
 
-Actor: TypeAlias = Any  #: of a cluster's own kind
-Question: TypeAlias = Any  #: asked and perhaps not answered yet; hashable
+_BACKOFF = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)  # seconds before a restart
+_ROUNDING = 1e-6  # of sums of GPU fractions
+_METER_SECONDS = 30.0  # window of a rate
+
+Actor: TypeAlias = Any  #: the cluster's handle of an actor
+Call: TypeAlias = Any  #: a pending call; hashable
 
 
 class LostError(EngineError):
-    """An actor is gone, or does not answer; ``gone`` says which."""
+    """An actor has died (``gone``) or does not answer."""
 
-    def __init__(self, words: str, *, gone: bool) -> None:
-        """Keep what is known of it."""
-        super().__init__(words)
+    def __init__(self, message: str, *, gone: bool) -> None:
+        super().__init__(message)
         self.gone = gone
 
 
 class Workers(Protocol):
-    """Starts actors somewhere, asks them, and ends them."""
+    """A cluster: starts, calls and ends actors."""
 
     def room(self) -> int:
-        """Return how many actors there is room for now, those that play included."""
+        """Return the number of actors that fit, including those that run."""
 
     def start(self, contract: Contract) -> Actor:
-        """Start a :class:`~pyengine.distributed.actor.Actor`; returns at once."""
+        """Start an actor without waiting for it."""
 
     def publish(self, data: bytes) -> Any:
-        """Return what stands for a file in a question; it stays as long as that is held."""
+        """Return a reference to data for a call; the data lives as long as the reference."""
 
-    def ask(self, actor: Actor, order: Order, network: Any) -> Question:
-        """Call ``exchange``; returns at once. ``network``: what was published, or None."""
+    def ask(self, actor: Actor, order: Order, network: Any) -> Call:
+        """Call ``exchange`` without waiting. ``network``: a reference from ``publish``, or None."""
 
-    def answered(self, questions: Sequence[Question], seconds: float) -> list[Question]:
-        """Return those that have an answer, waiting for one."""
+    def answered(self, calls: Sequence[Call], seconds: float) -> list[Call]:
+        """Wait for an answer and return the calls that have one."""
 
-    def answer(self, question: Question) -> Reply:
-        """Return an answer. Raises LostError."""
+    def answer(self, call: Call) -> Reply:
+        """Return the answer of a call. Raises LostError."""
 
     def end(self, actor: Actor) -> None:
-        """End an actor, whatever it is at."""
+        """Kill an actor."""
+
+
+@dataclass
+class Seat:
+    """The failures of an actor and its successors."""
+
+    name: str
+    deaths: int = 0
+    failures: int = 0  #: deaths since the last delivery
+    not_before: float = 0.0  #: earliest restart, by the caller's clock
+    words: str = ""  #: error message of the last death
+
+    def died(self, now: float, words: str) -> None:
+        """Record a death. The delay of the restart grows with the number of failures."""
+        self.not_before = now + _BACKOFF[min(self.failures, len(_BACKOFF) - 1)]
+        self.deaths += 1
+        self.failures += 1
+        self.words = words
+
+    def delivered(self) -> None:
+        """Record a delivery, which resets the failures."""
+        self.failures = 0
+
+    def failing(self, restarts: int) -> bool:
+        """Whether actors keep dying here before they deliver anything."""
+        return self.failures > restarts
+
+
+@dataclass
+class Meter:
+    """A mean rate over the last half minute."""
+
+    begun: float
+    _seen: deque[tuple[float, int]] = field(default_factory=deque)
+
+    def add(self, now: float, count: int) -> None:
+        self._seen.append((now, count))
+
+    def rate(self, now: float) -> float:
+        """Return the rate per second."""
+        while self._seen and now - self._seen[0][0] > _METER_SECONDS:
+            self._seen.popleft()
+        seconds = min(_METER_SECONDS, now - self.begun)
+        return sum(count for _, count in self._seen) / max(seconds, 1e-9)
+
+
+def room(
+    nodes: Mapping[str, Mapping[str, float]],
+    need: Mapping[str, float],
+    reserved: Mapping[str, Mapping[str, float]],
+) -> int:
+    """Return the number of actors that fit on the nodes.
+
+    Args:
+        nodes: resources by node.
+        need: resources of an actor.
+        reserved: resources by node that other parts of the run need.
+
+    """
+    count = 0
+    for node, has in nodes.items():
+        taken = reserved.get(node, {})
+        free = [
+            (has.get(name, 0.0) - taken.get(name, 0.0)) / amount
+            for name, amount in need.items()
+            if amount > 0
+        ]
+        count += max(0, int(min(free) + _ROUNDING)) if free else 0
+    return count
+
+
+@dataclass(eq=False)
+class Member:
+    """A seat in the crew and its current actor."""
+
+    seat: Seat
+    meter: Meter
+    games: int = 0  #: delivered by all actors of the seat
+    actor: Actor = None  #: None: no actor
+    sender: str = ""  #: unique name of this actor
+    call: Call = None  #: pending call
+    called: float = 0.0  #: time of the pending call
+    reply: Reply | None = None  #: the last reply
+    silences: int = 0  #: consecutive calls without a usable answer
+
+    def assign(self, actor: Actor, sender: str, now: float) -> None:
+        self.actor, self.sender, self.meter = actor, sender, Meter(now)
+
+    def vacate(self) -> None:
+        self.actor, self.call, self.reply, self.silences = None, None, None, 0
+
+    def set_call(self, call: Call, now: float) -> None:
+        self.call, self.called = call, now
+
+    def hangs(self, now: float, seconds: float) -> bool:
+        """Whether a call is overdue; an actor that has not started may still wait for room."""
+        return self.call is not None and self.reply is not None and now - self.called > seconds
+
+    def knows(self, network: str) -> bool:
+        return self.reply is not None and self.reply.network == network
+
+    def state(self, now: float) -> str:
+        """Return the state for display."""
+        if self.actor is None:
+            wait = self.seat.not_before - now
+            return f"again in {wait:.0f} s" if wait > 0 else "ended"
+        return "starts" if self.reply is None else self.reply.state
+
+    def progress(self, now: float) -> dict[str, Any]:
+        """Return the fields of an :class:`~pyengine.train.loop.run.ActorProgress`."""
+        return {
+            "name": self.seat.name,
+            "node": "" if self.reply is None else self.reply.node,
+            "pid": None if self.reply is None else self.reply.pid,
+            "state": self.state(now),
+            "games": self.games,
+            "positions_per_second": self.meter.rate(now) if self.actor is not None else 0.0,
+            "deaths": self.seat.deaths,
+        }

@@ -1,10 +1,10 @@
-"""Matches between engines: pairs of games, honest intervals, Elo and SPRT."""
+"""Matches between engines: game pairs, score intervals, Elo and SPRT."""
 
 from pyengine.base.callable_room import make_callable
 from pyengine.match.openings import Openings
 from pyengine.match.play import MatchInterrupted, match
+from pyengine.match.players import RandomPlayer, ValuePlayer
 from pyengine.match.result import GameRecord, MatchResult
-from pyengine.match.simple import RandomPlayer, ValuePlayer
 from pyengine.match.statistics import Sprt, SprtState
 from pyengine.match.tuning import TuneResult, tune
 

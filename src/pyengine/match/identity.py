@@ -1,7 +1,8 @@
-"""What a record says of players and games, so that a match goes on between the same ones.
+"""The identity of players and games in a match record.
 
-A network is the content of its files, wherever they lie; Python is its code and its values, or what
-its attribute ``identity`` says. Where something runs (provider, machine) is not part of it.
+A network is identified by the content of its files, an engine by its evaluator and configuration,
+and other Python objects by the attribute ``identity`` or their qualified name. Provider and machine
+do not matter.
 """
 
 from __future__ import annotations
@@ -26,105 +27,85 @@ from pyengine.eval.evaluators import (
 )
 from pyengine.eval.onnx_files import model_digest
 from pyengine.games.game import Game
-from pyengine.match.code import NoDigestError, digest_of
-from pyengine.match.simple import RandomPlayer, ValuePlayer
+from pyengine.match.players import RandomPlayer, ValuePlayer
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 
 _DIGITS = 16  # of a network's digest
 
 
-def identity_of(given: Any, what: str) -> Any:
-    """Return what tells a player or an evaluator from others, plain values.
+def identity_of(value: Any) -> Any:
+    """Return the identity of a player or an evaluator as plain values.
 
-    Args:
-        given: a player as :func:`pyengine.match` takes it, or an evaluator.
-        what: it is, for messages.
+    Raises:
+        ConfigError: a network's file has changed since it was opened.
 
-    Raises ConfigError for what cannot be told apart and has no attribute ``identity``, and where a
-    network's file was written after it was opened.
     """
-    try:
-        return _told(given)
-    except NoDigestError as error:
-        raise ConfigError(
-            f"{what}: a record cannot tell whether {error} is the same when the match goes on; "
-            "give the player, evaluator, function or game an attribute identity, a text that "
-            "changes whenever its moves do, or leave the record out"
-        ) from error
+    name = None if isinstance(value, type) else getattr(value, "identity", None)
+    if isinstance(name, str) and name:
+        return {"identity": name}
+    kind = type(value)
+    match value:
+        case Engine():
+            return _engine(value) | _subclass(kind)
+        case Evaluator() if kind.__module__.startswith("pyengine."):
+            return _evaluator(value)
+        case ValuePlayer():
+            players = {"values": identity_of(value.evaluator), "ends": value.ends}
+            return players | _subclass(kind)
+        case RandomPlayer() if kind is RandomPlayer and not isinstance(
+            value.seed, np.random.Generator
+        ):
+            return repr(value)
+    return {"python": _qualified_name(value)}
 
 
 def rules_of(game: Game) -> Any:
-    """Return what tells a user's game from others of its name; None for all other games.
-
-    Raises ConfigError as :func:`identity_of`.
-    """
+    """Return the identity of a user's game; None for other games."""
     if not str(game).startswith("python:"):
         return None
-    own = _core.unwrap_game(game)
-    start = _core.unwrap_state(game.new_initial_state())
-    return identity_of((own, type(start)) if _name(own) is None else own, "game")
+    identity = identity_of(_core.unwrap_game(game))
+    if "identity" in identity:
+        return identity
+    state = _core.unwrap_state(game.new_initial_state())
+    return identity | {"state": _qualified_name(state)}
 
 
-def _told(given: Any) -> Any:
-    found = _known(given)
-    if found is not None:
-        return found
-    name = getattr(given, "__qualname__", type(given).__qualname__)
-    return {"python": name, "code": digest_of(given, _known)}
+def _qualified_name(value: Any) -> str:
+    named = value if hasattr(value, "__qualname__") else type(value)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
-def _known(given: Any) -> Any:
-    """What is said of an object that is more than its code and values; None for others."""
-    name = _name(given)
-    if name is not None:
-        return {"identity": name}
-    if isinstance(given, Engine):
-        return _engine(given)
-    if isinstance(given, Evaluator):
-        return _evaluator(given)
-    if type(given) is ValuePlayer:
-        return {"values": _told(given.evaluator), "ends": given.ends}
-    if type(given) is RandomPlayer and not isinstance(given.seed, np.random.Generator):
-        return repr(given)
-    return None
-
-
-def _name(given: Any) -> str | None:
-    """What the user says that it is."""
-    name = None if isinstance(given, type) else getattr(given, "identity", None)
-    return name if isinstance(name, str) and name else None
+def _subclass(kind: type) -> dict[str, str]:
+    is_ours = kind.__module__.startswith("pyengine.")
+    return {} if is_ours else {"python": _qualified_name(kind)}
 
 
 def _engine(engine: Engine) -> dict[str, Any]:
-    if not type(engine).__module__.startswith("pyengine."):
-        raise NoDigestError(f"an Engine with code of its own ({type(engine).__qualname__})")
     default = SearchConfig().to_dict()
-    given = engine.config.to_dict()
-    settings = {name: value for name, value in given.items() if value != default[name]}
+    config = engine.config.to_dict()
     return {
-        "evaluator": _told(engine.evaluator),
-        "settings": settings,  # for readers; the fingerprint covers all
+        "evaluator": identity_of(engine.evaluator),
+        # For readers; the fingerprint covers all settings.
+        "settings": {name: value for name, value in config.items() if value != default[name]},
         "config": engine.config.fingerprint(),
     }
 
 
 def _evaluator(evaluator: Evaluator) -> Any:
-    if not type(evaluator).__module__.startswith("pyengine."):
-        raise NoDigestError(f"an evaluator with code of its own ({type(evaluator).__qualname__})")
     spec = None if evaluator.spec is None else evaluator.spec.to_json()
     match evaluator:
         case OnnxEvaluator():
             return {"network": _content(evaluator), "spec": spec}
         case MixedEvaluator(network=network, rollout=rollout, mix=mix):
-            return {"network": _told(network), "rollout": _told(rollout), "mix": mix}
+            return {"network": identity_of(network), "rollout": identity_of(rollout), "mix": mix}
         case CallbackEvaluator(fn=fn):
-            return {"planes": _told(fn), "spec": spec}
+            return {"planes": identity_of(fn), "spec": spec}
         case StateEvaluator(fn=fn):
-            return {"states": _told(fn)}
+            return {"states": identity_of(fn)}
         case UniformEvaluator() | RolloutEvaluator() | PolicyEvaluator():
             return repr(evaluator)
-    raise NoDigestError(f"a {type(evaluator).__qualname__}")
+    return {"python": _qualified_name(evaluator)}
 
 
 def _content(network: OnnxEvaluator) -> str:
@@ -134,7 +115,5 @@ def _content(network: OnnxEvaluator) -> str:
         if network.is_unchanged():
             return digest
     except (OSError, ModelError) as error:
-        raise ConfigError(
-            f"{path}: a record needs to read the network again: {why(error)}"
-        ) from error
-    raise ConfigError(f"{path}: expected the network as it was opened, found it written since")
+        raise ConfigError(f"{path}: the record needs the file again: {why(error)}") from error
+    raise ConfigError(f"{path} has changed since it was opened")

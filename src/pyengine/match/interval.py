@@ -1,4 +1,4 @@
-"""The interval of a score: what a few games leave open, and many prove."""
+"""Confidence intervals of a score: :func:`score_interval`."""
 
 from __future__ import annotations
 
@@ -10,36 +10,35 @@ from statistics import NormalDist
 import numpy as np
 
 _NORMAL = NormalDist()
-_LEAST = 1e-15  # probability that is told from 0
-_FAR = 8.0  # standard deviations: of probabilities next to 0 and 1
-_NEAR = 1e-9  # distance of an end from where it would be exact
-_STEPS = 100  # that a root takes at most
-_SADDLE_STEPS = 30  # of a bisection; where the integral is taken decides nothing but its rounding
-_STEP = 0.025  # of the variable that is integrated over: ends err by less than 1e-8
-_NODES = np.arange(0.0, 17.0, _STEP)  # as far as one factor alone takes to fall by 1e-14
+_MIN_PROBABILITY = 1e-15
+_FAR = 8.0  # standard deviations of probabilities next to 0 and 1
+_NEAR = 1e-9  # tolerance of a root, in standard deviations
+_STEPS = 100  # limit of the root finder
+_SADDLE_STEPS = 30  # of a bisection; the exact point affects only rounding
+_STEP = 0.025  # of the integration variable; the ends err by less than 1e-8
+_NODES = np.arange(0.0, 17.0, _STEP)  # up to where a single factor has decayed by 1e-14
 
 
 def score_interval(
     points: Sequence[float], games: Sequence[int], confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the interval of the score from independent groups of games, as a rule pairs.
+    """Return the confidence interval of the score of independent groups of games, usually pairs.
 
-    Gaffke's: the ends are quantiles of the mean of the groups and one more, which for the lower end
-    scored nothing and for the upper one everything, under weights that are uniform over all that
-    add up to 1. Where groups are won or lost as a whole that is Clopper's and Pearson's exact
-    interval; otherwise it is narrower, as their variance is smaller. That it holds for few groups
-    and for every distribution of their scores is conjectured (Learned-Miller and Thomas, 2019) and
-    was computed for those of pairs; Wilson's or a normal one does not hold there.
+    This is Gaffke's interval. Its ends are quantiles of a weighted mean of the group scores and one
+    extra score, 0 for the lower end and 1 for the upper; the weights are uniform on the simplex. If
+    all groups are entirely won or lost, it equals the exact Clopper-Pearson interval; otherwise it
+    is narrower. Its coverage for small samples is a conjecture (Learned-Miller and Thomas, 2019),
+    confirmed numerically for pairs of games; Wilson and normal intervals fail there.
 
-    It is for a number of games that did not depend on their results.
+    The number of games must not depend on their results.
 
     Args:
         points: of each group, 0 to its number of games.
-        games: of each group.
+        games: number of games of each group.
         confidence: in (0, 1).
 
     Returns:
-        Lower and upper end, in [0, 1]; that is (0, 1) without a game.
+        The ends, in [0, 1]; (0, 1) without games.
 
     """
     most = max(games, default=0)
@@ -53,54 +52,51 @@ def score_interval(
 
 
 def _quantile(groups: Counter[tuple[float, float]], probability: float) -> float:
-    """Where the weighted mean lies below with a probability.
+    """Return a quantile of the weighted mean.
 
     Args:
-        groups: how many groups have this score and this size.
+        groups: number of groups by score and relative size.
         probability: in (0, 1).
 
     """
     counts = list(groups.values())
-    wanted = _NORMAL.inv_cdf(probability)
+    target = _NORMAL.inv_cdf(probability)
 
     def excess(score: float) -> float:
-        """How far the probability below a score is from the wanted one; nearly a line."""
-        below = _probability_below([size * (one - score) for one, size in groups], counts)
-        return _NORMAL.inv_cdf(min(max(below, _LEAST), 1 - _LEAST)) - wanted
+        """Return the normal quantile of P(mean < score) minus the target; nearly linear."""
+        below = _probability_below([size * (other - score) for other, size in groups], counts)
+        return _NORMAL.inv_cdf(min(max(below, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)) - target
 
     low, high = min(score for score, _ in groups), max(score for score, _ in groups)
     return _root(excess, low, high) if low < high else low
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a rising function is 0, by false positions with Illinois' rule.
-
-    It is below 0 at the one end and above it at the other, where it is not evaluated.
-    """
+    """Return the root of a rising function by the Illinois method; the ends are not evaluated."""
     at_low, at_high = -_FAR, _FAR
     side = 0  # of the last position
     for _ in range(_STEPS):
         middle = low + (high - low) * at_low / (at_low - at_high)
-        found = function(middle)
-        if abs(found) < _NEAR:
+        value = function(middle)
+        if abs(value) < _NEAR:
             return middle
-        if found < 0:
-            low, at_low = middle, found
+        if value < 0:
+            low, at_low = middle, value
             at_high = at_high / 2 if side < 0 else at_high
             side = -1
         else:
-            high, at_high = middle, found
+            high, at_high = middle, value
             at_low = at_low / 2 if side > 0 else at_low
             side = 1
     return (low + high) / 2
 
 
 def _probability_below(scales: Sequence[float], counts: Sequence[int]) -> float:
-    """The probability that a sum of exponential variables is below 0.
+    """Return the probability that a weighted sum of exponential variables is below 0.
 
     Args:
-        scales: [K], means of the variables, negative for those that are subtracted; of both kinds.
-        counts: [K], how many variables have each.
+        scales: [K], weights of the variables; both signs occur.
+        counts: [K], number of variables with each weight.
 
     """
     if sum(s * n for s, n in zip(scales, counts, strict=True)) <= 0:
@@ -109,10 +105,10 @@ def _probability_below(scales: Sequence[float], counts: Sequence[int]) -> float:
 
 
 def _tail(scales: Sequence[float], counts: Sequence[int]) -> float:
-    """The probability that such a sum, whose mean is 0 at most, is above 0.
+    """Return the probability that such a sum, with mean <= 0, is above 0.
 
-    That is the integral of M(z) / z over the line Re z = c, over 2 pi i, with the generating
-    function M of the sum. The line goes through the saddle, where nothing oscillates.
+    This is the integral of M(z) / z along the line Re z = c, divided by 2 pi i, where M is the
+    moment generating function of the sum. The line passes through the saddle point.
     """
     saddle = _saddle(scales, counts)
     curvature = 1 / saddle**2 + math.fsum(
@@ -126,7 +122,7 @@ def _tail(scales: Sequence[float], counts: Sequence[int]) -> float:
 
 
 def _saddle(scales: Sequence[float], counts: Sequence[int]) -> float:
-    """Where M(z) / z is least, on the real axis between 0 and the first pole of M."""
+    """Return the minimum of M(z) / z on the real axis between 0 and the first pole of M."""
     low, high = 0.0, 1 / max(scales)
     for _ in range(_SADDLE_STEPS):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Where the games of a match begin: short random openings, each a stream of its own."""
+"""The openings of a match, each drawn from its own random stream."""
 
 from __future__ import annotations
 
@@ -9,38 +9,35 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pyengine.base.arguments import check_choice, number, repr_with_type
-from pyengine.base.integers import integer
-from pyengine.base.settings import Settings
+from pyengine.base.checks import Settings, check_choice, integer, number, repr_with_type
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.games.game import Game, State
 from pyengine.search.engine import Engine
 
 _TRIES = 500  # candidates for one opening
-_NEW_TRIES = 100  # of them, before a position that was there already is taken
+_NEW_TRIES = 100  # of these, only positions that have not occurred yet are accepted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Openings(Settings):
-    """How openings are made. Each leaves the game open: not over, and no win in one.
+    """How openings are generated. After an opening the game is not over and has no win in one.
 
-    Positions are distinct as long as there are others. Random moves often decide a game with sharp
-    tactics: then let an evaluator choose them (``moves="policy"``), or keep what it values near 0
-    (``max_value``).
+    Positions are distinct if there are enough of them. In sharp games random moves are often
+    decisive: draw them from a policy instead (``moves="policy"``), or accept only positions whose
+    value is near 0 (``max_value``).
 
     Attributes:
-        plies (int >= 0, default 4): moves of an opening.
-        moves ("random" or "policy", default "random"): equally likely moves, or moves drawn from
-            the policy of ``evaluator``.
-        evaluator (evaluator or None, default None): anything that an Engine takes as evaluator;
-            needed for ``moves="policy"`` and ``max_value``.
-        temperature (float > 0, default 1.0): of that policy: shares are raised to the power 1 /
-            ``temperature``.
-        max_value (float in (0, 1] or None, default None): an opening is kept when its value by
-            ``evaluator`` is at most this, whoever is ahead; None = any.
-        simulations (int >= 0, default 0): of the search for that value; 0 = the evaluator's own
-            value.
+        plies (int >= 0, default 4): length of an opening.
+        moves ("random" or "policy", default "random"): draw moves uniformly, or from the policy of
+            ``evaluator``.
+        evaluator (evaluator or None, default None): anything that an Engine accepts; required for
+            ``moves="policy"`` and ``max_value``.
+        temperature (float > 0, default 1.0): of the policy; probabilities are raised to the power
+            1 / ``temperature``.
+        max_value (float in (0, 1] or None, default None): largest accepted absolute value of a
+            position by ``evaluator``; None = any.
+        simulations (int >= 0, default 0): of the search for that value; 0 = no search.
     """
 
     plies: int = 4
@@ -51,7 +48,6 @@ class Openings(Settings):
     simulations: int = 0
 
     def __post_init__(self) -> None:
-        """Check all fields."""
         for name in ("plies", "simulations"):
             object.__setattr__(self, name, integer(f"openings: {name}", getattr(self, name), 0))
         check_choice("openings: moves", self.moves, ("random", "policy"))
@@ -60,29 +56,20 @@ class Openings(Settings):
             expected = "a number in (0, 1] or None"
             number("openings: max_value", self.max_value, expected, lambda v: 0 < v <= 1)
         if self.evaluator is None and (self.moves == "policy" or self.max_value is not None):
-            raise ConfigError(
-                'openings: evaluator: expected one for moves="policy" or max_value, got None'
-            )
+            raise ConfigError('openings: evaluator: required for moves="policy" and max_value')
 
 
 class Book:
-    """The openings of a match by number; each is found when it is asked for.
+    """The numbered openings of a match, generated on demand.
 
-    The opening of a number depends on the seed and the number, and on those before it only in that
-    it is another position.
-
-    Args:
-        game: whose openings.
-        openings: how they are made, or the openings themselves, each a sequence of actions.
-        seed: of the moves.
-
+    An opening depends on the seed and its number; earlier openings matter only in that positions
+    are distinct.
     """
 
     def __init__(self, game: Game, openings: Openings | Sequence[Sequence[int]], seed: int) -> None:
-        """Make a book; see the class."""
         self._game = game
         self._seed = seed
-        self._given: list[tuple[int, ...]] | None = None
+        self._fixed: list[tuple[int, ...]] | None = None
         self._seen: set[object] = set()
         self._evaluator: Evaluator | None = None
         if isinstance(openings, Openings):
@@ -90,21 +77,21 @@ class Book:
             if openings.evaluator is not None:
                 self._evaluator = as_evaluator(openings.evaluator)
         else:
-            self._given = _sequences(openings)
+            self._fixed = _sequences(openings)
         self._engine: Engine | None = None
 
     def __len__(self) -> int:
-        """Return how many openings were given; 0 where they are made."""
-        return len(self._given or ())
+        """Return the number of fixed openings; 0 if openings are generated."""
+        return len(self._fixed or ())
 
     def add(self, state: State) -> None:
-        """Take a position for known, so that no other opening leads to it."""
+        """Mark a position as used, so that no other opening leads to it."""
         self._seen.add(self._key(state))
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """Return the actions of an opening. Raises ConfigError when there is none."""
-        if self._given is not None:
-            return self._given[number]
+        """Return the actions of an opening. Raises ConfigError if no candidate is accepted."""
+        if self._fixed is not None:
+            return self._fixed[number]
         if self._rules.plies == 0:
             return ()
         rng = np.random.default_rng((self._seed, number))
@@ -115,19 +102,19 @@ class Book:
             if self._balanced(state):
                 self.add(state)
                 return tuple(state.history())
+        balanced = "" if self._rules.max_value is None else " and balanced"
         raise ConfigError(
-            f"openings: none of {_TRIES} with {self._rules.plies} plies left {self._game} open"
-            + ("" if self._rules.max_value is None else " and balanced")
-            + f"; expected one, got {self._rules}"
+            f"openings: none of {_TRIES} candidates with {self._rules.plies} plies left "
+            f"{self._game} open{balanced}: {self._rules}"
         )
 
     def check(self, number: int, moves: tuple[int, ...]) -> None:
-        """Raise ValueError for moves that cannot be the opening of a number.
+        """Raise ValueError if moves cannot be the opening of a number.
 
-        What the evaluator or the openings before it rejected is not looked at again.
+        Values and earlier openings are not checked.
         """
-        if self._given is not None:
-            expected = self._given[number] if number < len(self._given) else None
+        if self._fixed is not None:
+            expected = self._fixed[number] if number < len(self._fixed) else None
             if moves != expected:
                 raise ValueError(
                     f"expected the opening {expected} of pair {number}, got {list(moves)}"
@@ -139,25 +126,24 @@ class Book:
             )
 
     def _is_drawn(self, number: int, moves: tuple[int, ...]) -> bool:
-        """Whether a number's stream comes to these moves; those by a policy are believed."""
+        """Return whether the stream of a number yields these moves; True for a policy's."""
         if self._rules.moves == "policy" or not moves:
             return True
         rng = np.random.default_rng((self._seed, number))
         return any(moves == tuple(self._drawn(rng).history()) for _ in range(_TRIES))
 
     def close(self) -> None:
-        """Free what the evaluator needed."""
         if self._engine is not None:
             self._engine.close()
             self._engine = None
 
     def _candidate(self, rng: np.random.Generator) -> State | None:
-        """A position after some moves, None where the game is not open any more."""
+        """Return a random position, or None if its game is decided."""
         state = self._drawn(rng)
-        return None if state.is_terminal() or _wins_at_once(state) else state
+        return None if state.is_terminal() or _has_winning_move(state) else state
 
     def _drawn(self, rng: np.random.Generator) -> State:
-        """A position after some moves, or where they ended the game."""
+        """Return a random position, which is terminal if the game ended early."""
         state = self._game.new_initial_state()
         for _ in range(self._rules.plies):
             state.apply_action(self._move(state, rng))
@@ -181,17 +167,16 @@ class Book:
     def _value(self, state: State, evaluator: Evaluator) -> float:
         if self._rules.simulations == 0:
             return float(evaluator.evaluate([state], game=self._game)[1][0])
-        if self._engine is None:  # deterministic: a match that goes on finds the same openings
+        if self._engine is None:  # deterministic: a resumed match needs the same openings
             self._engine = Engine(self._game, evaluator, deterministic=True, reuse_tree=False)
         return self._engine.search(state, simulations=self._rules.simulations).value
 
     def _key(self, state: State) -> object:
-        """Equal for equal positions; a user's position is told by its moves alone."""
+        """Return equal keys for equal positions; a user's position is keyed by its moves."""
         return state.hash() if self._game.has_board else tuple(state.history())
 
 
-def _wins_at_once(state: State) -> bool:
-    """Whether the player to move has a move that wins."""
+def _has_winning_move(state: State) -> bool:
     player = state.current_player()
     for action in state.legal_actions():
         following = state.clone()
@@ -202,13 +187,12 @@ def _wins_at_once(state: State) -> bool:
 
 
 def _sequences(openings: Any) -> list[tuple[int, ...]]:
-    """The openings that were given. Raises ConfigError for what are none."""
     try:
-        given = [tuple(operator.index(move) for move in moves) for moves in openings]
+        sequences = [tuple(operator.index(move) for move in moves) for moves in openings]
     except TypeError:
-        given = []
-    if not given:
+        sequences = []
+    if not sequences:
         raise ConfigError(
             f"openings: expected Openings or sequences of actions, got {repr_with_type(openings)}"
         )
-    return given
+    return sequences

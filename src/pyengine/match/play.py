@@ -1,4 +1,4 @@
-"""Play a match: :func:`match`, many games at once."""
+"""Matches of many concurrent games: :func:`match`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from pyengine.base.arguments import check_callback, elements, number, repr_with_type, short_repr
-from pyengine.base.integers import integer
+from pyengine.base.checks import (
+    check_callback,
+    elements,
+    integer,
+    number,
+    repr_with_type,
+    short_repr,
+)
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import as_evaluator
 from pyengine.games.game import Game, State, as_game, load_game
@@ -23,14 +29,13 @@ from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState, default_game
 
 OnProgress = Callable[[MatchResult], object]
 
-_CONCURRENT = 64  # games at once, more where batches are large
+_CONCURRENT = 64  # games, or more if batches are large
 
 
 class MatchInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a match; ``result`` has the games that were finished."""
+    """Ctrl-C during a match; ``result`` has the finished games."""
 
     def __init__(self, result: MatchResult) -> None:
-        """Keep the result."""
         super().__init__(str(result))
         self.result = result
 
@@ -51,42 +56,41 @@ def match(
     confidence: float = 0.95,
     on_progress: OnProgress | None = None,
 ) -> MatchResult:
-    """Play games between two players; each opening twice, with colours swapped.
+    """Play games between two players; each opening is played twice, with colours swapped.
 
-    The result is from a's side. Every move is searched afresh: no tree is kept from move to move.
+    The result is from a's perspective. No search tree is reused from move to move.
 
     Args:
-        a, b: each an :class:`~pyengine.Engine` with its own settings, a function ``state ->
-            action``, or any object with ``search_many(states)`` whose results have an ``action``.
-        games: how many. With an odd number the last opening is played once. None = 100, or with
+        a, b: each an :class:`~pyengine.Engine`, a function ``state -> action``, or an object with
+            ``search_many(states)`` whose results have an ``action``.
+        games: number of games. If it is odd, the last opening is played once. None = 100, or with
             ``sprt`` enough to decide 90 % of tests (:meth:`Sprt.games_for`).
         seed: of the openings; engines have their own.
-        game: needed where neither player is an Engine; a name, a game or a Python game.
-        openings: how openings are made (default: 4 random moves), or the openings themselves, each
+        game: a name, a game or a Python game; required if neither player is an Engine.
+        openings: how openings are generated (default: 4 random moves), or a list of openings, each
             a sequence of actions.
         sprt: a test that ends the match as soon as it is decided.
-        concurrent_games: games at once, whose searches share batches (``Engine.search_many``);
-            None = 64 or twice the largest ``batch_size``, and 1 where an engine has a budget in
-            seconds, which would be for all games together.
-        max_plies: a game that has so many plies, the opening's included, and no end is cut
-            short, which counts as a draw (:attr:`GameRecord.cut_short`); None = none is. Where
-            searches look ahead in a user's game, it must be below the game's ``max_game_length``
-            by as much.
-        record: a file of JSON lines, one a finished game. Where it exists the match goes on; a file
-            of other arguments is refused (``games``, ``sprt`` and ``concurrent_games`` may differ).
-            A network is told by its content, Python by code and values. What cannot be told, such
-            as a random generator, needs a player, evaluator, function or game with an attribute
-            ``identity``: a text that changes whenever its moves do.
+        concurrent_games: games whose searches share batches (``Engine.search_many``); None = 64 or
+            twice the largest ``batch_size``, but 1 if an engine has a budget in seconds, since
+            concurrent games would share it.
+        max_plies: a game that reaches this length, opening included, is cut short and counts as a
+            draw (:attr:`GameRecord.cut_short`); None = no limit. For searches of a user's game,
+            leave room for the search depth below the game's ``max_game_length``.
+        record: a file of JSON lines, one per finished game. An existing record is continued if it
+            has the same arguments (``games``, ``sprt`` and ``concurrent_games`` may differ). A
+            network is identified by its content, a Python player, evaluator function or game by
+            its attribute ``identity`` (a str) or its qualified name. Give it an ``identity`` that
+            changes whenever its moves do. The lock file beside the record ends with ``.lock``.
         names: of the players, for the report.
         confidence: of the intervals, in (0, 1).
-        on_progress: called with the result so far after each round; returning ``False`` ends all.
+        on_progress: called with the result so far after each round; ``False`` ends the match.
 
     Raises:
-        ConfigError: an argument out of range, engines of different games, another match's record,
-            or a player that no record can tell from others.
-        DataError: a file that is no record, is damaged or cannot be opened; it is left as it was.
-        IllegalActionError: a function chose an action that is not legal.
-        MatchInterrupted: Ctrl-C (a KeyboardInterrupt); its ``result`` has the finished games.
+        ConfigError: an argument is out of range, the engines play different games, or the record
+            belongs to another match or is in use.
+        DataError: the record is damaged or cannot be opened; it is not changed.
+        IllegalActionError: a player chose an illegal action.
+        MatchInterrupted: Ctrl-C (a KeyboardInterrupt).
 
     Example:
         >>> import pyengine
@@ -115,9 +119,8 @@ def match(
         confidence=confidence,
         max_plies=max_plies,
     )
-    with closing(terms.book()) as book, closing(terms.record(record, book)) as kept:
-        played = _Match(terms, book, kept)
-        return played.play(concurrent_games or _concurrent(players), on_progress)
+    with closing(terms.book()) as book, closing(terms.record(record, book)) as file:
+        return _Match(terms, book, file).play(concurrent_games or _concurrent(players), on_progress)
 
 
 def _check(names: tuple[str, str], confidence: float, sprt: Sprt | None) -> None:
@@ -130,20 +133,19 @@ def _check(names: tuple[str, str], confidence: float, sprt: Sprt | None) -> None
             pass
         case _:
             raise ConfigError(f"names: expected two strings, got {repr_with_type(names)}")
-    number("confidence", confidence, "a number in (0, 1)", lambda given: 0 < given < 1)
+    number("confidence", confidence, "a number in (0, 1)", lambda c: 0 < c < 1)
 
 
 def _game_of(players: tuple[Player, Player], game: Any) -> Game:
-    """The one game of the players and the argument."""
-    found = [player.game for player in players if player.game is not None]
+    games = [player.game for player in players if player.game is not None]
     if game is not None:
-        found.append(load_game(game) if isinstance(game, str) else as_game(game))
-    if not found:
-        raise ConfigError("game: expected a game, since neither a nor b is an Engine, got None")
-    for other in found[1:]:
-        if other != found[0]:
-            raise ConfigError(f"game: expected one and the same, got {found[0]} and {other}")
-    return found[0]
+        games.append(load_game(game) if isinstance(game, str) else as_game(game))
+    if not games:
+        raise ConfigError("game: required, since neither a nor b is an Engine")
+    for other in games[1:]:
+        if other != games[0]:
+            raise ConfigError(f"game: expected one game, got {games[0]} and {other}")
+    return games[0]
 
 
 def _concurrent(players: tuple[Player, Player]) -> int:
@@ -154,7 +156,7 @@ def _concurrent(players: tuple[Player, Player]) -> int:
 
 @dataclass(frozen=True)
 class _Terms:
-    """What is played, between whom, and when it is over; attributes as in :func:`match`."""
+    """The arguments of :func:`match`."""
 
     game: Game
     players: tuple[Player, Player]
@@ -167,46 +169,42 @@ class _Terms:
     max_plies: int | None
 
     def book(self) -> Book:
-        """Return the openings. Raises ConfigError where there are too few of them."""
         book = Book(self.game, self.openings, self.seed)
         least = (self.games + 1) // 2
         if 0 < len(book) < least:
             raise ConfigError(
-                f"openings: expected at least {least}, one for two games, got {len(book)}"
+                f"openings: expected at least {least}, one per two games, got {len(book)}"
             )
         return book
 
     def record(self, file: str | os.PathLike[str] | None, book: Book) -> Record:
-        """Open the record. Raises ConfigError where it is another match's."""
         return Record(file, self.game, self._arguments, book, self.max_plies)
 
     def _arguments(self) -> dict[str, Any]:
-        """What must be equal for a match to go on."""
+        """Return the arguments that a resumed match must repeat."""
         book: Any
         if isinstance(self.openings, Openings):
             book = dict(vars(self.openings))
             evaluator = book.pop("evaluator")
-            # Records name it so since their first version.
-            book["judge"] = evaluator and identity_of(
-                as_evaluator(evaluator), "openings: evaluator"
-            )
+            # The file format calls it "judge".
+            book["judge"] = evaluator and identity_of(as_evaluator(evaluator))
         else:
             book = [list(map(int, moves)) for moves in self.openings]
         arguments = {
             "game": str(self.game),
             "names": list(self.names),
-            "a": identity_of(self.players[0].given, "a"),
-            "b": identity_of(self.players[1].given, "b"),
+            "a": identity_of(self.players[0].original),
+            "b": identity_of(self.players[1].original),
             "seed": self.seed,
             "openings": book,
         }
-        given = {"rules": rules_of(self.game), "max_plies": self.max_plies}
-        return arguments | {name: value for name, value in given.items() if value is not None}
+        optional = {"rules": rules_of(self.game), "max_plies": self.max_plies}
+        return arguments | {name: value for name, value in optional.items() if value is not None}
 
 
 @dataclass(eq=False)
 class _GameInPlay:
-    """A game that is not over yet."""
+    """A game in progress."""
 
     pair: int
     a_plays: int
@@ -215,11 +213,11 @@ class _GameInPlay:
     moves: list[int]
 
     def turn(self) -> int:
-        """Whose turn it is: 0 for a, 1 for b."""
+        """Return 0 if a is to move, 1 for b."""
         return int(self.state.current_player() != self.a_plays)
 
     def finished(self, max_plies: int | None) -> GameRecord | None:
-        """Return the game when it is over."""
+        """Return the record of the game, or None if it continues."""
         plies = len(self.opening) + len(self.moves)
         result = result_of(self.state, plies, self.a_plays, max_plies)
         if result is None:
@@ -235,7 +233,7 @@ class _GameInPlay:
 
 
 class _Match:
-    """The games of a match: those to come, those in progress, those that are over."""
+    """The games of a match."""
 
     def __init__(self, terms: _Terms, book: Book, record: Record) -> None:
         self._terms = terms
@@ -248,7 +246,7 @@ class _Match:
         self._waiting = self._to_play(book, terms.games)
 
     def _to_play(self, book: Book, games: int) -> Iterator[_GameInPlay]:
-        """Games that are not over yet, in order; an opening is made when its turn comes."""
+        """Yield the unfinished games in order; openings are generated on demand."""
         done = {(one.pair, one.a_plays) for one in self._done}
         openings = {one.pair: one.opening for one in self._done}
         for opening in openings.values():
@@ -264,15 +262,14 @@ class _Match:
     def _start(self, opening: tuple[int, ...]) -> State:
         state, most = replay(self._terms.game, opening), self._terms.max_plies
         if state.is_terminal():
-            raise ConfigError(f"openings: expected an open game, got {list(opening)}, which ends")
+            raise ConfigError(f"openings: {list(opening)} ends the game")
         if most is not None and len(opening) >= most:
             raise ConfigError(
-                f"openings: expected fewer than max_plies, {most}, moves, got {len(opening)}"
+                f"openings: expected fewer than max_plies={most} moves, got {len(opening)}"
             )
         return state
 
     def play(self, concurrent: int, on_progress: OnProgress | None) -> MatchResult:
-        """Play all games, some at once."""
         playing: list[_GameInPlay] = []
         try:
             while not self._test.decided:
@@ -289,7 +286,7 @@ class _Match:
         return self._result("sprt" if self._test.decided else "games")
 
     def _round(self, playing: list[_GameInPlay], side: int) -> list[_GameInPlay]:
-        """Let one player move wherever it is to move; return the games that go on."""
+        """Let one player move in all its games; return the unfinished games."""
         mine = [game for game in playing if game.turn() == side]
         if not mine:
             return playing
@@ -322,7 +319,7 @@ class _Match:
 class _PairTest:
     """A sequential test over pairs in the order of their openings.
 
-    In the order in which they end, quick games would come first, and they are not like the others.
+    The order of completion would put short games first and bias the test.
     """
 
     def __init__(self, sprt: Sprt | None) -> None:
@@ -337,7 +334,7 @@ class _PairTest:
         return self.state is not None and self.state.accepted is not None
 
     def add(self, game: GameRecord) -> None:
-        """Count a game, and its pair when both games and all pairs before it are over."""
+        """Count a game; its pair counts once it and all earlier pairs are complete."""
         if self._sprt is None:
             return
         self._points.setdefault(game.pair, []).append((game.result + 1) / 4)

@@ -1,4 +1,4 @@
-"""Who plays a match: engines, functions, and whatever searches many states at once."""
+"""Players of a match: adapters for engines and functions, and players without a search."""
 
 from __future__ import annotations
 
@@ -7,74 +7,70 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from pyengine import _core
-from pyengine.base.arguments import repr_with_type, short_repr
+from pyengine.base.checks import check_choice, elements, integer, repr_with_type, short_repr
 from pyengine.errors import ConfigError, IllegalActionError
+from pyengine.eval.evaluators import EvaluatorLike, as_evaluator
 from pyengine.games.game import Game, State
 from pyengine.search.engine import Engine
+
+_MAX_BATCH = 4096  # rows
 
 
 @dataclass(frozen=True)
 class Player:
-    """A player of a match.
+    """A player of a match."""
 
-    Attributes:
-        choose: an action for each of several states.
-        given: what the user gave.
-        game: that it plays; None: any.
-        batch_size: rows that it evaluates at once; 0 where it has no batches.
-        timed: whether it has a budget in seconds.
-        role: "a" or "b", for messages.
-
-    """
-
-    choose: Callable[[Sequence[State]], list[int]]
-    given: Any
-    game: Game | None = None
-    batch_size: int = 0
-    timed: bool = False
-    role: str = ""
+    choose: Callable[[Sequence[State]], list[int]]  #: returns an action for each state
+    original: Any  #: the user's object
+    role: str  #: "a" or "b", for messages
+    game: Game | None = None  #: None: any game
+    batch_size: int = 0  #: 0: evaluates no batches
+    timed: bool = False  #: has a budget in seconds
 
     def apply(self, state: State, action: int) -> None:
-        """Play a move of this player. Raises IllegalActionError that names the player."""
+        """Play a move. An IllegalActionError names the player."""
         try:
             state.apply_action(action)
         except IllegalActionError as error:
             raise IllegalActionError(f"player {self.role}: {error}") from error
 
 
-def player_of(given: Any, role: str) -> Player:
-    """Return what plays as a player. Raises ConfigError."""
-    if isinstance(given, Engine):
+def player_of(original: Any, role: str) -> Player:
+    if isinstance(original, Engine):
         return Player(
-            choose=lambda states: _actions_of(given, states, role),
-            given=given,
-            game=given.game,
-            batch_size=given.config.batch_size,
-            timed=given.config.seconds is not None,
+            choose=lambda states: _actions_of(original, states, role),
+            original=original,
+            game=original.game,
+            batch_size=original.config.batch_size,
+            timed=original.config.seconds is not None,
             role=role,
         )
-    if callable(getattr(given, "search_many", None)):
+    if callable(getattr(original, "search_many", None)):
         return Player(
-            choose=lambda states: _actions_of(given, states, role),
-            given=given,
-            game=getattr(given, "game", None),
+            choose=lambda states: _actions_of(original, states, role),
+            original=original,
+            game=getattr(original, "game", None),
             role=role,
         )
-    if callable(given):
+    if callable(original):
         return Player(
-            choose=lambda states: [_action(given(_seen_by_users(one)), role) for one in states],
-            given=given,
+            choose=lambda states: [
+                _action(original(_users_state(state)), role) for state in states
+            ],
+            original=original,
             role=role,
         )
     raise ConfigError(
         f"{role}: expected an Engine, a function state -> action, or an object with "
-        f"search_many(states), got {short_repr(given)}"
+        f"search_many(states), got {short_repr(original)}"
     )
 
 
 def _actions_of(searcher: Any, states: Sequence[State], role: str) -> list[int]:
-    """What a searcher chose for each state. Raises ConfigError for an answer of another kind."""
     answer = searcher.search_many(states)
     try:
         pairs = zip(states, answer, strict=True)
@@ -83,13 +79,12 @@ def _actions_of(searcher: Any, states: Sequence[State], role: str) -> list[int]:
         if isinstance(error, ConfigError):
             raise
         raise ConfigError(
-            f"player {role}: search_many() must return a list of {len(states)} results that have "
-            f"an action, got {repr_with_type(answer)}"
+            f"player {role}: search_many() must return {len(states)} results with an action, "
+            f"got {repr_with_type(answer)}"
         ) from error
 
 
 def _action(answer: Any, role: str) -> int:
-    """The int that a player answers. Raises ConfigError, as State.apply_action."""
     try:
         return operator.index(answer)
     except TypeError:
@@ -98,7 +93,135 @@ def _action(answer: Any, role: str) -> int:
         ) from None
 
 
-def _seen_by_users(state: State) -> Any:
-    """A user's own state where the game is a user's, else the engine's; a copy."""
+def _users_state(state: State) -> Any:
+    """Return a copy of a state: the user's object if the game is a user's."""
     own = _core.unwrap_state(state)
     return state.clone() if own is None else own
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The answer of a player without a search."""
+
+    action: int
+    value: float  #: in [-1, 1], for the player to move; 0 without an evaluation
+
+
+class RandomPlayer:
+    """Plays uniformly random legal actions; a function ``state -> action``.
+
+    A resumed match restarts the random stream.
+
+    Args:
+        seed: one or several ints of at least 0, or a generator.
+
+    """
+
+    def __init__(self, seed: int | Sequence[int] | np.random.Generator = 0) -> None:
+        self.seed = seed
+        try:
+            self._rng = np.random.default_rng(seed)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ConfigError(
+                f"seed: expected one or several ints of at least 0, or a generator, "
+                f"got {repr_with_type(seed)}"
+            ) from error
+
+    def __call__(self, state: Any) -> int:
+        """Return a random action for a non-terminal state of any game."""
+        legal = _legal(state)
+        return int(legal[int(self._rng.integers(len(legal)))])
+
+    def search_many(self, states: Sequence[Any]) -> list[Choice]:
+        """Return an action for each state."""
+        states = elements("states", states, "a sequence of states")
+        return [Choice(self(state), 0.0) for state in states]
+
+    def __repr__(self) -> str:
+        return f"RandomPlayer(seed={self.seed!r})"
+
+
+class ValuePlayer:
+    """Plays the action whose next position has the highest value: a search of one ply.
+
+    The moves of all states are evaluated in shared batches. Ties go to the smallest action. Priors
+    are ignored.
+
+    Args:
+        evaluator: anything that an :class:`~pyengine.Engine` accepts.
+        ends: the source of terminal values: ``"rules"`` (the game's result) or ``"evaluator"``
+            (for the player whose turn it would be).
+        batch_size: maximum rows per evaluation, 1 to 4096.
+
+    """
+
+    def __init__(
+        self, evaluator: EvaluatorLike, *, ends: str = "rules", batch_size: int = 64
+    ) -> None:
+        check_choice("ends", ends, ("rules", "evaluator"))
+        self.evaluator = as_evaluator(evaluator)
+        self.ends = ends
+        self.batch_size = integer("batch_size", batch_size, 1, _MAX_BATCH)
+
+    def __call__(self, state: State) -> int:
+        """Return the best action for a state."""
+        return self.search_many([state])[0].action
+
+    def search_many(self, states: Sequence[State]) -> list[Choice]:
+        """Return the best action for each state."""
+        states = elements("states", states, "a sequence of states")
+        moves = [_legal(state) for state in states]
+        after = [
+            _after(state, action)
+            for state, legal in zip(states, moves, strict=True)
+            for action in legal
+        ]
+        movers = [
+            state.current_player()
+            for state, legal in zip(states, moves, strict=True)
+            for _ in legal
+        ]
+        values = self._values(after, movers)
+        choices, start = [], 0
+        for legal in moves:
+            own = values[start : start + len(legal)]
+            best = int(np.argmax(own))
+            choices.append(Choice(int(legal[best]), float(own[best])))
+            start += len(legal)
+        return choices
+
+    def _values(self, after: Sequence[State], movers: Sequence[int]) -> npt.NDArray[np.float64]:
+        """Return float64[N]: the value of each position for the player who moved there."""
+        values = np.zeros(len(after))
+        open_ = []
+        for number, (state, mover) in enumerate(zip(after, movers, strict=True)):
+            if self.ends == "rules" and state.is_terminal():
+                values[number] = state.returns()[mover]
+            else:
+                open_.append(number)
+        if open_:
+            evaluated = self.evaluator.evaluate(
+                [after[number] for number in open_], batch_size=self.batch_size
+            )[1]
+            same = [after[number].current_player() == movers[number] for number in open_]
+            values[open_] = np.where(same, evaluated, -evaluated)
+        return values
+
+    def __repr__(self) -> str:
+        return f"ValuePlayer({self.evaluator!r}, ends={self.ends!r})"
+
+
+def _legal(state: Any) -> list[int]:
+    legal_actions = getattr(state, "legal_actions", None)
+    if not callable(legal_actions):
+        raise ConfigError(f"state: expected a state of a game, got {repr_with_type(state)}")
+    legal = list(legal_actions())
+    if not legal:
+        raise ConfigError("state: the game is over")
+    return legal
+
+
+def _after(state: State, action: int) -> State:
+    following = state.clone()
+    following.apply_action(action)
+    return following

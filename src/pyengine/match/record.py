@@ -1,17 +1,18 @@
-"""The record of a match: a file with a line of JSON for its arguments and one for each game."""
+"""The record of a match: JSON lines, first the arguments of the match and then its games."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pyengine.base.files import path_of, unread, unwritten, why
-from pyengine.base.locks import Lock, lock
+from filelock import FileLock
+
+from pyengine.base.files import path_of, unread, unwritten
+from pyengine.base.locks import lock
 from pyengine.data.checked import check, whole, wholes
 from pyengine.errors import ConfigError, DataError
 from pyengine.games.game import Game, State
@@ -20,32 +21,27 @@ from pyengine.match.result import GameRecord
 
 _VERSION = 1
 _MARK = "pyengine_match"
-_MOST_BYTES = 1 << 26  # of a line
-_MOST_PAIRS = 2**31 - 1
+_MAX_PAIRS = 2**31 - 1
 _HEADER_BEGINS = f'{{"{_MARK}": '.encode()
 _GAME_BEGINS = b'{"pair": '
 
 
 class Record:
-    """Games that are finished, read from a file and added to it as they end.
+    """The finished games of a match: those of an existing file and those added to it.
 
-    The file is read as a whole before a byte of it changes, and the first byte changes when the
-    first new game ends. Until then a file that is absent is empty, and is removed where no game
-    ends.
+    The file is checked before it is changed, and the first new game is the first change. A last
+    line that a crash cut off is overwritten.
 
     Args:
-        path: the file; None keeps nothing. A match goes on where its file ends; what a crash left
-            of a last line is written over.
-        game: of the match; the games of the file are replayed.
-        arguments: returns those of the match, plain values; called when the file is known to be
-            absent, empty or a record.
-        book: the openings, which those of the file must be among.
-        max_plies: of a game; one without an end is then a draw. None = no limit.
+        path: the file; None = no file.
+        game: of the match; recorded games are replayed.
+        arguments: returns the arguments of the match as plain values.
+        book: the openings, which must include those of the file.
+        max_plies: length at which a game is a draw; None = no limit.
 
     Raises:
-        ConfigError: the file is that of a match with other arguments, which are told, or another
-            match is writing it.
-        DataError: it is no record, a line is damaged, which is told, or it cannot be opened.
+        ConfigError: the file belongs to another match, or another match is writing it.
+        DataError: the file is not a record, is damaged or cannot be opened.
 
     """
 
@@ -57,49 +53,44 @@ class Record:
         book: Book,
         max_plies: int | None,
     ) -> None:
-        """Read the file; see the class."""
         self.games: list[GameRecord] = []
-        self._lock: Lock | None = None
+        self._lock: FileLock | None = None
         if path is None:
             return
-        file = path_of("record", path)
-        self._lock = _locked(file)
+        self._path = path_of("record", path)
+        self._lock = _locked(self._path)
         try:
-            reader = _Reader(file, self._lock, game, book, max_plies)
+            reader = _Reader(self._path, game, book, max_plies)
             self._begin, self._end = reader.read(arguments, self.games)
         except BaseException:
             self.close()
             raise
 
     def add(self, game: GameRecord) -> None:
-        """Keep a finished game, at once. Raises DataError when the file cannot be written."""
+        """Append a finished game. Raises DataError if the file cannot be written."""
         self.games.append(game)
         if self._lock is None:
             return
         fields = dataclasses.asdict(game)
-        del fields["cut_short"]  # the moves say it
+        del fields["cut_short"]  # follows from the moves
         line = self._begin + _line(fields)
-        file = self._lock.file
         try:
-            file.seek(self._end)
-            file.truncate()
-            file.write(line)
-            file.flush()
+            with self._path.open("ab") as file:
+                file.truncate(self._end)
+                file.write(line)
         except OSError as error:
-            raise DataError(unwritten(Path(file.name), error)) from error
+            raise DataError(unwritten(self._path, error)) from error
         self._begin = b""
         self._end += len(line)
 
     def close(self) -> None:
-        """Close the file."""
+        """Release the file."""
         if self._lock is not None:
-            with suppress(OSError):  # what could not be written was told by add()
-                self._lock.discard()
-            self._lock = None
+            self._lock.release()
 
 
 def replay(game: Game, moves: tuple[int, ...]) -> State:
-    """Return the state after some moves from the start. Raises IllegalActionError."""
+    """Return the state after moves from the start."""
     state = game.new_initial_state()
     for move in moves:
         state.apply_action(move)
@@ -107,7 +98,7 @@ def replay(game: Game, moves: tuple[int, ...]) -> State:
 
 
 def result_of(state: State, plies: int, a_plays: int, max_plies: int | None) -> int | None:
-    """Return a's result of a game after so many plies, 1, 0 or -1; None where it goes on."""
+    """Return a's result of a game: 1, 0 or -1, or None if it continues."""
     if state.is_terminal():
         points = state.returns()[a_plays]
         return (points > 0) - (points < 0)
@@ -118,90 +109,86 @@ def _line(value: dict[str, Any]) -> bytes:
     return (json.dumps(value) + "\n").encode()
 
 
-def _locked(file: Path) -> Lock:
+def _locked(path: Path) -> FileLock:
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path}: expected the record of a match, got no regular file")
     try:
-        if file.exists() and not file.is_file():
-            raise DataError(f"{file}: expected the record of a match, got no regular file")
-        return lock(file)
+        file = path.resolve()
+        return lock(file.with_name(f"{file.name}.lock"))
     except ConfigError as error:
-        raise ConfigError(f"{file}: another match is writing this record") from error
-    except (OSError, ValueError) as error:  # the latter: no file can have such a name
-        raise DataError(
-            f"{file} cannot be opened as the record of a match: {why(error)}"
-        ) from error
+        raise ConfigError(f"{path}: another match is writing this record") from error
+    except OSError as error:
+        raise DataError(unwritten(path, error)) from error
 
 
 class _Reader:
-    """Reads the file of a match and changes nothing of it."""
+    """Reads and checks the file of a match."""
 
-    def __init__(
-        self, path: Path, held: Lock, game: Game, book: Book, max_plies: int | None
-    ) -> None:
+    def __init__(self, path: Path, game: Game, book: Book, max_plies: int | None) -> None:
         self._path = path
-        self._held = held
         self._game = game
         self._book = book
         self._max_plies = max_plies
-        self._number = 0  # of the line that is read, from 1
-        self._lines: dict[tuple[int, int], int] = {}  # of each game
+        self._number = 0  # of the current line, from 1
+        self._lines: dict[tuple[int, int], int] = {}  # line numbers by pair and colour
         self._openings: dict[int, tuple[int, ...]] = {}
 
     def read(
         self, arguments: Callable[[], dict[str, Any]], games: list[GameRecord]
     ) -> tuple[bytes, int]:
-        """Add the games of the file.
+        """Add the games of the file to a list.
 
         Returns:
-            What comes before the next game, and the position in the file where that goes.
+            The bytes that precede the next game, and their position in the file.
 
         """
-        lines = self._whole_lines()
-        first = next(lines, b"")
-        found = self._header(first)
+        first, *lines = self._read_lines() or [b""]
+        self._number = 1
+        actual = self._header(first)
         header = {_MARK: _VERSION, **json.loads(json.dumps(arguments()))}
-        if found is None:
+        if actual is None:
             if not _line(header).startswith(first):
-                raise self._no_record(first)
+                raise self._not_a_record(first)
             return _line(header), 0
-        self._compare(found, header)
+        self._compare(actual, header)
         end = len(first)
         for line in lines:
-            if not line.endswith(b"\n") and _cut_off(line):
+            self._number += 1
+            is_whole = line.endswith(b"\n")
+            if not is_whole and _cut_off(line):
                 break
             games.append(self._game_of(line))
             end += len(line)
-            if not line.endswith(b"\n"):
+            if not is_whole:
                 return b"\n", end
         return b"", end
 
-    def _whole_lines(self) -> Iterator[bytes]:
-        """Lines, each but the last with its end."""
+    def _read_lines(self) -> list[bytes]:
         try:
-            while line := self._held.file.readline(_MOST_BYTES + 1):
-                self._number += 1
-                if len(line) > _MOST_BYTES:
-                    raise self._damaged(f"expected at most {_MOST_BYTES:,} bytes, got more")
-                yield line
+            with self._path.open("r+b") as file:  # fails early if it cannot be written
+                return file.readlines()
+        except FileNotFoundError:
+            return []
         except OSError as error:
             raise DataError(unread(self._path, error)) from error
 
     def _header(self, line: bytes) -> dict[str, Any] | None:
-        """The header in the first line; None where that may be what a crash left of one."""
+        """Return the header, or None if a crash may have cut it off."""
         if not line.endswith(b"\n") and _is_start(line, _HEADER_BEGINS):
             return None
         try:
             header = _parsed(line)
         except ValueError as error:
-            raise self._no_record(line) from error
+            raise self._not_a_record(line) from error
         if not isinstance(header, dict) or _MARK not in header:
-            raise self._no_record(line)
+            raise self._not_a_record(line)
         return header
 
-    def _compare(self, found: dict[str, Any], expected: dict[str, Any]) -> None:
+    def _compare(self, actual: dict[str, Any], expected: dict[str, Any]) -> None:
         different = [
-            f"{key}: expected {expected.get(key)}, got {found.get(key)}"
-            for key in sorted(found.keys() | expected.keys())
-            if found.get(key) != expected.get(key)
+            f"{key}: expected {expected.get(key)}, got {actual.get(key)}"
+            for key in sorted(actual.keys() | expected.keys())
+            if actual.get(key) != expected.get(key)
         ]
         if different:
             raise ConfigError(
@@ -209,14 +196,14 @@ class _Reader:
             )
 
     def _game_of(self, line: bytes) -> GameRecord:
-        """The game of a line, replayed: its moves are legal and end with its result."""
+        """Return the game of a line after replaying it."""
         try:
             fields = _parsed(line)
             actions = wholes(0, self._game.num_distinct_actions() - 1)
             check(
                 fields,
                 {
-                    "pair": whole(0, _MOST_PAIRS),
+                    "pair": whole(0, _MAX_PAIRS),
                     "a_plays": whole(0, 1),
                     "opening": actions,
                     "moves": actions,
@@ -237,12 +224,10 @@ class _Reader:
         return dataclasses.replace(record, cut_short=not end.is_terminal())
 
     def _check_place(self, record: GameRecord) -> None:
-        """Raise ValueError unless the game is the only one of its place, with its opening."""
+        """Raise ValueError for a repeated game or a wrong opening."""
         place = (record.pair, record.a_plays)
         if place in self._lines:
-            raise ValueError(
-                f"expected each game once, got that of line {self._lines[place]} again"
-            )
+            raise ValueError(f"repeats the game of line {self._lines[place]}")
         self._lines[place] = self._number
         known = self._openings.get(record.pair)
         if known is None:
@@ -255,23 +240,21 @@ class _Reader:
             )
 
     def _check_end(self, record: GameRecord) -> State:
-        """Return the last state. Raises ValueError for moves that do not end with the result."""
+        """Return the last state. Raises ValueError if it does not have the recorded result."""
         state = replay(self._game, record.opening)
         if state.is_terminal():
-            raise ValueError(f"expected an open game, got {list(record.opening)}, which ends")
+            raise ValueError(f"the opening {list(record.opening)} ends the game")
         for move in record.moves:
             state.apply_action(move)
         plies = len(record.opening) + len(record.moves)
         result = result_of(state, plies, record.a_plays, self._max_plies)
         if result is None:
-            raise ValueError("expected moves that end the game, got an open one")
+            raise ValueError("the moves do not end the game")
         if result != record.result:
-            raise ValueError(
-                f"expected moves that end with the result {record.result}, got {result}"
-            )
+            raise ValueError(f"expected the result {record.result}, got {result}")
         return state
 
-    def _no_record(self, line: bytes) -> DataError:
+    def _not_a_record(self, line: bytes) -> DataError:
         return self._damaged(f"expected the record of a match, got {line[:60]!r}")
 
     def _damaged(self, how: str) -> DataError:
@@ -279,7 +262,6 @@ class _Reader:
 
 
 def _parsed(line: bytes) -> Any:
-    """The value of a line of JSON. Raises ValueError."""
     try:
         return json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -287,12 +269,12 @@ def _parsed(line: bytes) -> Any:
 
 
 def _is_start(line: bytes, begins: bytes) -> bool:
-    """Whether a line begins so, as far as it goes."""
+    """Return whether a line and a prefix agree up to the shorter length."""
     return begins.startswith(line[: len(begins)])
 
 
 def _cut_off(line: bytes) -> bool:
-    """Whether a last line without an end is what a crash left of a game's."""
+    """Return whether a last line is the start of a game's line."""
     if not _is_start(line, _GAME_BEGINS):
         return False
     try:

@@ -1,4 +1,4 @@
-"""What a match found: :class:`MatchResult`."""
+"""The result of a match: :class:`MatchResult`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from pyengine.match.statistics import PAIR_SCORES, SprtState, elo_of_score, score_interval
+from pyengine.match.interval import score_interval
+from pyengine.match.statistics import PAIR_SCORES, SprtState, elo_of_score
 
-# Share of the usual probability that the true score is outside, so that the interval holds although
-# a test ended the match. Of tests with alpha = beta = 0.01, 0.05 and 0.1, simulated as Brownian
-# motions of ten drifts, an interval of 95 % held in 86 % at worst, one with this share in 95.5 %.
+# Factor of the error probability of the interval after a sequential test. In simulated tests
+# (Brownian motions with ten drifts; alpha = beta = 0.01, 0.05 and 0.1) a plain interval of 95 %
+# covered the true score in 86 % at worst, with this factor in 95.5 %.
 _OUTSIDE_AFTER_TEST = 0.25
 
 MatchEnd: TypeAlias = Literal["games", "sprt", "stopped", "interrupted"]
@@ -22,12 +23,11 @@ class GameRecord:
 
     Attributes:
         pair: number of the opening, from 0.
-        a_plays: 0 or 1: the player that a was.
-        opening: its actions.
+        a_plays: player number of a, 0 or 1.
+        opening: actions of the opening.
         moves: actions after the opening.
-        result: 1, 0 or -1: won, drawn or lost by a.
-        cut_short: whether ``max_plies`` ended it, without a result of the rules; it counts as
-            drawn.
+        result: 1, 0 or -1 if a won, drew or lost.
+        cut_short: ``max_plies`` ended the game; it counts as a draw.
     """
 
     pair: int
@@ -40,17 +40,15 @@ class GameRecord:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MatchResult:
-    """Games between two players, seen from a's side.
+    """The result of a match, from a's perspective.
 
-    While a match goes on, and in one that was ended early, short games are a little too many among
-    the finished ones.
+    Until all games are finished, short games are slightly overrepresented.
 
     Attributes:
         names: of a and b.
         records: the finished games, in the order in which they ended.
-        sprt: state of the sequential test, over the pairs before the first unfinished one; None
-            without one.
-        seconds: of this call.
+        sprt: state of the sequential test, over the pairs before the first unfinished one.
+        seconds: duration of this call.
         stop_reason: ``"games"``, ``"sprt"``, ``"stopped"`` or ``"interrupted"``.
         confidence: of the intervals.
     """
@@ -64,43 +62,42 @@ class MatchResult:
 
     @property
     def games(self) -> int:
-        """How many were finished."""
+        """Number of finished games."""
         return len(self.records)
 
     @property
     def wins(self) -> int:
-        """Games that a won."""
+        """Games won by a."""
         return self._count(1)
 
     @property
     def draws(self) -> int:
-        """Games that nobody won."""
+        """Drawn games."""
         return self._count(0)
 
     @property
     def cut_short(self) -> int:
-        """Draws of games that ``max_plies`` ended."""
+        """Games ended by ``max_plies``, counted as draws."""
         return sum(record.cut_short for record in self.records)
 
     @property
     def losses(self) -> int:
-        """Games that a lost."""
+        """Games lost by a."""
         return self._count(-1)
 
     @property
     def score(self) -> float:
-        """Points a game, in [0, 1]: 1 for a win, 1/2 for a draw. NaN without a game."""
+        """Points per game, in [0, 1]: 1 for a win, 1/2 for a draw; NaN without games."""
         if not self.records:
             return math.nan
         return (self.wins + self.draws / 2) / self.games
 
     @property
     def score_interval(self) -> tuple[float, float]:
-        """Interval of the score; pairs of games are the independent samples.
+        """Confidence interval of the score; pairs of games are the independent samples.
 
-        With a sequential test, whose results decide how many games there are, it is wider, so that
-        it holds after the end by the test; by simulation, not by proof.
-        :attr:`interval_note` says what is left.
+        With a sequential test it is wider, to keep its coverage although results decide the number
+        of games (by simulation, not by proof). See :attr:`interval_note`.
         """
         groups = list(self._points().values())
         outside = (1 - self.confidence) * (1.0 if self.sprt is None else _OUTSIDE_AFTER_TEST)
@@ -108,32 +105,30 @@ class MatchResult:
 
     @property
     def interval_note(self) -> str | None:
-        """What a reader of the interval must know of the match's end; None: nothing."""
+        """A caveat about the interval due to the end of the match, or None."""
         if self.stop_reason == "stopped":
             return (
-                "the interval is that of a number of games fixed beforehand; "
-                "it holds less often where results decided when to stop"
+                "the interval assumes a fixed number of games; "
+                "it is too narrow if results decided when to stop"
             )
         if self.sprt is not None:
-            return (
-                "the interval is wider than without a test, so that it holds after the end by one"
-            )
+            return "the interval is widened because a test may end the match"
         return None
 
     @property
     def elo(self) -> float:
-        """How much stronger a is than b, in Elo; infinite where all games were won or lost."""
+        """Elo of a relative to b; infinite if a won or lost all games."""
         return elo_of_score(self.score)
 
     @property
     def elo_interval(self) -> tuple[float, float]:
-        """The score's interval in Elo."""
+        """The interval of the score in Elo."""
         low, high = self.score_interval
         return elo_of_score(low), elo_of_score(high)
 
     @property
     def pairs(self) -> tuple[int, int, int, int, int]:
-        """How many finished pairs gave a 0, 1/2, 1, 1 1/2 and 2 points."""
+        """Number of finished pairs in which a scored 0, 1/2, 1, 1 1/2 and 2 points."""
         scores = [sum(points) / 2 for points in self._points().values() if len(points) == 2]
         counts = [scores.count(score) for score in PAIR_SCORES]
         return (counts[0], counts[1], counts[2], counts[3], counts[4])
@@ -142,14 +137,14 @@ class MatchResult:
         return sum(record.result == result for record in self.records)
 
     def _points(self) -> dict[int, list[float]]:
-        """Points of a by opening."""
+        """Return the points of a by pair."""
         points: dict[int, list[float]] = {}
         for record in self.records:
             points.setdefault(record.pair, []).append((record.result + 1) / 2)
         return points
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, fit for JSON: what is infinite or NaN becomes None. No records."""
+        """Return plain values for JSON, without the games; NaN and infinity become None."""
         test = self.sprt
         return {
             "names": list(self.names),
@@ -171,14 +166,12 @@ class MatchResult:
         }
 
     def __repr__(self) -> str:
-        """Return the essentials in one line."""
         return (
             f"MatchResult(wins={self.wins}, draws={self.draws}, losses={self.losses}, "
             f"score={self.score:.4f}, stop_reason={self.stop_reason!r})"
         )
 
     def __str__(self) -> str:
-        """Return the figures with their intervals, three to seven lines."""
         a, b = self.names
         if not self.records:
             return f"{a} - {b}: no game finished"

@@ -1,8 +1,7 @@
-"""What games prove: score, its interval, Elo, and the sequential probability ratio test.
+"""Elo and the sequential probability ratio test.
 
-The two games of a pair share an opening and are not independent: a pair is one sample. Its score is
-0, 1/4, 1/2, 3/4 or 1, the mean of the two games, and its variance is taken from the pairs
-themselves.
+The two games of a pair share an opening and are not independent, so a pair is one sample. Its score
+is the mean of the two games: 0, 1/4, 1/2, 3/4 or 1. Its variance is estimated from the pairs.
 """
 
 from __future__ import annotations
@@ -12,38 +11,32 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pyengine.base.arguments import elements, number, short_repr
-from pyengine.base.integers import integer
-from pyengine.base.settings import Settings
+from pyengine.base.checks import Settings, elements, integer, number, short_repr
 from pyengine.errors import ConfigError
-from pyengine.match.duration import expected_time, time_until_decided
-from pyengine.match.interval import score_interval
 
-__all__ = [
-    "PAIR_SCORES",
-    "Sprt",
-    "SprtState",
-    "default_games",
-    "elo_of_score",
-    "score_interval",
-    "score_of_elo",
-]
-
-#: Of a pair of games, the worst first.
+#: Possible scores of a pair of games.
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
-_MOST_ELO = 4000.0  # a score that a double tells from 1
-_LEAST_ERROR = 1e-12  # below, the number of games is lost to rounding
-_ELO_SCALE = 400.0  # Elo: ten times the odds
-_WITHOUT_TEST = 100  # games of a match
-_PAIR = 2  # games
-_LEAST_VARIANCE = 1e-4  # of a pair's score, next to 0 and 1
-_EMPTY = 1e-3  # pairs that a result counts for that was never seen
+_MAX_ELO = 4000.0  # beyond it, a double rounds the score to 1
+_MIN_ERROR = 1e-12  # below it, rounding dominates the number of games
+_ELO_SCALE = 400.0  # Elo per factor of 10 in the odds
+_GAMES_WITHOUT_TEST = 100
+_GAMES_PER_PAIR = 2
+_MIN_VARIANCE = 1e-4  # of a pair's score
+_EMPTY = 1e-3  # count of a pair score that has not occurred
 _STEPS = 100  # of a bisection: more than a double has bits
 
 
+_TERMS = 400  # of the series, which decays like exp(-n²)
+_DOUBLINGS = 60  # of the upper limit of a time
+_BISECTIONS = 60
+
+#: Mean overshoot of a bound, in standard deviations of a step [Siegmund 1985, X.2].
+_OVERSHOOT = 0.583
+
+
 def elo_of_score(score: float) -> float:
-    """Return the Elo difference at which this score in [0, 1] is expected; infinite at 0 and 1."""
+    """Return the Elo difference of an expected score in [0, 1]; infinite at 0 and 1."""
     if math.isnan(score):
         return math.nan
     if score <= 0 or score >= 1:
@@ -58,15 +51,15 @@ def score_of_elo(elo: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class SprtState:
-    """How far a sequential test has come.
+    """The state of a sequential test.
 
     Attributes:
         llr: log-likelihood ratio of ``elo1`` to ``elo0``.
-        lower: at or below it ``elo0`` is accepted.
-        upper: at or above it ``elo1`` is accepted.
-        pairs: of games that it counts.
-        expected_games: of the whole test, see :attr:`Sprt.expected_games`.
-        accepted: ``"elo0"`` or ``"elo1"``; None = not decided.
+        lower: ``elo0`` is accepted at or below this ratio.
+        upper: ``elo1`` is accepted at or above this ratio.
+        pairs: number of counted pairs.
+        expected_games: see :attr:`Sprt.expected_games`.
+        accepted: ``"elo0"``, ``"elo1"``, or None if undecided.
     """
 
     llr: float
@@ -81,20 +74,19 @@ class SprtState:
 class Sprt(Settings):
     """A sequential probability ratio test: is a player ``elo1`` stronger, or only ``elo0``?
 
-    The likelihoods are those of the five results of a pair of games (0, 1/2, 1, 1 1/2, 2 points),
-    each hypothesis with the most likely shares that have its mean (the generalised test of Van den
-    Bergh, as fishtest has it).
+    This is Van den Bergh's generalised test on the five scores of a pair of games, as in fishtest:
+    each hypothesis is represented by the most likely distribution with its mean.
 
-    How many games it takes is computed for independent games without draws; draws make a test
-    shorter at the same Elo.
+    The expected number of games assumes independent games without draws; draws shorten a test at
+    the same Elo.
 
     Attributes:
         elo0 (float, default 0.0): logistic Elo of the first hypothesis, -4000 to 4000.
         elo1 (float, default 10.0): of the second hypothesis, above ``elo0``, at most 4000.
-        alpha (float in [1e-12, 0.5), default 0.05): probability to accept ``elo1`` when ``elo0`` is
-            true.
-        beta (float in [1e-12, 0.5), default 0.05): probability to accept ``elo0`` when ``elo1`` is
-            true.
+        alpha (float in [1e-12, 0.5), default 0.05): probability of accepting ``elo1`` if ``elo0``
+            is true.
+        beta (float in [1e-12, 0.5), default 0.05): probability of accepting ``elo0`` if ``elo1``
+            is true.
     """
 
     elo0: float = 0.0
@@ -103,15 +95,14 @@ class Sprt(Settings):
     beta: float = 0.05
 
     def __post_init__(self) -> None:
-        """Check all fields."""
         for name in ("elo0", "elo1"):
-            wanted = f"a number in [-{_MOST_ELO:g}, {_MOST_ELO:g}]"
-            number(f"sprt: {name}", getattr(self, name), wanted, lambda e: abs(e) <= _MOST_ELO)
+            expected = f"a number in [-{_MAX_ELO:g}, {_MAX_ELO:g}]"
+            number(f"sprt: {name}", getattr(self, name), expected, lambda e: abs(e) <= _MAX_ELO)
         if not score_of_elo(self.elo0) < score_of_elo(self.elo1):
             raise ConfigError(f"sprt: expected elo0 < elo1, got {self.elo0} and {self.elo1}")
         for name in ("alpha", "beta"):
-            wanted = f"a number in [{_LEAST_ERROR:g}, 0.5)"
-            number(f"sprt: {name}", getattr(self, name), wanted, lambda p: _LEAST_ERROR <= p < 0.5)
+            expected = f"a number in [{_MIN_ERROR:g}, 0.5)"
+            number(f"sprt: {name}", getattr(self, name), expected, lambda p: _MIN_ERROR <= p < 0.5)
 
     @property
     def lower(self) -> float:
@@ -125,17 +116,12 @@ class Sprt(Settings):
 
     @property
     def expected_games(self) -> int:
-        """The mean number of games until it is decided, at elo0 or at elo1, whichever is more."""
+        """Mean number of games to a decision: the larger of the means at elo0 and elo1."""
         times = (expected_time(self.lower, self.upper, rising=at1) for at1 in (False, True))
         return self._games(times)
 
     def games_for(self, decided: float = 0.9) -> int:
-        """Return a number of games that decides so many tests, at elo0 and at elo1.
-
-        Args:
-            decided: share of the tests, in (0, 1).
-
-        """
+        """Return the number of games that decides a share of tests, at elo0 and at elo1."""
         number("decided", decided, "a number in (0, 1)", lambda share: 0 < share < 1)
         steps = zip((False, True), self._steps, strict=True)
         return self._games(
@@ -145,24 +131,21 @@ class Sprt(Settings):
 
     @property
     def _steps(self) -> tuple[float, float]:
-        """Standard deviations of the log-likelihood ratio of a pair, at elo0 and at elo1."""
+        """Standard deviations of the log-likelihood ratio of a pair at elo0 and elo1."""
         low, high = score_of_elo(self.elo0), score_of_elo(self.elo1)
-        variances = [max(s * (1 - s) / _PAIR, _LEAST_VARIANCE) for s in (low, high)]
+        variances = [max(s * (1 - s) / _GAMES_PER_PAIR, _MIN_VARIANCE) for s in (low, high)]
         return (high - low) / math.sqrt(variances[0]), (high - low) / math.sqrt(variances[1])
 
     def _games(self, times: Iterable[float]) -> int:
-        """The larger number of games of the times at elo0 and at elo1."""
+        """Return the larger number of games, for times at elo0 and elo1."""
         pairs = max(time / step**2 for time, step in zip(times, self._steps, strict=True))
-        return _PAIR * math.ceil(pairs)
+        return _GAMES_PER_PAIR * math.ceil(pairs)
 
     def llr(self, counts: Sequence[int]) -> float:
         """Return the log-likelihood ratio of elo1 to elo0.
 
         Args:
-            counts: [5], how many pairs had each of :data:`PAIR_SCORES`.
-
-        Raises:
-            ConfigError: they are no five ints of at least 0.
+            counts: int[5], the number of pairs with each of :data:`PAIR_SCORES`.
 
         """
         counts = _counts(counts)
@@ -180,7 +163,7 @@ class Sprt(Settings):
         return pairs * math.fsum(terms)
 
     def state(self, counts: Sequence[int]) -> SprtState:
-        """Return how far the test has come with these counts; see :meth:`llr`."""
+        """Return the state of the test for counts as in :meth:`llr`."""
         counts = _counts(counts)
         llr = self.llr(counts)
         accepted: Literal["elo0", "elo1"] | None = None
@@ -198,21 +181,71 @@ class Sprt(Settings):
         )
 
 
+# The log-likelihood ratio is approximated by a Brownian motion between two bounds, with a drift of
+# half its variance: up if elo1 is true, down if elo0 is. Time is measured in its variance, so a
+# pair of games takes ``step ** 2`` and one curve serves all tests with the same bounds.
+
+
+def expected_time(lower: float, upper: float, *, rising: bool) -> float:
+    """Return the mean time until the motion reaches a bound [Wald 1947, section 3.5]."""
+    drift = 0.5 if rising else -0.5
+    low, high = math.exp(-2 * drift * lower), math.exp(-2 * drift * upper)
+    above = (1 - low) / (high - low)  # probability of the upper bound
+    return (above * upper + (1 - above) * lower) / drift
+
+
+def undecided(time: float, lower: float, upper: float, *, rising: bool) -> float:
+    """Return the probability that the motion has reached neither bound: a series of sines."""
+    width, tilt = upper - lower, 0.5 if rising else -0.5
+    total = 0.0
+    for n in range(1, _TERMS):
+        k = n * math.pi / width
+        faded = math.exp(-k * k * time / 2)
+        ends = 1 - (-1) ** n * math.exp(tilt * width)
+        total += faded * k * ends * math.sin(-k * lower) / (tilt * tilt + k * k)
+        if faded < 1e-18:
+            break
+    return 2 / width * math.exp(tilt * lower - tilt * tilt * time / 2) * total
+
+
+def time_until_decided(
+    share: float, lower: float, upper: float, step: float, *, rising: bool
+) -> float:
+    """Return the time by which a share of tests is decided, if checked once per step.
+
+    A sum of steps overshoots a bound by part of a step, so the bounds are moved out by that much.
+    """
+    beyond = _OVERSHOOT * step
+    low, high = lower - beyond, upper + beyond
+    long = 1.0
+    for _ in range(_DOUBLINGS):
+        if undecided(long, low, high, rising=rising) <= 1 - share:
+            break
+        long *= 2
+    short = 0.0
+    for _ in range(_BISECTIONS):
+        middle = (short + long) / 2
+        if undecided(middle, low, high, rising=rising) > 1 - share:
+            short = middle
+        else:
+            long = middle
+    return long
+
+
 def default_games(sprt: Sprt | None) -> int:
-    """Return the default number of games."""
-    return _WITHOUT_TEST if sprt is None else sprt.games_for()
+    return _GAMES_WITHOUT_TEST if sprt is None else sprt.games_for()
 
 
 def _counts(counts: Sequence[int]) -> list[int]:
     expected = f"{len(PAIR_SCORES)} ints of at least 0"
-    found = [integer("counts", count, 0) for count in elements("counts", counts, expected)]
-    if len(found) != len(PAIR_SCORES):
+    result = [integer("counts", count, 0) for count in elements("counts", counts, expected)]
+    if len(result) != len(PAIR_SCORES):
         raise ConfigError(f"counts: expected {expected}, got {short_repr(counts)}")
-    return found
+    return result
 
 
 def _tilt(shares: Sequence[float], mean: float) -> float:
-    """Lagrange's multiplier t of the likeliest distribution with this mean.
+    """Return the Lagrange multiplier t of the most likely distribution with a mean.
 
     The distribution is ``share / (1 + t (score - mean))``; its mean falls as t grows.
     """

@@ -81,5 +81,7 @@ def lock(path: Path, what: str) -> Iterator[None]:
             held = hold(path)
     except ConfigError as error:
         raise EngineError(f"{what} is running already: another process holds {path}") from error
-    with held:
+    try:
         yield
+    finally:
+        held.release()

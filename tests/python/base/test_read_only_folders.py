@@ -1,4 +1,4 @@
-"""What is to be written into a folder that one may only read is one error that names the path."""
+"""Writing to a read-only directory is one error that names the path."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that the process may list and not write; root has no rights taken away."""
+    """A read-only directory; skipped for root."""
     if not hasattr(os, "geteuid"):
         pytest.skip("rights of folders are those of POSIX")
     made = Path(tempfile.mkdtemp())
@@ -59,7 +59,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_folder_that_cannot_be_written_is_named(folder: Path, writer: str) -> None:
+def test_a_read_only_directory_is_named(folder: Path, writer: str) -> None:
     with pytest.raises(pyengine.EngineError) as refused:
         WRITERS[writer](folder)
     assert str(folder) in str(refused.value)
@@ -87,7 +87,7 @@ SHUT: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("call", SHUT)
-def test_a_folder_that_may_not_be_entered_is_named(folder: Path, call: str) -> None:
+def test_an_inaccessible_directory_is_named(folder: Path, call: str) -> None:
     with pytest.raises(pyengine.EngineError) as refused:
         SHUT[call](folder / "shut")
     assert str(folder / "shut") in str(refused.value)

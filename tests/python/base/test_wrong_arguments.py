@@ -1,4 +1,4 @@
-"""Wrong arguments of public functions: each a named error that says what was expected and found."""
+"""Wrong arguments of public functions: errors with name, expectation and value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyengine import (
 )
 from toy_games import Pairs, ToyGame
 
-api: Any = pyengine  # the types of the arguments are wrong on purpose
+api: Any = pyengine  # wrong types on purpose
 GAME: Any = pyengine.load_game("connect_four")
 STATE: Any = GAME.new_initial_state()
 EMPTY = ["......."] * 6
@@ -55,8 +55,8 @@ STATES: dict[str, Case] = {
         ConfigError,
         "action: expected an int, got '4'",
     ),
-    "no move": (lambda: STATE.apply_action(None), ConfigError, "found None"),
-    "half a move": (lambda: STATE.apply_action(1.5), ConfigError, r"found 1\.5"),
+    "no move": (lambda: STATE.apply_action(None), ConfigError, "got None"),
+    "half a move": (lambda: STATE.apply_action(1.5), ConfigError, r"got 1\.5"),
     "a large move": (lambda: STATE.apply_action(10**30), ConfigError, "an int of 64 bits"),
     "no such move": (
         lambda: STATE.apply_action(7),
@@ -77,9 +77,9 @@ STATES: dict[str, Case] = {
     "moves of an array without dimensions": (
         lambda: GAME.new_initial_state(np.array(3)),
         ConfigError,
-        r"moves: expected a sequence of ints, found array\(3\)",
+        r"moves: expected a sequence of ints, got array\(3\)",
     ),
-    "no moves": (lambda: GAME.new_initial_state(None), ConfigError, "found None"),
+    "no moves": (lambda: GAME.new_initial_state(None), ConfigError, "got None"),
     "moves of texts": (
         lambda: GAME.new_initial_state(["4"]),
         ConfigError,
@@ -90,7 +90,7 @@ STATES: dict[str, Case] = {
         ConfigError,
         "rows: expected strings, got None",
     ),
-    "a board of numbers": (lambda: GAME.state_from_board([1]), ConfigError, "found 1"),
+    "a board of numbers": (lambda: GAME.state_from_board([1]), ConfigError, "got 1"),
     "a player's stone": (
         lambda: GAME.state_from_board(EMPTY, "X"),
         ConfigError,
@@ -121,7 +121,7 @@ GAMES: dict[str, Case] = {
     "a class as Python names it": (
         lambda: api.load_game("games.heaps.Nim"),
         ConfigError,
-        'found "games.heaps.Nim"; did you mean games.heaps:Nim?',
+        'got "games.heaps.Nim"; did you mean games.heaps:Nim?',
     ),
     "a parameter's typing error": (
         lambda: api.load_game("go", bord_size=9),
@@ -148,7 +148,7 @@ GAMES: dict[str, Case] = {
         ConfigError,
         r"expected a Game, got 'go'.*load_game\('go'\)",
     ),
-    "nobody's game": (lambda: api.as_game(None), ConfigError, "got no num_distinct_actions"),
+    "nobody's game": (lambda: api.as_game(None), ConfigError, "num_distinct_actions"),
 }
 
 ENGINES: dict[str, Case] = {
@@ -156,7 +156,7 @@ ENGINES: dict[str, Case] = {
     "no evaluator": (
         lambda: Engine(GAME, None),
         ConfigError,
-        "evaluator must be .* found NoneType",
+        "evaluator must be .* got NoneType",
     ),
     "settings as a dict": (
         lambda: Engine(GAME, "uniform", config={"threads": 1}),
@@ -170,7 +170,7 @@ ENGINES: dict[str, Case] = {
         ConfigError,
         "states: expected a sequence of states, got <State",
     ),
-    "no states": (lambda: engine().search_many(None), ConfigError, "found None"),
+    "no states": (lambda: engine().search_many(None), ConfigError, "got None"),
     "nothing to analyse": (
         lambda: analysed(None),
         ConfigError,
@@ -183,14 +183,14 @@ ENGINES: dict[str, Case] = {
         ConfigError,
         "on_progress: expected a function, got 3",
     ),
-    "no temperature": (lambda: searched().policy_at("a"), ConfigError, "temperature: .* found 'a'"),
+    "no temperature": (lambda: searched().policy_at("a"), ConfigError, "temperature: .* got 'a'"),
     "no depth": (lambda: searched().tree(max_depth="a"), ConfigError, "max_depth: expected an int"),
     "nothing to solve": (lambda: api.minimax(None), ConfigError, "expected a state, got None"),
     "nothing to tune": (lambda: api.tune(None), ConfigError, "engine: expected an Engine"),
-    "no time to tune": (lambda: api.tune(engine(), "x"), ConfigError, "seconds: .* found 'x'"),
-    "no path of a network": (lambda: api.OnnxEvaluator(None), ConfigError, "path: .* found None"),
-    "no such network": (lambda: api.OnnxEvaluator("absent"), ModelError, "found nothing"),
-    "no path of a policy": (lambda: api.RolloutPolicy.load(3), ConfigError, "path: .* found 3"),
+    "no time to tune": (lambda: api.tune(engine(), "x"), ConfigError, "seconds: .* got 'x'"),
+    "no path of a network": (lambda: api.OnnxEvaluator(None), ConfigError, "path: .* got None"),
+    "no such network": (lambda: api.OnnxEvaluator("absent"), ModelError, "got nothing"),
+    "no path of a policy": (lambda: api.RolloutPolicy.load(3), ConfigError, "path: .* got 3"),
 }
 
 
@@ -210,8 +210,8 @@ def played(**arguments: Any) -> Any:
 
 MATCHES: dict[str, Case] = {
     "nobody": (lambda: api.match(None, engine(), game=GAME), ConfigError, "a: expected an Engine"),
-    "openings": (lambda: played(openings=4), ConfigError, "openings: expected .* found 4"),
-    "moves of openings": (lambda: played(openings=["ab"]), ConfigError, r"found \['ab'\]"),
+    "openings": (lambda: played(openings=4), ConfigError, "openings: expected .* got 4"),
+    "moves of openings": (lambda: played(openings=["ab"]), ConfigError, r"got \['ab'\]"),
     "a record": (lambda: played(record=5), ConfigError, "record: expected a path, got 5"),
     "a record in no folder": (
         lambda: played(record="/no/r.jsonl"),
@@ -219,11 +219,11 @@ MATCHES: dict[str, Case] = {
         "/no/r.jsonl cannot",
     ),
     "a record that is a folder": (lambda: played(record="/"), DataError, "got no regular file"),
-    "confidence": (lambda: played(confidence="x"), ConfigError, "confidence: .* found 'x'"),
+    "confidence": (lambda: played(confidence="x"), ConfigError, "confidence: .* got 'x'"),
 }
 
 DATA: dict[str, Case] = {
-    "no directory": (lambda: api.Dataset(None), ConfigError, "directories: .* found None"),
+    "no directory": (lambda: api.Dataset(None), ConfigError, "directories: .* got None"),
     "no data": (lambda: api.Dataset("absent"), ConfigError, "absent/manifest.json does not exist"),
     "self-play into nothing": (
         lambda: api.selfplay(GAME, "uniform", games=2, out=None),
@@ -272,7 +272,7 @@ def test_a_wrong_argument_is_a_named_error(
 
 def test_an_sprt_of_two_numbers_is_refused_before_the_record_is_written(tmp_path: Path) -> None:
     file = tmp_path / "games.jsonl"
-    with pytest.raises(ConfigError, match=r"sprt: expected an Sprt, such as .* found \(0, 10\)"):
+    with pytest.raises(ConfigError, match=r"sprt: expected an Sprt, such as .* got \(0, 10\)"):
         played(sprt=(0, 10), record=file)
     assert not file.exists()
 
@@ -287,7 +287,7 @@ def test_rows_are_drawn_by_a_generator(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("returns", [1.0, None, ["x", "y"], [1.0]])
-def test_check_game_reports_returns_that_are_no_two_numbers(returns: Any) -> None:
+def test_check_game_reports_wrong_returns(returns: Any) -> None:
     class Broken(Pairs):
         def returns(self) -> Any:
             return returns
@@ -297,30 +297,30 @@ def test_check_game_reports_returns_that_are_no_two_numbers(returns: Any) -> Non
     assert report.message == f"returns() must be two numbers, got {returns!r}"
 
 
-def test_a_tensor_that_needs_a_gradient_is_called_so() -> None:
+def test_a_tensor_with_a_gradient_is_reported() -> None:
     torch = pytest.importorskip("torch", reason="torch is absent (extra `train`)")
 
     def evaluate(planes: Any) -> Any:
         rows = len(planes)
         return torch.zeros(rows, 7, requires_grad=True), torch.zeros(rows)
 
-    with pytest.raises(api.EvaluationError, match=r"found Tensor: .*detach\(\)\.numpy\(\)"):
+    with pytest.raises(api.EvaluationError, match=r"got Tensor: .*detach\(\)\.numpy\(\)"):
         api.CallbackEvaluator(evaluate).evaluate([STATE])
 
 
-def test_the_name_of_a_bundled_network_is_a_path() -> None:
+def test_a_bundled_network_is_loaded_by_name() -> None:
     if "connect4" not in api.bundled_models():
         pytest.skip("connect4 is not bundled with this build")
     assert api.OnnxEvaluator("connect4").evaluate([STATE])[0].shape == (1, 7)
 
 
-def test_a_number_of_thousands_of_digits_fits_into_a_message(tmp_path: Path) -> None:
+def test_a_huge_int_gives_a_short_message(tmp_path: Path) -> None:
     with pytest.raises(pyengine.ConfigError, match=r"^games: .* an int of thousands of digits"):
         pyengine.selfplay(GAME, "uniform", games=10**5000, out=tmp_path)
 
 
 class TheirError(Exception):
-    """What an object of a user raises."""
+    """An error in user code."""
 
 
 def _fail(*_: Any) -> Any:
@@ -328,7 +328,7 @@ def _fail(*_: Any) -> Any:
 
 
 def failing(*methods: str, **others: Any) -> Any:
-    """Return an object whose methods fail."""
+    """Return an object whose methods raise."""
     return type("Failing", (), {**dict.fromkeys(methods, _fail), **others})()
 
 
@@ -372,12 +372,12 @@ FAILING: dict[str, tuple[Callable[[Any], Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_what_a_users_object_raises_goes_through(name: str) -> None:
+def test_errors_of_user_objects_propagate(name: str) -> None:
     call, value = FAILING[name]
     with pytest.raises(TheirError, match="theirs"):
         call(value)
 
 
-def test_planes_that_are_no_numbers_are_told() -> None:
+def test_planes_must_be_numbers() -> None:
     with pytest.raises(ConfigError, match=r"observation_tensor\(\) must return an array of floats"):
         _asked("observation_tensor")(object())

@@ -79,14 +79,6 @@ def test_replacing_a_file_preserves_permissions_and_links(tmp_path: Path) -> Non
     assert list((tmp_path / "folder").iterdir()) == [file]
 
 
-@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no /dev/stdout")
-def test_standard_output_is_not_replaced() -> None:
-    with pytest.raises(ConfigError, match="a device or a pipe"):
-        check_output(Path("/dev/stdout"))
-    with pytest.raises(DataError, match="a device or a pipe"):
-        quickly(Path("/dev/fd/1"))
-
-
 def test_temporary_names_are_unique(tmp_path: Path) -> None:
     names = {temporary_beside(tmp_path / "file") for _ in range(8)}
     assert len(names) == 8
@@ -105,11 +97,11 @@ def test_the_error_for_an_unreadable_file_gives_the_reason(tmp_path: Path) -> No
     file = tmp_path / "board"
     with pytest.raises(FileNotFoundError) as missing:
         read_limited(file)
-    assert unread(file, missing.value) == f"expected a file, got no {file}"
+    assert unread(file, missing.value) == f"{file} does not exist"
     file.mkdir()
     with pytest.raises(IsADirectoryError) as folder:
         read_limited(file)
-    assert unread(file, folder.value) == f"expected a file, got the folder {file}"
+    assert unread(file, folder.value) == f"{file} is a directory: expected a file"
     file.rmdir()
     file.write_bytes(b"ab\xff")
     with pytest.raises(UnicodeDecodeError) as no_text:
@@ -137,36 +129,23 @@ with replacing(Path(sys.argv[1])) as temporary:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
-def test_temporary_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
+def test_temporary_files_of_killed_processes_are_removed_after_a_day(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "first")], check=False)
-    (left,) = tmp_path.iterdir()
-    digits = left.name.split(".")[1]
-    of_another_machine = tmp_path / f"first.{'0' * 8}{digits[8:]}.tmp"
-    long_ago = tmp_path / f"second.{'0' * 8}{digits[8:]}.tmp"
-    remaining = [
-        tmp_path / f"first.{digits[:8]}{os.getpid():08x}{digits[16:]}.tmp",  # its process is alive
-        tmp_path / f"first.{digits[16:]}.tmp",  # unknown process
-        tmp_path / "first.tmp",
-    ]
-    for path in (of_another_machine, long_ago, *remaining):
-        path.touch()
-    for path in (long_ago, *remaining):
-        os.utime(path, (0, 0))
-    folder = tmp_path / f"folder.{digits}.tmp"  # cannot be removed like a file
-    folder.mkdir()
-    subprocess.run(
-        [sys.executable, "-c", KILLED.split("    os.kill")[0], str(tmp_path / "second")], check=True
-    )
-    assert sorted(tmp_path.iterdir()) == sorted(
-        [of_another_machine, folder, *remaining, tmp_path / "second"]
-    )
+    (abandoned,) = tmp_path.iterdir()
+    os.utime(abandoned, (0, 0))
+    recent, other = tmp_path / f"first.{'0' * 16}.tmp", tmp_path / "first.tmp"
+    recent.touch()
+    other.touch()
+    os.utime(other, (0, 0))
+    quickly(tmp_path / "second")
+    assert set(tmp_path.iterdir()) == {recent, other, tmp_path / "second"}
 
 
 @pytest.mark.parametrize("path", ["", ".", "/", ".."])
 def test_a_folder_cannot_be_written_as_a_file(path: str) -> None:
-    with pytest.raises(OSError, match="expected a file's name"):
+    with pytest.raises(OSError, match="regular file"):
         durably(Path(path))
-    with pytest.raises(DataError, match="expected a file's name"):
+    with pytest.raises(DataError, match="regular file"):
         quickly(Path(path))
 
 
@@ -176,9 +155,9 @@ def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     with pytest.raises(ConfigError, match="a device or a pipe"):
         check_output(pipe)
-    with pytest.raises(OSError, match="a device or a pipe"):
+    with pytest.raises(OSError, match="regular file"):
         durably(pipe)
-    with pytest.raises(DataError, match="a device or a pipe"):
+    with pytest.raises(DataError, match="regular file"):
         quickly(pipe)
     assert pipe.is_fifo()
     assert list(tmp_path.iterdir()) == [pipe]

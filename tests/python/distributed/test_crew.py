@@ -1,4 +1,4 @@
-"""A crew of actors: who replaces whom, what is asked again, and what an actor answers."""
+"""A crew of actors: replacement, retries and answers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,15 @@ import pyengine
 from cluster_runs import UNIFORM, data_of, numbers_in, part_in, run_of, text_of
 from pyengine import train
 from pyengine.distributed import crew
-from pyengine.distributed.actor import Actor, Contract, Order, Reply
-from pyengine.distributed.policy import Meter, Seat, room
-from pyengine.distributed.scratch import Scratch
-from pyengine.distributed.workers import LostError
+from pyengine.distributed.actor import Actor, Contract, Order, Reply, Scratch
+from pyengine.distributed.workers import LostError, Meter, Seat, room
 from pyengine.train.json_files import read_lines
 from pyengine.train.loop.part import outcome
 from pyengine.train.loop.parts import PERMANENT, Part
 from pyengine.train.loop.state import Best
 
 
-def test_who_dies_after_a_delivery_is_replaced_at_once_and_others_later_and_later() -> None:
+def test_restarts_are_delayed_more_with_each_failure() -> None:
     place = Seat("a")
     waits = []
     for _ in range(10):
@@ -72,21 +70,21 @@ def test_a_rate_is_the_mean_of_the_last_half_minute() -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ('actors = "many"', r"distributed\.actors: expected an int >= 1 or none"),
-        ("actors = 0", r"distributed\.actors: expected an int >= 1"),
+        ('actors = "many"', r"distributed\.actors: expected an int of at least 1 or \"auto\""),
+        ("actors = 0", r"distributed\.actors: expected an int of at least 1"),
         ("cpu = 1", r"distributed\.cpu: no such setting"),
         ("resources = {player = -1}", r"distributed\.resources\.player: .*got -1"),
         ("resources = {GPU = 1}", r"distributed\.resources\.GPU: expected the setting gpus"),
         ("gpus = 1.5", r"distributed\.gpus: expected a part of one, or a whole number, got 1\.5"),
     ],
 )
-def test_a_setting_of_the_cluster_that_is_wrong_is_named(setting: str, message: str) -> None:
+def test_a_wrong_cluster_setting_is_refused(setting: str, message: str) -> None:
     text = text_of().split("[distributed]")[0]
     with pytest.raises(pyengine.ConfigError, match=message):
         train.RunFile.from_toml(text + "[distributed]\n" + setting)
 
 
-def test_a_run_may_go_on_with_other_settings_of_the_cluster() -> None:
+def test_a_run_may_resume_with_other_cluster_settings() -> None:
     other = text_of().replace("actors = 2", 'actors = "auto"\ngpus = 0.5')
     found = train.RunFile.from_toml(other)
     found.refuse_changes(run_of())
@@ -95,12 +93,12 @@ def test_a_run_may_go_on_with_other_settings_of_the_cluster() -> None:
 
 @pytest.fixture
 def part(tmp_path: Path) -> Part:
-    """Return self-play of a run in a folder."""
+    """Return the self-play part of a run."""
     return part_in(tmp_path)
 
 
 class Threads:
-    """A cluster in this process: every actor is an Actor; a question is answered by a thread."""
+    """A cluster in this process: each call of an Actor runs in a thread."""
 
     def __init__(self, *, places: int = 2) -> None:
         self.places = places
@@ -142,7 +140,7 @@ class Threads:
 
     def end(self, actor: Any) -> None:
         self.ended.append(actor)
-        actor.exchange(Order(finish=True))  # it must not go on in this process
+        actor.exchange(Order(finish=True))  # stops its thread
 
 
 class _Question:
@@ -160,7 +158,7 @@ class _Question:
 
 
 def work(part: Part, workers: Any, until: Callable[[], bool]) -> tuple[int, str]:
-    """Run the crew until something is true, then let it finish; return how it ended."""
+    """Run the crew until a condition holds, then let it finish; return its outcome."""
 
     def watch() -> None:
         while not until() and not over.is_set():
@@ -179,11 +177,11 @@ def work(part: Part, workers: Any, until: Callable[[], bool]) -> tuple[int, str]
 
 
 def delivered(part: Part) -> int:
-    """Return how many games the crew says it has."""
+    """Return the number of games that the crew reports."""
     return int(part.folder.status("selfplay").get("games", 0))
 
 
-def test_actors_play_and_all_they_say_they_played_is_in_the_folder(part: Part) -> None:
+def test_all_games_that_actors_report_are_in_the_folder(part: Part) -> None:
     workers = Threads()
 
     def all_have_played() -> bool:
@@ -198,7 +196,7 @@ def test_actors_play_and_all_they_say_they_played_is_in_the_folder(part: Part) -
     assert sum(each["games"] for each in told) == data.games
 
 
-def test_actors_deliver_the_surprise_where_it_is_recorded(tmp_path: Path) -> None:
+def test_actors_deliver_recorded_surprise(tmp_path: Path) -> None:
     text = run_of(first="uniform").text.replace("[search]", "record_surprise = true\n[search]", 1)
     part = part_in(tmp_path, train.RunFile.from_toml(text))
     assert work(part, Threads(), lambda: delivered(part) >= 5) == (0, "")
@@ -206,7 +204,7 @@ def test_actors_deliver_the_surprise_where_it_is_recorded(tmp_path: Path) -> Non
     assert rows["surprise"].max() > 0
 
 
-def test_no_two_actors_have_the_same_random_numbers_in_any_sitting(part: Part) -> None:
+def test_every_actor_of_every_session_has_another_seed(part: Part) -> None:
     first, second = Threads(), Threads()
     work(part, first, lambda: delivered(part) >= 20)
     before = delivered(part)
@@ -216,7 +214,7 @@ def test_no_two_actors_have_the_same_random_numbers_in_any_sitting(part: Part) -
     assert len(set(seeds)) == len(seeds) == 4
 
 
-def test_an_actor_that_is_killed_is_replaced_and_what_it_delivered_stays(part: Part) -> None:
+def test_a_killed_actor_is_replaced_and_its_games_are_kept(part: Part) -> None:
     workers = Threads()
     seen: list[int] = []
 
@@ -235,24 +233,24 @@ def test_an_actor_that_is_killed_is_replaced_and_what_it_delivered_stays(part: P
 
 
 class Dying(Threads):
-    """Actors that fail as soon as they are asked."""
+    """Actors that fail at the first call."""
 
     def answer(self, question: Any) -> Reply:
         raise LostError("no pyengine here", gone=True)
 
 
-def test_actors_that_die_everywhere_end_the_run_with_their_last_words(
+def test_actors_that_die_in_every_seat_end_the_run_with_their_error(
     part: Part, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pyengine.distributed.policy._BACKOFF", (0.0,))
+    monkeypatch.setattr("pyengine.distributed.workers._BACKOFF", (0.0,))
     status, words = work(part, Dying(), lambda: False)
     assert status == 1
-    assert "actors die at every place (2), 6 times each" in words
+    assert "actors of all 2 seats died 6 times in a row" in words
     assert "no pyengine here" in words
 
 
 class OneBadNode(Threads):
-    """The first place gets an actor that dies, always."""
+    """Actors of the first seat always die."""
 
     def answer(self, question: Any) -> Reply:
         if question.actor is not self.players[1]:
@@ -260,10 +258,8 @@ class OneBadNode(Threads):
         return super().answer(question)
 
 
-def test_a_bad_node_does_not_end_a_run_that_plays_elsewhere(
-    part: Part, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pyengine.distributed.policy._BACKOFF", (0.0, 0.01))
+def test_a_bad_node_does_not_end_the_run(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyengine.distributed.workers._BACKOFF", (0.0, 0.01))
     workers = OneBadNode()
     ended = work(part, workers, lambda: len(workers.players) > 12 and delivered(part) >= 50)
     assert ended == (0, "")
@@ -271,7 +267,7 @@ def test_a_bad_node_does_not_end_a_run_that_plays_elsewhere(
 
 
 class Lossy(Threads):
-    """Of each actor's answers every third is lost on the way, and every third comes damaged."""
+    """A third of each actor's answers is lost, and a third is damaged."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -288,7 +284,7 @@ class Lossy(Threads):
         return reply
 
 
-def test_answers_that_are_lost_or_damaged_are_asked_for_again(part: Part) -> None:
+def test_lost_and_damaged_answers_are_requested_again(part: Part) -> None:
     workers = Lossy()
     assert work(part, workers, lambda: delivered(part) >= 50) == (0, "")
     assert len(workers.players) == 2
@@ -297,7 +293,7 @@ def test_answers_that_are_lost_or_damaged_are_asked_for_again(part: Part) -> Non
 
 
 class OneDamaged(Threads):
-    """All packets of the first actor come damaged."""
+    """All packets of the first actor are damaged."""
 
     def answer(self, question: Any) -> Reply:
         reply = super().answer(question)
@@ -329,7 +325,7 @@ class OneHangs(Threads):
         return reply
 
 
-def test_an_actor_that_hangs_is_replaced_and_what_it_delivered_stays(
+def test_a_hanging_actor_is_replaced_and_its_games_are_kept(
     part: Part, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crew, "_ANSWER_SECONDS", 5.0)
@@ -344,10 +340,10 @@ def test_an_actor_that_hangs_is_replaced_and_what_it_delivered_stays(
     assert workers.players[0] in workers.ended
     assert numbers_in(part) == list(range(delivered(part)))
     died = [e for e in read_lines(part.folder.log / "actors.jsonl") if e["event"] == "died"]
-    assert died[0]["words"] == "expected an answer within 5 s, got none"
+    assert died[0]["words"] == "no answer within 5 s"
 
 
-def test_a_network_that_is_damaged_in_the_folder_ends_the_run(part: Part) -> None:
+def test_a_damaged_network_ends_the_run(part: Part) -> None:
     path = part.folder.candidate(20)
     path.write_bytes(b"half a netw")
     part.folder.set_best(dataclasses.replace(UNIFORM, name=path.name, sha256="0" * 64))
@@ -356,7 +352,7 @@ def test_a_network_that_is_damaged_in_the_folder_ends_the_run(part: Part) -> Non
     assert f"{path} is damaged: expected SHA-256 000" in words
 
 
-def test_a_node_that_joins_gets_actors_and_needs_no_change(part: Part) -> None:
+def test_a_new_node_gets_actors(part: Part) -> None:
     config = part.run.distributed.replace(actors="auto")
     part.run = part.run.replace(distributed=config)
     workers = Threads(places=1)
@@ -372,11 +368,11 @@ def test_a_node_that_joins_gets_actors_and_needs_no_change(part: Part) -> None:
 
 
 def states(part: Part) -> set[str]:
-    """Return what the actors are doing."""
+    """Return the states of the actors."""
     return {each["state"] for each in part.folder.status("selfplay").get("actors", [])}
 
 
-def test_self_play_waits_for_a_learner_that_lags_behind(part: Part) -> None:
+def test_self_play_waits_for_a_slow_learner(part: Part) -> None:
     config = part.run.distributed.replace(ahead=300, shard_positions=500)
     part.run = part.run.replace(distributed=config)
     assert work(part, Threads(), lambda: states(part) == {"held"}) == (0, "")
@@ -384,15 +380,15 @@ def test_self_play_waits_for_a_learner_that_lags_behind(part: Part) -> None:
 
 
 @pytest.mark.parametrize("window", ["minimum_positions = 40_000", "samples_per_position = 0.001"])
-def test_self_play_goes_on_while_the_learner_cannot_do_a_step(part: Part, window: str) -> None:
+def test_self_play_continues_while_the_learner_waits(part: Part, window: str) -> None:
     name = window.split(" = ")[0]
     lines = [line for line in part.run.text.splitlines() if not line.startswith(name)]
     text = "\n".join(lines).replace("[window]", f"[window]\n{window}")
-    run = train.RunFile.from_toml(text)  # 32 / 0.001 positions are a step
+    run = train.RunFile.from_toml(text)  # a step needs 32 / 0.001 positions
     config = run.distributed.replace(ahead=1, shard_positions=500)
     part.run = run.replace(distributed=config)
-    much = 10_000  # more than the backlog of two actors
-    assert work(part, Threads(), lambda: part.folder.counted(part.run) >= much) == (0, "")
+    limit = 10_000  # more than the backlog of two actors
+    assert work(part, Threads(), lambda: part.folder.counted(part.run) >= limit) == (0, "")
 
 
 def test_a_new_network_goes_to_each_actor_once(part: Part) -> None:
@@ -436,17 +432,17 @@ def contract_of(**changes: Any) -> Contract:
 
 
 def test_an_actor_of_another_version_refuses_to_play() -> None:
-    with pytest.raises(pyengine.ConfigError, match=r"expected pyengine 99, .*found"):
+    with pytest.raises(pyengine.ConfigError, match=r"expected pyengine 99 .*got"):
         Actor(contract_of(version="99"))
 
 
-def test_an_actor_pauses_when_nobody_takes_what_it_played() -> None:
+def test_an_actor_pauses_when_its_outbox_is_full() -> None:
     player = Actor(contract_of(backlog_bytes=2000.0))
     reply = player.exchange(Order(best=UNIFORM, wait=600))
     while reply.state != "held":
         reply = player.exchange(Order())
     held = -1
-    while held != (held := player._part.outbox.bytes):  # games that were over are still written
+    while held != (held := player._part.outbox.bytes):  # finished games are still packed
         time.sleep(0.5)
     taken = 0
     while reply.state != "ended" or reply.packets:
@@ -455,7 +451,7 @@ def test_an_actor_pauses_when_nobody_takes_what_it_played() -> None:
     assert reply.failed is None
 
 
-def test_folders_of_killed_actors_are_removed_by_the_next_one_and_others_are_not(
+def test_an_actor_removes_the_folders_of_killed_actors_only(
     tmp_path: Path,
 ) -> None:
     living = Scratch(tmp_path)
@@ -479,4 +475,4 @@ def test_an_error_that_would_end_every_actor_ends_the_run(part: Part) -> None:
 
     status, words = work(part, Permanent(), lambda: False)
     assert status == PERMANENT
-    assert "self-play cannot go on: ConfigError: no" in words
+    assert "self-play failed: ConfigError: no" in words

@@ -1,4 +1,4 @@
-"""Packets of games on their way to a run's folder, and the places where they are received."""
+"""Packets of games, the outbox and the inbox."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def game_of(number: int, positions: int = 3) -> FinishedGame:
 
 
 def packets_of(*counts: int, game: int = 0) -> list[Packet]:
-    """Return packets of so many games each, numbered from 1."""
+    """Return packets with these numbers of games, numbered from 1."""
     outbox = Outbox(seconds=1e9, most_bytes=1e9)
     numbers = iter(range(1000))
     for count in counts:
@@ -52,7 +52,7 @@ def packets_of(*counts: int, game: int = 0) -> list[Packet]:
     return outbox.take(0, 0)
 
 
-def test_a_packet_gives_back_the_games_that_went_in() -> None:
+def test_unpacking_a_packet_returns_its_games() -> None:
     (packet,) = packets_of(3)
     found = unpack(packet, LAYOUT)
     assert [line.number for _, line in found] == [0, 1, 2]
@@ -71,9 +71,6 @@ def test_a_packet_that_was_damaged_is_refused_as_a_whole() -> None:
     other = Layout.of(pyengine.load_game("connect_four"), run_of().spec)
     with pytest.raises(DamagedPacketError, match="expected 6 records of"):
         unpack(packet, other)
-
-
-# --- the sending side -----------------------------------------------------------------------------
 
 
 def test_packets_stay_until_they_are_acknowledged() -> None:
@@ -101,7 +98,7 @@ def test_a_packet_closes_when_it_is_full_or_old() -> None:
     assert len(old.take(0, 0)) == 1
 
 
-def test_an_outbox_that_nobody_empties_is_full() -> None:
+def test_an_outbox_fills_up() -> None:
     outbox = Outbox(seconds=0, most_bytes=1)
     assert not outbox.full
     outbox.sink(0, LAYOUT).add(game_of(0))
@@ -110,7 +107,7 @@ def test_an_outbox_that_nobody_empties_is_full() -> None:
     assert not outbox.full
 
 
-def test_who_waits_for_a_packet_gets_it_when_it_comes() -> None:
+def test_take_waits_for_a_packet() -> None:
     outbox = Outbox(seconds=0, most_bytes=1e9)
     threading.Timer(0.1, lambda: outbox.sink(0, LAYOUT).add(game_of(0))).start()
     assert len(outbox.take(0, 600)) == 1
@@ -120,11 +117,11 @@ def test_who_waits_for_a_packet_gets_it_when_it_comes() -> None:
 
 @pytest.fixture
 def part(tmp_path: Path) -> Part:
-    """Return self-play of a run in a folder."""
+    """Return the self-play part of a run."""
     return part_in(tmp_path)
 
 
-def test_a_packet_that_comes_twice_counts_once(part: Part) -> None:
+def test_a_repeated_packet_counts_once(part: Part) -> None:
     packets = packets_of(2, 3)
     with Inbox(part, UNIFORM) as inbox:
         assert inbox.take("a", packets[:1]) == (2, 6)
@@ -134,14 +131,14 @@ def test_a_packet_that_comes_twice_counts_once(part: Part) -> None:
     assert data_of(part).games == 5
 
 
-def test_a_packet_that_does_not_follow_the_last_is_left(part: Part) -> None:
+def test_a_packet_out_of_order_is_ignored(part: Part) -> None:
     first, second = packets_of(1, 1)
     with Inbox(part, UNIFORM) as inbox:
         assert inbox.take("a", [second]) == (0, 0)
         assert inbox.take("a", [first, second]) == (2, 6)
 
 
-def test_half_a_packet_is_none(part: Part) -> None:
+def test_no_game_of_a_damaged_packet_is_used(part: Part) -> None:
     first, second = packets_of(2, 2)
     half = dataclasses.replace(second, records=second.records[: len(second.records) // 2])
     with Inbox(part, UNIFORM) as inbox:
@@ -152,17 +149,17 @@ def test_half_a_packet_is_none(part: Part) -> None:
     assert data_of(part).games == 4
 
 
-def test_games_of_all_senders_are_numbered_as_if_one_had_played_them(part: Part) -> None:
+def test_games_of_all_senders_are_numbered_consecutively(part: Part) -> None:
     with Inbox(part, UNIFORM) as inbox:
         for sender in ("a", "b"):
             inbox.take(sender, packets_of(2, 1))
-    with Inbox(part, UNIFORM) as inbox:  # the next sitting
+    with Inbox(part, UNIFORM) as inbox:  # the next session
         inbox.take("c", packets_of(2))
     assert numbers_in(part) == list(range(8))
     assert sorted({int(row) for row in data_of(part).rows(np.arange(24))["game"]}) == [*range(8)]
 
 
-def test_what_was_delivered_is_there_when_the_receiver_fails(part: Part) -> None:
+def test_delivered_games_are_kept_when_the_receiver_fails(part: Part) -> None:
     def fail() -> None:
         with Inbox(part, UNIFORM) as inbox:
             inbox.take("a", packets_of(4))
@@ -171,6 +168,3 @@ def test_what_was_delivered_is_there_when_the_receiver_fails(part: Part) -> None
     with pytest.raises(RuntimeError):
         fail()
     assert data_of(part).games == 4
-
-
-# --- rules ----------------------------------------------------------------------------------------

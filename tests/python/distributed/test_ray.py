@@ -50,14 +50,14 @@ except pyengine.EngineError as error:
 """
 
 
-def test_without_ray_the_package_imports_and_the_error_names_the_extra(tmp_path: Path) -> None:
+def test_a_missing_ray_is_an_error_that_names_the_extra(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _WITHOUT, run_of().text, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "needs the package ray: pip install 'pyengine-search[distributed]'" in done.stdout
 
 
 def test_a_client_address_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(pyengine.ConfigError, match="expected to run on a node of the cluster"):
+    with pytest.raises(pyengine.ConfigError, match="start the run on a node of the cluster"):
         distributed.train(run_of(), tmp_path, address="ray://10.0.0.1:10001")
 
 
@@ -68,7 +68,7 @@ def test_a_client_address_is_refused(tmp_path: Path) -> None:
         (["--ray", "local", "--part", "gate", "x.toml"], "--part cannot be combined with --ray"),
     ],
 )
-def test_wrong_use_of_the_command_is_told(arguments: list[str], message: str) -> None:
+def test_wrong_use_of_the_command_is_reported(arguments: list[str], message: str) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
     command = [sys.executable, "-m", "pyengine.cli", "train", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -77,7 +77,7 @@ def test_wrong_use_of_the_command_is_told(arguments: list[str], message: str) ->
 
 
 def apart(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function in a fresh process: Ray leaves threads behind that other tests need not."""
+    """Call a function in a new process, as Ray leaves threads behind."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         pool.submit(function, *arguments).result()
@@ -87,7 +87,7 @@ def apart(function: Callable[..., None], *arguments: Any) -> None:
 @pytest.mark.parametrize(
     "actors", [2, pytest.param(4, marks=pytest.mark.slow)], ids=lambda count: f"{count}-actors"
 )
-def test_a_run_survives_the_death_of_an_actor_and_goes_on_without_ray(
+def test_a_run_survives_the_death_of_an_actor_and_resumes_without_ray(
     actors: int, tmp_path: Path
 ) -> None:
     apart(run_in_which_an_actor_dies, actors, tmp_path)
@@ -106,7 +106,7 @@ def test_a_run_survives_the_death_of_an_actor_and_goes_on_without_ray(
 
 
 def run_in_which_an_actor_dies(actors: int, path: Path) -> None:
-    """Run until an actor that was killed has a successor that plays, and the learner has learnt."""
+    """Run until a killed actor has a successor that plays and the learner has made steps."""
     killed: list[tuple[int, int]] = []
 
     def kill_one(progress: train.RunProgress) -> bool:
@@ -132,12 +132,12 @@ def run_in_which_an_actor_dies(actors: int, path: Path) -> None:
 @needs_ray
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere 127.0.0.2 is no address")
 @pytest.mark.parametrize("imported", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_a_ray_of_our_own_listens_on_127_0_0_1_alone_and_wants_a_token(imported: bool) -> None:
+def test_a_local_ray_listens_only_on_127_0_0_1_and_requires_a_token(imported: bool) -> None:
     apart(look_at_a_ray_of_our_own, imported)
 
 
 def look_at_a_ray_of_our_own(imported: bool) -> None:
-    """Start a Ray and knock at its ports: what listens on every address answers at 127.0.0.2."""
+    """Start a Ray and probe its ports at 127.0.0.2, which reaches only wildcard listeners."""
     for name in ("RAY_AUTH_MODE", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"):
         os.environ.pop(name, None)
     if imported:
@@ -155,7 +155,7 @@ def look_at_a_ray_of_our_own(imported: bool) -> None:
 
 
 def answers(address: str, port: int) -> bool:
-    """Return whether something listens there."""
+    """Return whether a port is open."""
     with socket.socket() as knocking:
         knocking.settimeout(5)
         return knocking.connect_ex((address, port)) == 0
@@ -163,12 +163,12 @@ def answers(address: str, port: int) -> bool:
 
 @needs_ray
 @pytest.mark.slow
-def test_a_learner_that_dies_comes_back_though_actors_wait_for_room(tmp_path: Path) -> None:
+def test_a_dead_learner_is_restarted_although_actors_wait_for_room(tmp_path: Path) -> None:
     apart(run_in_which_the_learner_dies, tmp_path)
 
 
 def run_in_which_the_learner_dies(path: Path) -> None:
-    """Kill the learner where more actors are asked for than there is room; run until it learns."""
+    """Kill the learner of a run with more actors than room; run until it learns again."""
     folder = RunFolder(path)
     killed: list[tuple[int, int]] = []
 
@@ -188,7 +188,7 @@ def run_in_which_the_learner_dies(path: Path) -> None:
 
 @needs_ray
 @pytest.mark.slow
-def test_ctrl_c_on_a_cluster_keeps_what_was_played_and_resume_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_on_a_cluster_keeps_the_games_and_the_run_resumes(tmp_path: Path) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
     file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
     command = [sys.executable, "-m", "pyengine.cli", "train", str(file), "--ray", "local"]
@@ -215,21 +215,19 @@ def test_ctrl_c_on_a_cluster_keeps_what_was_played_and_resume_goes_on(tmp_path: 
 
 
 def delivered_in(folder: RunFolder) -> int:
-    """Return how many games the receiver said it had."""
+    """Return the number of games that the receiver reported."""
     return int(folder.status("selfplay")["games"])
 
 
 @needs_ray
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["disabled", "token"])
-def test_a_node_that_joins_plays_and_one_that_vanishes_costs_no_game(
-    mode: str, tmp_path: Path
-) -> None:
+def test_a_new_node_plays_and_a_lost_node_costs_no_game(mode: str, tmp_path: Path) -> None:
     apart(run_in_which_nodes_come_and_go, mode, tmp_path)
 
 
 def run_in_which_nodes_come_and_go(mode: str, path: Path) -> None:
-    """Run on one node, then on two, then on one again; with or without a token."""
+    """Run on one node, then two, then one again."""
     os.environ |= {"RAY_AUTH_MODE": mode, "RAY_AUTH_TOKEN": uuid.uuid4().hex}
     cluster_utils = importlib.import_module("ray.cluster_utils")
     cluster = cluster_utils.Cluster(

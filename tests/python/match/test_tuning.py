@@ -1,4 +1,4 @@
-"""Tuning finds what a machine with a known best setting would want. Nothing here is timed."""
+"""Tuning on a simulated machine whose best setting is known; nothing is timed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_choice_is_within_5_percent_of_the_best_of_the_grid(seed: int) -> No
     assert true_rate(search.best().setting) >= 0.95 * best
 
 
-def test_of_equally_fast_settings_the_one_with_fewer_leaves_in_flight_is_taken() -> None:
+def test_ties_go_to_fewer_leaves_in_flight() -> None:
     search = _Halving(lambda setting, _: true_rate(setting))
     search.run(settings_for(CORES, False), 60.0)
     assert search.best().setting == Setting(in_flight=64, batch_size=16, threads=4)
@@ -51,7 +51,7 @@ def test_of_equally_fast_settings_the_one_with_fewer_leaves_in_flight_is_taken()
     assert search.best().setting.in_flight == 1
 
 
-def test_all_the_doublings_of_leaves_in_flight_together_are_worth_less_than_5_percent() -> None:
+def test_the_total_price_of_leaves_in_flight_is_below_5_percent() -> None:
     fast = Setting(in_flight=256, batch_size=64, threads=4)
     slow = Setting(in_flight=1, batch_size=1, threads=1)
     search = _Halving(lambda setting, _: 1.05 if setting == fast else 1.0)
@@ -59,7 +59,7 @@ def test_all_the_doublings_of_leaves_in_flight_together_are_worth_less_than_5_pe
     assert search.best().setting == fast
 
 
-def test_every_setting_is_measured_and_the_finalists_most() -> None:
+def test_every_setting_is_measured_and_finalists_most_often() -> None:
     grid = settings_for(CORES, False)
     asked: list[tuple[Setting, float]] = []
 
@@ -77,7 +77,7 @@ def test_every_setting_is_measured_and_the_finalists_most() -> None:
     assert [t.rounds for t in trials] == sorted((t.rounds for t in trials), reverse=True)
 
 
-def test_the_measurements_of_a_round_are_made_in_turns() -> None:
+def test_settings_of_a_round_are_measured_in_turns() -> None:
     grid = [Setting(n, n, 1) for n in (1, 2, 3)]
     order: list[int] = []
 
@@ -89,7 +89,7 @@ def test_the_measurements_of_a_round_are_made_in_turns() -> None:
     assert order == [1, 2, 3, 3, 2, 1, 1, 2, 3, 3, 2, 1, 1, 2, 3]
 
 
-def test_progress_grows_to_one_and_knows_the_best_after_the_first_round() -> None:
+def test_progress_reaches_1_and_reports_the_best_after_the_first_round() -> None:
     told: list[tuple[float, Any]] = []
     grid = settings_for(CORES, False)
     _Halving(noisy(0.01), lambda share, best: told.append((share, best))).run(grid, 30.0)
@@ -100,7 +100,7 @@ def test_progress_grows_to_one_and_knows_the_best_after_the_first_round() -> Non
     assert told[-1][1].rate > 0
 
 
-def test_ctrl_c_keeps_the_best_so_far_and_before_the_first_measurement_is_raised() -> None:
+def test_ctrl_c_returns_the_best_so_far_or_raises_before_any_measurement() -> None:
     grid = settings_for(CORES, False)
 
     def interrupted_after(count: int) -> _Halving:
@@ -127,7 +127,7 @@ def test_ctrl_c_keeps_the_best_so_far_and_before_the_first_measurement_is_raised
 
 @pytest.mark.parametrize("cores", [1, 2, 3, 6, 64])
 @pytest.mark.parametrize("on_device", [False, True])
-def test_the_grid_has_one_thread_and_all_cores_and_no_more(cores: int, on_device: bool) -> None:
+def test_the_grid_ranges_from_one_thread_to_all_cores(cores: int, on_device: bool) -> None:
     grid = settings_for(cores, on_device)
     threads = {setting.threads for setting in grid}
     assert {1, cores} <= threads <= set(range(1, cores + 1))
@@ -144,7 +144,7 @@ def test_the_grid_has_one_thread_and_all_cores_and_no_more(cores: int, on_device
         ("CUDAExecutionProvider + CPU", True),
     ],
 )
-def test_the_provider_of_the_network_tells_whether_it_is_on_a_device(
+def test_the_provider_decides_between_the_grids(
     provider: str | None, on_device: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class ChosenError(Exception):
@@ -161,7 +161,7 @@ def test_the_provider_of_the_network_tells_whether_it_is_on_a_device(
             pyengine.tune(engine, seconds=0.1)
 
 
-def test_tune_returns_a_configuration_to_search_with() -> None:
+def test_tune_returns_a_usable_configuration() -> None:
     with pyengine.Engine("connect_four", "rollout", c_puct=2.0, threads=1) as engine:
         result = pyengine.tune(engine, seconds=0.2)
     assert result.complete
@@ -177,13 +177,13 @@ def test_tune_returns_a_configuration_to_search_with() -> None:
     assert json.loads(json.dumps(result.to_dict()))["rate"] == result.best.rate
 
 
-def test_tune_takes_evaluators_without_rows_and_games_that_end_in_a_proof() -> None:
+def test_tune_accepts_evaluators_without_rows_and_solved_games() -> None:
     with pyengine.Engine("tic_tac_toe", "uniform") as engine:
         assert pyengine.tune(engine, seconds=0.05).best.rate > 0
 
 
 @pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf])
-def test_tune_names_seconds_that_are_out_of_range(seconds: float) -> None:
+def test_tune_refuses_seconds_out_of_range(seconds: float) -> None:
     with (
         pyengine.Engine("tic_tac_toe", "uniform") as engine,
         pytest.raises(pyengine.ConfigError, match="seconds"),

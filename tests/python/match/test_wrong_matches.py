@@ -1,4 +1,4 @@
-"""Wrong arguments of matches: one clear error each, before a byte of a record is written."""
+"""Wrong arguments of matches: one clear error, before the record is written."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ NO_NUMBER = wrong("text", "bytes", "NaN", "list", "dict", "object", "function", 
 
 def play(**arguments: Any) -> pyengine.MatchResult:
     """Play two games of random moves."""
-    given = {"game": "tic_tac_toe", "games": 2, **arguments}
-    return pyengine.match(pyengine.RandomPlayer(1), pyengine.RandomPlayer(2), **given)
+    settings = {"game": "tic_tac_toe", "games": 2, **arguments}
+    return pyengine.match(pyengine.RandomPlayer(1), pyengine.RandomPlayer(2), **settings)
 
 
 GAME = pyengine.load_game("tic_tac_toe")
@@ -35,7 +35,7 @@ NO_STATES = {**all_but("list"), "a state": OVER, "one that is over": [OVER], "ot
         ("max_plies", lambda v: play(max_plies=v), {**all_but("None", "huge"), "0": 0},
          "max_plies"),
         ("max_plies, opening", lambda v: play(max_plies=v), {"4": 4},
-         "openings: expected fewer than max_plies, 4, moves, got 4"),
+         "openings: expected fewer than max_plies=4 moves, got 4"),
         ("record", lambda v: play(record=v), all_but("None", "text"), "record"),
         ("names", lambda v: play(names=v), all_but(), "names: expected two strings"),
         ("confidence", lambda v: play(confidence=v), all_but(), "confidence"),
@@ -64,7 +64,7 @@ def test_a_match_refuses(call: Any, values: dict[str, Any], said: str) -> None:
 
 
 class Searcher:
-    """Answers always the same, or what a function of the states returns."""
+    """Returns a fixed answer, or that of a function of the states."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -83,7 +83,7 @@ class Searcher:
         ([3], "expected an action, an int, got [3] (list)"),
     ],
 )
-def test_a_player_answers_an_int(role: str, answer: Any, said: str) -> None:
+def test_a_player_must_return_an_int(role: str, answer: Any, said: str) -> None:
     def plays(players: dict[str, Any]) -> pyengine.MatchResult:
         both = {"a": pyengine.RandomPlayer(), "b": pyengine.RandomPlayer(), **players}
         return pyengine.match(both["a"], both["b"], game="tic_tac_toe", games=2)
@@ -96,8 +96,8 @@ def test_a_player_answers_an_int(role: str, answer: Any, said: str) -> None:
 
 
 @pytest.mark.parametrize("answer", [None, 3, [], [None], [1.7]])
-def test_a_searcher_answers_a_result_for_each_state(answer: Any) -> None:
-    said = r"player a: search_many\(\) must return a list of 1 results that have an action, got"
+def test_a_searcher_must_return_a_result_for_each_state(answer: Any) -> None:
+    said = r"player a: search_many\(\) must return 1 results with an action, got"
     with pytest.raises(pyengine.ConfigError, match=said):
         pyengine.match(Searcher(answer), pyengine.RandomPlayer(), game="tic_tac_toe", games=2)
 
@@ -106,14 +106,14 @@ def test_a_searcher_answers_a_result_for_each_state(answer: Any) -> None:
     "wrong_argument",
     [{"sprt": (0, 10)}, {"on_progress": 3}, {"confidence": "x"}, {"openings": 3}, {"names": 1}],
 )
-def test_a_refused_match_leaves_no_record(tmp_path: Path, wrong_argument: dict[str, Any]) -> None:
+def test_a_refused_match_creates_no_record(tmp_path: Path, wrong_argument: dict[str, Any]) -> None:
     record = tmp_path / "record.jsonl"
     with pytest.raises(pyengine.ConfigError):
         play(record=record, **wrong_argument)
     assert not record.exists()
 
 
-def test_a_refused_match_leaves_a_record_as_it_was(tmp_path: Path) -> None:
+def test_a_refused_match_does_not_change_a_record(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     play(record=record)
     before = record.read_bytes()

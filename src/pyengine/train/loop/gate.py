@@ -15,8 +15,9 @@ from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.games.game import Game
 from pyengine.match import MatchInterrupted, MatchResult, Openings, match
+from pyengine.match.interval import score_interval
 from pyengine.match.openings import Book
-from pyengine.match.statistics import SprtState, elo_of_score, score_interval
+from pyengine.match.statistics import SprtState, elo_of_score
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
 from pyengine.train.loop.run_configs import GateConfig

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator  # noqa: TID253
 
+from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError
 from pyengine.games.game import Game
 from pyengine.match import Sprt
@@ -312,7 +313,12 @@ class RunConfig(Section):
 
 
 def _number_of_actors(actors: Any) -> Any:
-    return None if actors == "auto" else actors
+    if actors is None or (isinstance(actors, str) and actors == "auto"):
+        return None
+    if isinstance(actors, bool) or not isinstance(actors, int) or actors < 1:
+        expected = 'an int of at least 1 or "auto"'
+        raise ConfigError(f"distributed.actors: expected {expected}, got {short_repr(actors)}")
+    return actors
 
 
 class DistributedConfig(Section):

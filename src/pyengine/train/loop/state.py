@@ -12,8 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pyengine.base.files import path_of, replacing
-from pyengine.base.leftovers import TEMPORARY
+from pyengine.base.files import TEMPORARY, path_of, replacing
 from pyengine.data.checked import BOOLEAN, TEXT, check, optional, real, whole
 from pyengine.data.manifest import MANIFEST, ManifestReader, ShardInfo
 from pyengine.errors import ConfigError, DataError

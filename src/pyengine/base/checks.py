@@ -1,0 +1,156 @@
+"""Checks of arguments: each error names the argument, the expectation and the value."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import operator
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
+from types import UnionType
+from typing import Any, Self
+
+import numpy as np
+
+from pyengine.errors import ConfigError
+
+_MAX_CHARS = 100  # of a value in a message; src/cpp/base/text.h has the same limit
+
+
+def _short() -> reprlib.Repr:
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = _MAX_CHARS
+    return short
+
+
+_SHORT = _short()
+
+
+def repr_with_type(value: Any) -> str:
+    """Return the shortened repr of a value, followed by its type."""
+    return f"{short_repr(value)} ({type(value).__name__})"
+
+
+def short_repr(value: Any) -> str:
+    """Return the repr of a value in one short, printable line."""
+    try:
+        text = _SHORT.repr(value)
+    except ValueError:  # sys.get_int_max_str_digits()
+        return "an int of thousands of digits"
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """Escape control characters and lone surrogates."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def shortened(text: str) -> str:
+    """Return a printable text; a long one is cut in the middle."""
+    half = _MAX_CHARS // 2
+    return printable(text if len(text) <= _MAX_CHARS else f"{text[:half]}...{text[-half:]}")
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """Return "; did you mean NAME?" for the closest known name, or ""."""
+    import difflib
+
+    likely = difflib.get_close_matches(wrong, list(known), n=1)
+    return f"; did you mean {likely[0]}?" if likely else ""
+
+
+def text_is_a_name(text: Any) -> str:
+    """Return a hint for a file name passed as TOML text, or ""."""
+    is_name = isinstance(text, str) and text.endswith(".toml")
+    return "; pass a file name as Path(...)" if is_name else ""
+
+
+def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return an argument in ``least``..``most`` as an int; a bool is not an int."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < least or (most is not None and number > most):
+        range_ = f"of at least {least}" if most is None else f"in {least}..{most}"
+        raise ConfigError(f"{name}: expected an int {range_}, got {short_repr(value)}")
+    return number
+
+
+def number(
+    name: str, value: Any, expected: str, fits: Callable[[float], bool] = lambda _: True
+) -> float:
+    """Return an argument that ``fits`` as a finite float."""
+    result = math.nan
+    if isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            result = float(value)
+        except OverflowError:
+            result = math.inf
+    if not (math.isfinite(result) and fits(result)):
+        raise ConfigError(f"{name}: expected {expected}, got {repr_with_type(value)}")
+    return result
+
+
+def elements(name: str, value: Any, expected: str) -> list[Any]:
+    """Return the elements of an iterable argument; strings and mappings are refused."""
+    if not isinstance(value, str | bytes | Mapping):
+        try:
+            iterator = iter(value)
+        except TypeError:
+            pass
+        else:
+            return list(iterator)
+    raise ConfigError(f"{name}: expected {expected}, got {repr_with_type(value)}")
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise ConfigError unless an argument is one of the choices."""
+    known = list(choices)
+    if not (isinstance(value, str) and value in known):
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        words = ", ".join(f'"{word}"' for word in known)
+        raise ConfigError(f"{name}: expected one of {words}, got {short_repr(value)}{hint}")
+
+
+def check_type(name: str, value: Any, kind: type | UnionType, expected: str) -> None:
+    """Raise ConfigError unless an argument is an instance of a type."""
+    if not isinstance(value, kind):
+        raise ConfigError(f"{name}: expected {expected}, got {repr_with_type(value)}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise ConfigError unless an argument is a bool."""
+    check_type(name, value, bool | np.bool_, "a bool")
+
+
+def check_callback(name: str, value: Any) -> None:
+    """Raise ConfigError unless an argument is callable or None."""
+    if value is not None and not callable(value):
+        raise ConfigError(f"{name}: expected a function or None, got {repr_with_type(value)}")
+
+
+class Settings:
+    """Base of a dataclass whose unknown fields raise ConfigError instead of TypeError."""
+
+    def __new__(cls, *_: Any, **fields: Any) -> Self:
+        cls.check_names(fields)
+        return super().__new__(cls)
+
+    @classmethod
+    def check_names(cls, fields: Mapping[str, Any]) -> None:
+        """Raise ConfigError for an unknown field."""
+        known = cls.names()
+        for name in fields:
+            if name not in known:
+                hint = did_you_mean(str(name), known)
+                raise ConfigError(
+                    f"{shortened(str(name))}: no field of {cls.__name__}"
+                    f"{f'{hint} The' if hint else '; the'} fields are {', '.join(sorted(known))}"
+                )
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Return the field names in declaration order."""
+        return [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
