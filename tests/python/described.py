@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyengine
-from pyengine.base.settings import Settings
+from pyengine.base.checks import Settings
 from pyengine.errors import EngineError
 from pyengine.train.loop import run_configs
 

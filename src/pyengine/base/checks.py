@@ -36,8 +36,8 @@ def short_repr(value: Any) -> str:
     """Return the repr of a value in one short, printable line."""
     try:
         text = _SHORT.repr(value)
-    except ValueError:  # sys.get_int_max_str_digits()
-        return "an int of thousands of digits"
+    except Exception:  # a user's __repr__, or an int beyond sys.get_int_max_str_digits()
+        return f"a value of type {type(value).__name__}"
     return printable(" ".join(text.split()))
 
 

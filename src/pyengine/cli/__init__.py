@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
-from pyengine.base.arguments import printable, shortened
+from pyengine.base.checks import printable, shortened
 from pyengine.errors import ConfigError, EngineError, IllegalActionError
 
 #: Every table fits in this many columns.

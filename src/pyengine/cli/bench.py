@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from rich.text import Text  # noqa: TID253
 from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
 
-from pyengine.base.arguments import did_you_mean
+from pyengine.base.checks import did_you_mean
 from pyengine.base.files import check_output, replacing
 from pyengine.cli.options import SpecOption, evaluator_for, game_from
 from pyengine.cli.output import console, print_json, progress_bar, show

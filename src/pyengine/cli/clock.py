@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pyengine.base.arguments import short_repr
+from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError
 
 _MOVES_AHEAD = 20  # the engine budgets its time for this many moves

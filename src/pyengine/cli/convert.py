@@ -14,7 +14,7 @@ from rich.text import Text  # noqa: TID253
 from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
 
 from pyengine import conversion, data
-from pyengine.base.arguments import short_repr
+from pyengine.base.checks import short_repr
 from pyengine.cli.options import (
     JsonOption,
     ParamOption,

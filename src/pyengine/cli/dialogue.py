@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.console import Console  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.base.arguments import short_repr
+from pyengine.base.checks import short_repr
 from pyengine.base.files import path_of
 from pyengine.cli.clock import Clock
 from pyengine.cli.output import say

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 from typer import Argument, Option  # noqa: TID253  # this package is the extra's
 
-from pyengine.base.arguments import short_repr
+from pyengine.base.checks import short_repr
 from pyengine.cli.options import (
     DeviceOption,
     GameOptions,

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
 from typer import Argument, Option  # noqa: TID253  # this package is the extra's
 from typer.models import OptionInfo  # noqa: TID253
 
-from pyengine.base.arguments import did_you_mean, short_repr
+from pyengine.base.checks import did_you_mean, short_repr
 from pyengine.base.files import check_output, read_limited, unread
 from pyengine.cli import INTERRUPTED
 from pyengine.cli.positions import find_action

@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyengine.base.arguments import shortened
+from pyengine.base.checks import shortened
 from pyengine.base.files import check_output, read_limited, unread, unwritten, write_durably
 from pyengine.cli.positions import names_of_line
 from pyengine.data.sgf.collection import SgfError

@@ -17,7 +17,7 @@ from rich.text import Text  # noqa: TID253
 from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
 
 from pyengine import distributed
-from pyengine.base.arguments import did_you_mean
+from pyengine.base.checks import did_you_mean
 from pyengine.base.files import read_limited, unread
 from pyengine.cli.options import JsonOption, game_from, output_file
 from pyengine.cli.output import console, print_json, progress_bar, say, show

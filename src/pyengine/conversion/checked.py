@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from pyengine import _core
 from pyengine.base import machine
-from pyengine.base.arguments import check_callback, check_type, number
+from pyengine.base.checks import check_callback, check_type, integer, number
 from pyengine.base.extras import need
 from pyengine.base.files import check_output, path_of
-from pyengine.base.integers import integer
 from pyengine.conversion.comparison import (
     Comparison,
     LimitCheck,

@@ -10,8 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import number
-from pyengine.base.settings import Settings
+from pyengine.base.checks import Settings, number
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator
 from pyengine.games.game import Game, State

@@ -22,10 +22,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import check_type
+from pyengine.base.checks import check_type, integer
 from pyengine.base.extras import need
 from pyengine.base.files import path_of, replacing, unread
-from pyengine.base.integers import integer
 from pyengine.conversion.onnx_graph import FLOAT, GraphBuilder, save_model
 from pyengine.errors import EngineError, ModelError
 from pyengine.eval.spec import METADATA_KEY, ModelSpec

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.base.arguments import check_type, number
+from pyengine.base.checks import check_type, number
 from pyengine.base.extras import need
 from pyengine.base.files import replacing
 from pyengine.conversion.checked import open_network, source_and_target

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyengine.base.arguments import short_repr
+from pyengine.base.checks import short_repr
 
 
 @dataclass(frozen=True)

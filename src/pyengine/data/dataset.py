@@ -10,16 +10,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import (
+from pyengine.base.checks import (
     check_callback,
     check_flag,
     check_type,
     elements,
+    integer,
     number,
     short_repr,
 )
 from pyengine.base.files import path_of
-from pyengine.base.integers import integer
 from pyengine.data.layout import Layout
 from pyengine.data.loader import Row, Rows, drawn_for_loader
 from pyengine.data.progress import OnProgress, tracked

@@ -12,10 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pyengine.base.arguments import check_callback, check_choice, check_flag, elements
+from pyengine.base.checks import check_callback, check_choice, check_flag, elements, integer
 from pyengine.base.extras import need
 from pyengine.base.files import path_of, replacing, unwritten
-from pyengine.base.integers import integer
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.progress import OnProgress, tracked

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import check_flag, check_type
+from pyengine.base.checks import check_flag, check_type
 from pyengine.data.checked import (
     BOOLEAN,
     OBJECT,

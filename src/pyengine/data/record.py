@@ -11,8 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import check_flag, check_type, number, repr_with_type
-from pyengine.base.integers import integer
+from pyengine.base.checks import check_flag, check_type, integer, number, repr_with_type
 from pyengine.data.checked import BOOLEAN, TEXT, check, list_of, real, text_of, whole, wholes
 from pyengine.data.layout import (
     CUT_SHORT,

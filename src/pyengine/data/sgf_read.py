@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pyengine import _core
-from pyengine.base.arguments import check_callback, check_choice, check_type, elements, shortened
+from pyengine.base.checks import check_callback, check_choice, check_type, elements, shortened
 from pyengine.base.files import path_of, read_limited, unread, why
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import FinishedGame

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.base.arguments import check_type, number, short_repr
+from pyengine.base.checks import check_type, integer, number, short_repr
 from pyengine.base.files import TEMPORARY, path_of, unwritten, why, write_durably
-from pyengine.base.integers import integer
 from pyengine.base.locks import lock
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import (

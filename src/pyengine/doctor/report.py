@@ -14,8 +14,8 @@ from typing import Any
 
 from pyengine import _core
 from pyengine.base import machine
+from pyengine.base.checks import integer
 from pyengine.base.files import sha256_of
-from pyengine.base.integers import integer
 from pyengine.doctor.checks import Check, skipped, verdict
 from pyengine.errors import EngineError
 from pyengine.eval import runtime

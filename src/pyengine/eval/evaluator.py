@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import check_choice, check_type, short_repr
-from pyengine.base.integers import integer
+from pyengine.base.checks import check_choice, check_type, integer, short_repr
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import State, as_game

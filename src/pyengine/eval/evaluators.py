@@ -12,9 +12,8 @@ from typing import Any, TypeAlias
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import check_type, did_you_mean, number, short_repr
+from pyengine.base.checks import check_type, did_you_mean, integer, number, short_repr
 from pyengine.base.files import path_of
-from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.eval import engine_cache, runtime
 from pyengine.eval.evaluator import Evaluator as Evaluator

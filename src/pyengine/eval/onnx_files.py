@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pyengine.base.arguments import printable
+from pyengine.base.checks import printable
 from pyengine.base.files import sha256_of, unread
 from pyengine.errors import ModelError
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pyengine import _core
-from pyengine.base.arguments import short_repr
-from pyengine.base.integers import integer
+from pyengine.base.checks import integer, short_repr
 from pyengine.errors import ConfigError, ModelError
 
 _log = logging.getLogger("pyengine")

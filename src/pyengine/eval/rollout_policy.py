@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import check_type
+from pyengine.base.checks import check_type
 from pyengine.base.files import (
     check_output,
     path_of,

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pyengine import _core
-from pyengine.base.arguments import check_type, short_repr
+from pyengine.base.checks import Settings, check_type, short_repr
 from pyengine.base.files import read_limited, unread
-from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError, ModelError
 from pyengine.games.game import Game, as_game
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pyengine import _core
-from pyengine.base.arguments import repr_with_type, short_repr
-from pyengine.base.integers import integer
+from pyengine.base.checks import integer, repr_with_type, short_repr
 from pyengine.errors import ConfigError
 from pyengine.exact.question import Question, estimates, is_integer, is_zero, listed
 

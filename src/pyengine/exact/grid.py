@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pyengine import _core
-from pyengine.base.arguments import check_flag, short_repr
-from pyengine.base.integers import integer
+from pyengine.base.checks import check_flag, integer, short_repr
 from pyengine.errors import ConfigError
 from pyengine.exact.question import Question, estimates, heuristic_name, is_integers, listed
 

@@ -12,8 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyengine import _core
-from pyengine.base.arguments import check_callback, check_choice, check_flag, number, short_repr
-from pyengine.base.integers import integer
+from pyengine.base.checks import (
+    check_callback,
+    check_choice,
+    check_flag,
+    integer,
+    number,
+    short_repr,
+)
 from pyengine.errors import ConfigError
 from pyengine.exact.graph import Graph
 from pyengine.exact.grid import Grid

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyengine import _core
-from pyengine.base.arguments import short_repr
-from pyengine.base.integers import integer
+from pyengine.base.checks import integer, short_repr
 from pyengine.errors import ConfigError
 from pyengine.exact.question import Question, heuristic_name, is_integers, listed
 

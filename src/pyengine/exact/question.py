@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pyengine.base.arguments import short_repr
+from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError
 
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from pyengine import _core
 from pyengine.base import machine
-from pyengine.base.arguments import check_flag, number, short_repr
-from pyengine.base.integers import integer
+from pyengine.base.checks import check_flag, integer, number, short_repr
 from pyengine.errors import ConfigError
 from pyengine.games.game import as_game, can_be_compared, game_of, load_game
 

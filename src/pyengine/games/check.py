@@ -12,8 +12,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from pyengine.base.arguments import repr_with_type, short_repr
-from pyengine.base.integers import integer
+from pyengine.base.checks import integer, repr_with_type, short_repr
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.game import Game, State, as_game, can_be_compared, can_be_recognised, has_own
 

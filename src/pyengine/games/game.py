@@ -15,8 +15,14 @@ import numpy as np
 from pyengine import _core
 from pyengine._core import Game as Game
 from pyengine._core import State as State
-from pyengine.base.arguments import check_type, did_you_mean, number, repr_with_type, short_repr
-from pyengine.base.integers import integer
+from pyengine.base.checks import (
+    check_type,
+    did_you_mean,
+    integer,
+    number,
+    repr_with_type,
+    short_repr,
+)
 from pyengine.errors import ConfigError
 from pyengine.games import named_games
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pyengine.base.arguments import did_you_mean, short_repr, shortened
+from pyengine.base.checks import did_you_mean, short_repr, shortened
 from pyengine.errors import ConfigError
 
 _PYSPIEL = "pyspiel:"

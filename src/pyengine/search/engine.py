@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self, Unpack
 
 from pyengine import _core
-from pyengine.base.arguments import number, short_repr
+from pyengine.base.checks import number, short_repr
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.eval.final_board import FinalBoard

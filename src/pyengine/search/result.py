@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import number
-from pyengine.base.integers import integer
+from pyengine.base.checks import integer, number
 from pyengine.errors import EvaluationError
 from pyengine.eval.final_board import FinalBoard
 from pyengine.games.board_layout import state_text

@@ -9,8 +9,7 @@ from typing import Any
 
 from pyengine import _core
 from pyengine._core import SelfPlayConfig
-from pyengine.base.arguments import check_type, elements, number, repr_with_type
-from pyengine.base.integers import integer
+from pyengine.base.checks import check_type, elements, integer, number, repr_with_type
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.data import FinishedGame, GameSink
 from pyengine.errors import ConfigError

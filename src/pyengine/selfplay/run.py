@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pyengine._core import SelfPlayConfig
-from pyengine.base.arguments import check_callback, check_type
+from pyengine.base.checks import check_callback, check_type, integer
 from pyengine.base.files import path_of
-from pyengine.base.integers import integer
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.data import FinishedGame, ShardWriter
 from pyengine.eval.evaluators import as_evaluator

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.base.arguments import shortened
+from pyengine.base.checks import shortened
 from pyengine.base.files import unread, write_durably
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.json_files import writing

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator  # noqa: TID253
 
-from pyengine.base.integers import integer
+from pyengine.base.checks import integer
 from pyengine.train.settings import (
     MOST_SEED,
     Number,

@@ -13,9 +13,8 @@ from typing import Any, Self
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.base.arguments import repr_with_type
+from pyengine.base.checks import integer, repr_with_type
 from pyengine.base.files import path_of
-from pyengine.base.integers import integer
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.errors import ConfigError, DataError
 from pyengine.train import checkpoint

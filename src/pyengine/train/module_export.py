@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.base.arguments import repr_with_type
+from pyengine.base.checks import repr_with_type
 from pyengine.base.files import path_of
 from pyengine.errors import ConfigError, EvaluationError
 from pyengine.eval.evaluators import CallbackEvaluator, OnnxEvaluator

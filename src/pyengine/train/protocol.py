@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import repr_with_type
+from pyengine.base.checks import repr_with_type
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.train.configs import LossConfig

@@ -14,9 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import number, short_repr
+from pyengine.base.checks import integer, number, short_repr
 from pyengine.base.files import check_output, path_of
-from pyengine.base.integers import integer
 from pyengine.data import Dataset
 from pyengine.data.manifest import MANIFEST
 from pyengine.data.progress import tracked

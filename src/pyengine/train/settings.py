@@ -16,7 +16,7 @@ from pydantic import (  # noqa: TID253  # imported only where the extra is neede
     WrapValidator,
 )
 
-from pyengine.base.arguments import did_you_mean, short_repr
+from pyengine.base.checks import did_you_mean, short_repr
 from pyengine.errors import ConfigError
 
 #: Most seed of a run and of a training: it fits into 64 bits with any number of steps added.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyengine.base.arguments import short_repr
+from pyengine.base.checks import short_repr
 from pyengine.base.extras import need
 from pyengine.data.sgf.encoding import FIRST_PROPERTY, to_utf8
 from pyengine.errors import DataError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from pyengine.base.arguments import shortened
+from pyengine.base.checks import shortened
 from pyengine.base.files import path_of, read_limited, unread
 from pyengine.data.sgf.collection import SgfError, SgfTree, grammar, read_collection
 from pyengine.data.sgf.record import EXACT_RULES, GAME_NUMBERS, SgfGame

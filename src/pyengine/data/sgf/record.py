@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyengine.base.arguments import shortened
+from pyengine.base.checks import shortened
 from pyengine.data.sgf.collection import SgfError
 from pyengine.data.sgf.values import Board, Result
 from pyengine.errors import ConfigError, IllegalActionError

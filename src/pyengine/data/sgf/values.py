@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pyengine.base.arguments import shortened
+from pyengine.base.checks import shortened
 from pyengine.data.sgf.collection import SgfError, grammar
 
 #: The properties of a node by identifier: sgfmill's raw values in UTF-8.

@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyengine.base.arguments import check_type, did_you_mean, short_repr, text_is_a_name
+from pyengine.base.checks import check_type, did_you_mean, integer, short_repr, text_is_a_name
 from pyengine.base.files import read_limited, unread
-from pyengine.base.integers import integer
 from pyengine.data.layout import Layout
 from pyengine.data.targets import has_score, has_stones
 from pyengine.errors import ConfigError, EngineError
