@@ -66,7 +66,7 @@ __all__ = [*_MODULE_OF, "need"]
 
 
 def need(module: str) -> Any:
-    """Return a module that needs the extra ``train``. Raises EngineError that names the extra."""
+    """Return a module that needs the extra ``train``. Raises EngineError without the extra."""
     return extras.need(module, "train")
 
 

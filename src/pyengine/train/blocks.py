@@ -1,4 +1,4 @@
-"""The residual blocks of a tower, for one board or several boards in one batch."""
+"""The residual blocks of a tower, for batches with one or several board sizes."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
 
-#: [N,F,H,W], or such a tensor for each of several boards.
+#: [N,F,H,W], or one such tensor per board size.
 Features: TypeAlias = Tensor | Sequence[Tensor]
 
 
 def each(function: Callable[..., Any], *features: Any) -> Any:
-    """Return what a function of a tensor says, or of lists of tensors a list of that."""
+    """Apply a function to a tensor, or to each tensor of a list."""
     if isinstance(features[0], Tensor):
         return function(*features)
     return [function(*parts) for parts in zip(*features, strict=True)]
 
 
 class ConvNorm(nn.Sequential):
-    """A convolution that keeps the board's shape, then batch normalisation.
+    """A convolution that preserves the board's shape, followed by batch normalisation.
 
-    While training, a batch of several boards is normalised by the statistics of all its points.
-    Evaluation has one mean and one variance for all boards: had each board been normalised by its
-    own, the network would have learnt to rely on what evaluation cannot give it.
+    During training, a batch with several boards is normalised by the statistics of all its points.
+    Evaluation has one mean and variance for all boards, so normalising each board separately would
+    train the network to rely on statistics that evaluation does not have.
     """
 
     def __init__(self, inputs: int, outputs: int, size: int) -> None:
-        """Make the kernel random."""
+        """Initialise the kernel randomly."""
         conv = nn.Conv2d(inputs, outputs, size, padding=size // 2, bias=False)
         nn.init.kaiming_normal_(conv.weight, mode="fan_out", nonlinearity="relu")
         super().__init__(conv, nn.BatchNorm2d(outputs))
 
     def forward(self, x: Features) -> Any:
-        """[N,F,H,W], of one board or of each of several, to the same."""
+        """Map [N,F,H,W], of one or each of several boards, to the same shape."""
         conv, norm = self
         found = each(conv, x)
         if isinstance(found, Tensor) or not norm.training:
@@ -44,9 +44,9 @@ class ConvNorm(nn.Sequential):
 
 
 def _normalised_together(norm: nn.Module, features: Sequence[Tensor]) -> list[Tensor]:
-    """Return each tensor normalised; the points of all are one batch to the layer.
+    """Normalise tensors with common statistics over the points of all.
 
-    The batch is [points,F,1,1]. As a view [1,F,points,1] PyTorch's gradient of it is wrong.
+    The batch is [points,F,1,1]. With a view [1,F,points,1] PyTorch's gradient is wrong.
     """
     rows = [x.permute(0, 2, 3, 1).reshape(-1, x.shape[1]) for x in features]
     found = norm(torch.cat(rows)[:, :, None, None])[:, :, 0, 0]
@@ -56,81 +56,81 @@ def _normalised_together(norm: nn.Module, features: Sequence[Tensor]) -> list[Te
     return [part.reshape(shape).permute(0, 3, 1, 2) for part, shape in pairs]
 
 
-#: Board side for which :func:`board_scale` is 0 and the step by which it grows [KataGo].
+#: Board side at which :func:`board_scale` is 0, and its step [KataGo].
 SCALE_MIDDLE, SCALE_STEP = 14.0, 0.1
 
 
 def board_scale(height: int, width: int) -> float:
-    """Return how large a board is, about -1 to 1: ``(sqrt(H W) - 14) / 10`` [KataGo]."""
+    """Return the size of a board on a scale of about -1 to 1: ``(sqrt(H W) - 14) / 10`` [KataGo]."""
     return float(((height * width) ** 0.5 - SCALE_MIDDLE) * SCALE_STEP)
 
 
 def pooled(x: Tensor) -> Tensor:
-    """[N,F,H,W] to [N,3F]: mean, mean times the board's scale, maximum."""
+    """Pool [N,F,H,W] to [N,3F]: mean, mean times the board's scale, maximum."""
     mean = x.mean(dim=(2, 3))
     scale = board_scale(x.shape[2], x.shape[3])
     return torch.cat([mean, mean * scale, x.amax(dim=(2, 3))], dim=1)
 
 
 def _on_points(x: Tensor) -> Tensor:
-    """[N,F] to [N,F,1,1], which stands for every point of a board."""
+    """Reshape [N,F] to [N,F,1,1], which broadcasts over the board."""
     return x[:, :, None, None]
 
 
 class BoardBias(nn.Module):
-    """A bias for each channel from the whole board: global pooling in the tower [KataGo].
+    """A bias per channel computed from the whole board: global pooling in the tower [KataGo].
 
-    A convolution of a quarter of the channels is pooled and mapped linearly: [N,F,H,W] to
+    A convolution to a quarter of the channels is pooled and mapped linearly: [N,F,H,W] to
     [N,F,1,1].
     """
 
     def __init__(self, filters: int) -> None:
-        """Make it random."""
+        """Initialise randomly."""
         super().__init__()
         width = max(1, filters // 4)
         self.conv = ConvNorm(filters, width, 3)
         self.out = nn.Linear(3 * width, filters)
 
     def forward(self, x: Features) -> Any:
-        """Return the bias, of one board or of each of several."""
+        """Return the bias, for one board or each of several."""
         return each(lambda x: _on_points(self.out(pooled(functional.relu(x)))), self.conv(x))
 
 
 class Excitation(nn.Module):
     """Squeeze and excitation: ``sigmoid(scale) x + shift`` [Hu et al. 2018, with Lc0's shift].
 
-    Scale and shift of a channel follow from the means of all channels over the board, by a hidden
-    layer.
+    Scale and shift of each channel are computed from the means of all channels over the board,
+    through a hidden layer.
     """
 
     def __init__(self, filters: int, units: int) -> None:
-        """Make it random."""
+        """Initialise randomly."""
         super().__init__()
         self.hidden = nn.Linear(filters, units)
         self.scale = nn.Linear(units, filters)
         self.shift = nn.Linear(units, filters)
 
     def forward(self, x: Tensor) -> Tensor:
-        """[N,F,H,W] to the same."""
+        """Map [N,F,H,W] to the same shape."""
         hidden = functional.relu(self.hidden(x.mean(dim=(2, 3))))
         scale = torch.sigmoid(self.scale(hidden))
         return _on_points(scale) * x + _on_points(self.shift(hidden))
 
 
 class Block(nn.Module):
-    """A residual block: ``relu(x + second(relu(first(x))))``, [N,F,H,W] to the same.
+    """A residual block, ``relu(x + second(relu(first(x))))``, from [N,F,H,W] to the same shape.
 
-    It begins as ``relu(x)``. Were it random, activations would double from block to block until
-    something has been learnt: 20 of them gave policy logits in the thousands, values of 1 or -1.
+    It is initialised as ``relu(x)``. With random initialisation, activations would double from
+    block to block at first: 20 blocks gave policy logits in the thousands and values of 1 or -1.
     """
 
     def __init__(self, filters: int, *, pooling: bool = False, excitation: int = 0) -> None:
-        """The first convolution is random.
+        """Initialise the first convolution randomly.
 
         Args:
             filters: F.
             pooling: whether a :class:`BoardBias` is added to the first convolution.
-            excitation: units of an :class:`Excitation` after the second one; 0 = none.
+            excitation: hidden units of an :class:`Excitation` after the second one; 0 = none.
 
         """
         super().__init__()
@@ -144,7 +144,7 @@ class Block(nn.Module):
             nn.init.zeros_(self.excitation.shift.bias)
 
     def forward(self, x: Features) -> Any:
-        """[N,F,H,W], of one board or of each of several, to the same."""
+        """Map [N,F,H,W], of one board or each of several, to the same shape."""
         inner = self.first(x)
         if self.board_bias is not None:
             inner = each(torch.add, inner, self.board_bias(x))

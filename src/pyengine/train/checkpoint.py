@@ -1,4 +1,4 @@
-"""Checkpoints of a training: written whole, the last few kept."""
+"""Checkpoints of a training, written atomically; the last few are kept."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pyengine.errors import ConfigError, DataError
 from pyengine.train.json_files import writing
 from pyengine.train.settings import differences
 
-#: 2: the optimiser has a group of parameters that decay, and one of those that do not.
+#: Format 2: the optimiser has two groups of parameters, with and without weight decay.
 FORMAT = 2
 
 _WITHOUT = "without it the training goes on from the checkpoint before"
 
-#: What a state has, of which kinds.
+#: Required keys of a state and their types.
 _PARTS: dict[str, Any] = {
     "config": Mapping,
     "spec": str,
@@ -36,14 +36,14 @@ _NAME = re.compile(r"checkpoint-(\d{10})\.pt")
 
 
 def checkpoints(directory: Path) -> list[Path]:
-    """Return the checkpoints, the oldest first."""
+    """Return the checkpoints, oldest first."""
     if not directory.is_dir():
         return []
     return sorted(path for path in directory.iterdir() if _NAME.fullmatch(path.name))
 
 
 def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
-    """Write a state with its ``step``, then remove all but ``keep``. Raises DataError."""
+    """Write a state with its ``step``, then remove all but the newest ``keep``. Raises DataError."""
     path = directory / f"checkpoint-{state['step']:010d}.pt"
     buffer = io.BytesIO()
     torch.save({"format": FORMAT, **state}, buffer)
@@ -51,13 +51,13 @@ def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
         directory.mkdir(parents=True, exist_ok=True)
         write_durably(path, [buffer.getvalue()])
     for old in checkpoints(directory)[:-keep]:
-        with suppress(OSError):  # the next one tries again
+        with suppress(OSError):  # retried at the next checkpoint
             old.unlink()
     return path
 
 
 def not_finite(state: Any, name: str = "") -> str | None:
-    """Return the name of a tensor of nested tables that has NaN or an infinity; None: none has."""
+    """Return the name of the first tensor with NaN or infinity in nested tables, or None."""
     if isinstance(state, torch.Tensor):
         return None if bool(torch.isfinite(state).all()) else name
     inner = state.items() if isinstance(state, Mapping) else ()
@@ -66,7 +66,7 @@ def not_finite(state: Any, name: str = "") -> str | None:
 
 
 def load(path: Path, device: torch.device) -> dict[str, Any]:
-    """Return a state. Raises DataError if it is damaged, not finite or of another format."""
+    """Read a state. Raises DataError if it is damaged, not finite or has another format."""
     try:
         state = torch.load(path, map_location=device, weights_only=True)
         found = state.get("format")
@@ -87,7 +87,7 @@ def load(path: Path, device: torch.device) -> dict[str, Any]:
 
 
 def restore(path: Path, network: torch.nn.Module, values: Mapping[str, Any]) -> None:
-    """Give a network the weights of a checkpoint. Raises ConfigError if they do not fit it."""
+    """Load a checkpoint's weights into a network. Raises ConfigError if they do not fit."""
     for name, own in network.state_dict().items():
         there = values.get(name)
         found = list(there.shape) if isinstance(there, torch.Tensor) else None
@@ -100,7 +100,7 @@ def restore(path: Path, network: torch.nn.Module, values: Mapping[str, Any]) -> 
 
 
 def refuse_changes(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise ConfigError that names the settings that are not those of the checkpoint."""
+    """Raise ConfigError naming the settings that differ from those of the checkpoint."""
     changed = differences(before, now)
     if changed:
         raise ConfigError(f"{path} was made with other settings: {'; '.join(changed)}")

@@ -1,6 +1,6 @@
-"""The settings of network, loss, optimiser and learner, and the learning rate of a step.
+"""The settings of network, loss, optimiser and learner, and the learning rate schedules.
 
-They need no PyTorch.
+This module does not import PyTorch.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from pyengine.train.settings import (
     Section,
 )
 
-_MOST_WIDTH = 1 << 16  # more is a slip, and no memory has room for it
+_MOST_WIDTH = 1 << 16  # larger values are typing errors and would not fit into memory
 
 
 class NetworkConfig(Section):
     """A residual network: a tower of blocks and two heads.
 
-    ``kind="alphago_zero"`` has the heads as published, with fully connected layers for one board;
-    ``"convolutional"`` has heads of 1x1 convolutions and global pooling, for boards of any size;
-    ``"value"`` is the latter with a value alone: all its policy logits are 0, equal priors.
+    ``kind="alphago_zero"`` has the published heads with fully connected layers, for one board size;
+    ``"convolutional"`` has heads of 1x1 convolutions and global pooling, for any board size;
+    ``"value"`` is the latter with only a value: all policy logits are 0, so priors are uniform.
     """
 
     section: ClassVar[str] = "network"
@@ -63,9 +63,9 @@ class NetworkConfig(Section):
 
     @classmethod
     def convolutional(cls, **settings: Any) -> NetworkConfig:
-        """Return settings for any board size, with wider heads unless they are given.
+        """Return settings for any board size, by default with wider heads.
 
-        With ``kind="value"`` those of a network without a policy.
+        With ``kind="value"``, for a network without a policy.
         """
         heads = {"policy_filters": 16, "value_filters": 16, "value_hidden": 64}
         return cls(**{"kind": "convolutional", **heads, **settings})
@@ -74,9 +74,9 @@ class NetworkConfig(Section):
 class LossConfig(Section):
     """``value_weight (z - v)² - πᵀ log p + c‖θ‖²`` [AlphaGo Zero]; for WDL a cross entropy.
 
-    ``c`` is the optimiser's ``weight_decay``. A weight of another target above 0 gives the network
-    a head for it, which serves the training alone; those of ownership and score stay in the network
-    if a run has ``export_final_board``.
+    ``c`` is the optimiser's ``weight_decay``. A positive weight of another target adds a head that
+    is used only for training; those of ownership and score are exported if a run has
+    ``export_final_board``.
     """
 
     section: ClassVar[str] = "train.loss"
@@ -108,21 +108,21 @@ class LossConfig(Section):
 
     @property
     def target_horizons(self) -> tuple[float, ...]:
-        """The horizons whose values are learnt."""
+        """The horizons for which values are learned."""
         return self.horizons if self.short_value_weight > 0 else ()
 
     @property
     def final_board(self) -> bool:
-        """Whether anything of the last board is learnt."""
+        """Whether ownership or score is learned."""
         return self.ownership_weight > 0 or self.score_weight > 0
 
 
 class OptimiserConfig(Section):
-    """The optimiser and its learning rate by steps."""
+    """The optimiser and its learning rate schedule."""
 
     section: ClassVar[str] = "train.optimiser"
 
-    #: May change when a run goes on: a rate is often lowered when progress ends.
+    #: May change when a run is resumed: rates are often lowered when progress stalls.
     FREE: ClassVar[tuple[str, ...]] = ("boundaries", "rates")
 
     kind: Literal["sgd", "adamw"] = "sgd"
@@ -173,7 +173,7 @@ class OptimiserConfig(Section):
 
 
 class AverageConfig(Section):
-    """An average of the weights along the way, which is what is exported."""
+    """The average of the weights that is exported."""
 
     section: ClassVar[str] = "train.average"
 
@@ -188,7 +188,7 @@ class AverageConfig(Section):
 
 
 class LearnerConfig(Section):
-    """How batches are drawn and what is kept; what is learnt is in the other settings."""
+    """How batches are drawn and what is stored; the other settings say what is learned."""
 
     section: ClassVar[str] = "train"
 
@@ -218,7 +218,7 @@ class LearnerConfig(Section):
     """Whether exported networks predict the last board besides policy and value: what
     ``ownership_weight`` and ``score_weight`` teach."""
 
-    #: May change when a run goes on: they do not determine what is computed.
+    #: May change when a run is resumed: they do not affect the result.
     FREE: ClassVar[tuple[str, ...]] = (
         "processes",
         "device",
@@ -239,7 +239,7 @@ class LearnerConfig(Section):
 
 
 class TrainConfig(Section):
-    """All that decides what a network learns from given data."""
+    """All settings that determine what a network learns from given data."""
 
     network: NetworkConfig = NetworkConfig()
     """The network."""
@@ -260,17 +260,17 @@ class TrainConfig(Section):
         return self
 
     def fixed(self) -> dict[str, dict[str, Any]]:
-        """Return the fields that must stay the same when a training goes on."""
+        """Return the fields that must not change when a training is resumed."""
         tables = self.to_dict()
         for part, free in (("learner", LearnerConfig.FREE), ("optimiser", OptimiserConfig.FREE)):
             tables[part] = {k: v for k, v in tables[part].items() if k not in free}
-        if self.loss.short_value_weight == 0:  # horizons have no effect then
+        if self.loss.short_value_weight == 0:  # horizons then have no effect
             tables["loss"]["horizons"] = LossConfig().to_dict()["horizons"]
         return tables
 
 
-#: Steps from which a rate holds, and the rate. Silver et al., *Mastering the game of Go without
-#: human knowledge* (2017), Extended Data Table 3: reinforcement learning, and supervised learning.
+#: Step from which each rate applies. Silver et al., *Mastering the game of Go without human
+#: knowledge* (2017), Extended Data Table 3: reinforcement learning, and supervised learning.
 _TABLES = {
     "alphago_zero": ((0, 1e-2), (400_000, 1e-3), (600_000, 1e-4)),
     "alphago_zero_supervised": (
@@ -284,17 +284,17 @@ _TABLES = {
 
 
 def learning_rate(config: OptimiserConfig, step: int) -> float:
-    """Return the rate of a step, counted from 0. Raises ConfigError for a negative step."""
+    """Return the rate at a step, counted from 0. Raises ConfigError for a negative step."""
     step = integer("step", step, 0)
     rise = min(step + 1, config.warm_up + 1) / (config.warm_up + 1)
     return rise * _full_rate(config, step)
 
 
 def _full_rate(config: OptimiserConfig, step: int) -> float:
-    """The rate without the warm-up."""
+    """The rate without warm-up."""
     if config.schedule == "constant":
         return config.learning_rate
-    if config.schedule == "cosine":  # half of one, from 1 to final_fraction
+    if config.schedule == "cosine":  # half a cosine, from 1 to final_fraction
         total = max(1, (config.total_steps or 1) - config.warm_up)
         done = min(total, max(0, step - config.warm_up)) / total
         low = config.final_fraction

@@ -1,4 +1,4 @@
-"""The error of a training that cannot go on."""
+"""The error of a training that cannot continue."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pyengine.errors import EngineError
 
 
 class TrainingError(EngineError):
-    """A training that cannot go on: a loss that is not finite, a part that keeps failing.
+    """A training that cannot continue: a non-finite loss, or a part that fails repeatedly.
 
-    What was written before it stays: checkpoints, candidates and data.
+    Earlier checkpoints, candidates and data remain.
     """
 
 

@@ -1,4 +1,4 @@
-"""The heads of a network: AlphaGo Zero's, for one board, and convolutional ones, for any board."""
+"""The heads of a network: AlphaGo Zero's, for one board size, and convolutional ones, for any."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torch.nn import functional  # noqa: TID253
 from pyengine.train.blocks import ConvNorm, Features, each, pooled
 from pyengine.train.configs import NetworkConfig
 
-SCORE_SCALE = 20.0  #: points for which the score's head says 1: its numbers are like a value's
+SCORE_SCALE = 20.0  #: points per unit of the score head's output, which has the range of a value
 
 
 class FlatPolicy(nn.Module):
-    """AlphaGo Zero's policy: a 1x1 convolution, fully connected."""
+    """AlphaGo Zero's policy head: a 1x1 convolution and a fully connected layer."""
 
     def __init__(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class FlatPolicy(nn.Module):
 
 
 class FlatValue(nn.Module):
-    """AlphaGo Zero's value: a 1x1 convolution, a hidden layer, the outputs."""
+    """AlphaGo Zero's value head: a 1x1 convolution, a hidden layer and the outputs."""
 
     def __init__(self, config: NetworkConfig, board: tuple[int, int], outputs: int) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class FlatValue(nn.Module):
 
 
 class PooledPolicy(nn.Module):
-    """A logit for each point, with a bias from the whole board, then perhaps one for the pass."""
+    """A logit for each point, with a bias from the whole board, and optionally one for the pass."""
 
     def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class PooledPolicy(nn.Module):
 
 
 class PooledValue(nn.Module):
-    """A value from features pooled over the board, by a hidden layer."""
+    """A value from features pooled over the board, through a hidden layer."""
 
     def __init__(self, config: NetworkConfig, outputs: int) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class PooledValue(nn.Module):
 class PublishedHeads(FlatPolicy, FlatValue):
     """AlphaGo Zero's heads, for one board: [N,F,H,W] to policy logits [N,A] and value [N,1 or 3].
 
-    The value is the one before its last non-linearity, as in all heads here.
+    As in all heads here, the value is the one before its last non-linearity.
     """
 
     def __init__(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
@@ -117,8 +117,8 @@ class PublishedHeads(FlatPolicy, FlatValue):
 class ConvolutionalHeads(PooledPolicy, PooledValue):
     """Heads of 1x1 convolutions and global pooling, for boards of any size [idea: KataGo].
 
-    An action for each point, then perhaps a pass: [N,F,H,W] to policy logits [N,H*W(+1)] and value
-    [N,1 or 3]. Pooled over the board: the mean, the mean times :func:`board_scale`, the maximum.
+    One action per point and optionally a pass: [N,F,H,W] to policy logits [N,H*W(+1)] and value
+    [N,1 or 3]. Pooling gives the mean, the mean times :func:`board_scale`, and the maximum.
     """
 
     def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
@@ -135,7 +135,7 @@ class ConvolutionalHeads(PooledPolicy, PooledValue):
 
 
 class ValueHead(PooledValue):
-    """The value head of :class:`ConvolutionalHeads` alone; all policy logits are 0."""
+    """Only the value head of :class:`ConvolutionalHeads`; all policy logits are 0."""
 
     def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
         super().__init__(config, _outcomes(config))
@@ -154,7 +154,7 @@ def _outcomes(config: NetworkConfig) -> int:
 
 
 def heads_of(config: NetworkConfig, board: tuple[int, int], actions: int) -> nn.Module:
-    """Return the heads of a network for a board, with random weights."""
+    """Return randomly initialised heads for a board."""
     if config.kind == "alphago_zero":
         return PublishedHeads(config, board, actions)
     heads = ValueHead if config.kind == "value" else ConvolutionalHeads
@@ -162,7 +162,7 @@ def heads_of(config: NetworkConfig, board: tuple[int, int], actions: int) -> nn.
 
 
 class Ownership(nn.Module):
-    """A number for each point, before tanh."""
+    """One number per point, before tanh."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
@@ -173,19 +173,18 @@ class Ownership(nn.Module):
 
 
 class AuxiliaryHeads(nn.Module):
-    """Heads that teach the tower while it is trained, built as the network's own.
+    """Auxiliary heads for training, built like the network's main heads.
 
-    Evaluation leaves them out, and export all but those of the last board, which it may keep.
+    Evaluation ignores them, and export drops all except ownership and score, which are optional.
 
     Args:
         config, board, actions: the network's.
         reply: whether to predict the opponent's reply, policy logits [N,A] of the next position
             [Wu 2019, "Accelerating self-play learning in Go", section 3.4].
-        horizons: K, how many values of some plies on, [N,K] in [-1, 1], for the player to move
-            [KataGoMethods.md, "Short-term Value and Score Targets"].
-        ownership, score: whether to predict the game's last board, for the player to move:
-            ownership by a 1x1 convolution, and the points ahead by a head like the value's
-            [Wu 2019, section 4.1].
+        horizons: K, the number of values a few plies later, [N,K] in [-1, 1], for the player to
+            move [KataGoMethods.md, "Short-term Value and Score Targets"].
+        ownership, score: whether to predict the final board, for the player to move: ownership by
+            a 1x1 convolution, the score by a head like the value head [Wu 2019, section 4.1].
     """
 
     def __init__(
@@ -201,12 +200,12 @@ class AuxiliaryHeads(nn.Module):
     ) -> None:
         super().__init__()
         flat, has_pass = config.kind == "alphago_zero", actions > board[0] * board[1]
-        self.flat = flat  #: whether they have fully connected layers, for one board
+        self.flat = flat  #: whether the heads have fully connected layers, for one board size
         self.reply: nn.Module | None = None
         self.values: nn.Module | None = None
         self.ownership: nn.Module | None = None
         self.score: nn.Module | None = None
-        # In this order: a head that is added changes no random weight of those before it.
+        # The order matters: adding a head does not change the random weights of earlier ones.
         if reply:
             self.reply = (
                 FlatPolicy(config, board, actions) if flat else PooledPolicy(config, has_pass)
@@ -239,7 +238,7 @@ class AuxiliaryHeads(nn.Module):
         return [{name: parts[i] for name, parts in found.items()} for i in range(len(x))]
 
     def final_board(self, x: Tensor) -> dict[str, Tensor]:
-        """Return ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, if learnt."""
+        """Return ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, if they are learned."""
         found: dict[str, Tensor] = {}
         if self.ownership is not None:
             found["ownership"] = torch.tanh(self.ownership(x))

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, files of JSON lines, and locks."""
+"""Atomic JSON files, JSON lines, and locks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyengine.errors import ConfigError, DataError, EngineError
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn an OSError (a full disk) into a DataError that names what could not be written."""
+    """Convert an OSError (such as a full disk) to a DataError that names the file."""
     try:
         yield
     except OSError as error:
@@ -24,13 +24,13 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON: readers see the old file or the new one. Raises DataError."""
+    """Write a value as JSON, atomically. Raises DataError."""
     with writing(path):
         write_durably(path, [(json.dumps(value, indent=2) + "\n").encode()])
 
 
 def read_json(path: Path) -> Any:
-    """Return the content of a file of JSON, None if it is absent. Raises DataError."""
+    """Read a JSON file; return None if it does not exist. Raises DataError."""
     content = _content(path)
     try:
         return None if content is None else json.loads(content)
@@ -39,7 +39,7 @@ def read_json(path: Path) -> Any:
 
 
 def append_line(path: Path, value: Mapping[str, Any]) -> None:
-    """Add a line of JSON to a file, after ending one that a crash cut off. Raises DataError."""
+    """Append a line of JSON, first completing one cut off by a crash. Raises DataError."""
     with writing(path), path.open("a+b") as file:
         whole = file.tell() == 0
         if not whole:
@@ -49,9 +49,9 @@ def append_line(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a file of JSON lines, none if it is absent. Raises DataError.
+    """Read a file of JSON lines; return [] if it does not exist. Raises DataError.
 
-    A line that was cut off is left out.
+    An incomplete last line is ignored.
     """
     values = []
     for line in (_content(path) or b"").splitlines():
@@ -71,9 +71,9 @@ def _content(path: Path) -> bytes | None:
 
 @contextmanager
 def lock(path: Path, what: str) -> Iterator[None]:
-    """Hold a lock, which ends with the process, however that ends.
+    """Hold a lock until released or until the process ends.
 
-    Raises EngineError if another process holds it, DataError if it cannot be made.
+    Raises EngineError if another process holds it, DataError if it cannot be created.
     """
     try:
         with writing(path):

@@ -28,10 +28,10 @@ from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statis
 from pyengine.train.protocol import Shape, TrainingData, require_targets, shape_of
 from pyengine.train.ranks import Ranks
 
-#: Positions, and at least how many batches, from which the statistics of an average come.
+#: Positions, and minimum number of batches, for the statistics of an averaged network.
 _STATISTICS, _LEAST_BATCHES = 4096, 8
 
-#: Arrays of a batch that are learnt from, if the data have them.
+#: Arrays of a batch that are used for training, if the data have them.
 _LEARNT = (
     "planes",
     "policy",
@@ -46,28 +46,28 @@ _LEARNT = (
     "score",
     "ended",
 )
-#: Losses whose means are reported.
+#: Losses reported as means.
 _SUMMED = ("policy", "divergence", "value", "reply", "short_value", "ownership", "score")
-#: Those of auxiliary heads; ``NAME_weight`` of the settings says whether there is one.
+#: Auxiliary losses; the setting ``NAME_weight`` enables each head.
 _AUXILIARY = ("reply", "short_value", "ownership", "score")
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepReport:
-    """Means over the steps since the last report, or since the Learner was made.
+    """Means over the steps since the last report, or since the Learner was created.
 
     Attributes:
-        step: steps done since the beginning of the training.
-        policy: cross entropy to the visits, nats.
-        divergence: the same less the entropy of the targets: 0 is perfect.
+        step: total number of training steps.
+        policy: cross entropy with the visits, nats.
+        divergence: policy loss minus the entropy of the targets: 0 is perfect.
         value: squared error of a value in [-1, 1], or cross entropy of win, draw and loss, nats.
         rate: learning rate.
-        positions_per_second: of all processes.
-        reply: cross entropy to the opponent's replies, nats; this and the following are None
-            unless they are learnt.
-        short_value: squared error of the values of some plies on.
-        ownership: cross entropy of the predicted ownership when the game ends, nats.
-        score: Huber loss of the points by which the player to move is ahead then.
+        positions_per_second: over all processes.
+        reply: cross entropy with the opponent's replies, nats; None, like the following losses,
+            unless learned.
+        short_value: squared error of values a few plies later.
+        ownership: cross entropy of the final ownership, nats.
+        score: Huber loss of the final score, points.
     """
 
     step: int
@@ -87,7 +87,7 @@ OnProgress = Callable[[StepReport], object]
 
 @dataclass
 class _Unreported:
-    """The steps since the last report: sums of the losses of :data:`_SUMMED`, and their time."""
+    """Sums of the losses in :data:`_SUMMED` since the last report, and their duration."""
 
     sums: torch.Tensor = field(default_factory=lambda: torch.zeros(len(_SUMMED)))
     steps: int = 0
@@ -95,25 +95,25 @@ class _Unreported:
 
 
 class Learner:
-    """Trains a network on positions, step by step.
+    """Trains a network step by step.
 
-    Batches depend on the seed, the step and the data alone: a training that was interrupted and
-    goes on gives the same network, bit for bit on one CPU with the same number of threads.
+    Batches depend only on the seed, the step and the data: a resumed training gives the same
+    network, bit for bit on one CPU with the same number of threads.
 
     Args:
         config: see :class:`TrainConfig`.
-        data: one :class:`TrainingData`, or several with equal specs, of which each step takes some
-            (with a convolutional network they may be of different board sizes).
-        directory: of the checkpoints and the log.
-        resume: go on from the newest checkpoint, or begin if there is none.
-        weights: how often each of several data is taken; None: by its number of positions.
+        data: one :class:`TrainingData`, or several with equal specs, which each step combines (for
+            a convolutional network, board sizes may differ).
+        directory: for checkpoints and the log.
+        resume: continue from the newest checkpoint, or start if there is none.
+        weights: relative sampling weights of several data sets; None: by number of positions.
         on_progress: called with a :class:`StepReport` every ``log_steps``; False stops.
 
-    Under torchrun every process makes a Learner with the same arguments; the first one writes.
+    Under torchrun every process creates a Learner with the same arguments; the first one writes.
 
     Raises:
-        ConfigError: the settings are not those of the checkpoint (it names them), or there are
-            checkpoints and ``resume`` is not set, or data do not fit each other.
+        ConfigError: the settings differ from those of the checkpoint, there are checkpoints but
+            ``resume`` is not set, or the data sets are incompatible.
         DataError: the checkpoint is damaged.
 
     """
@@ -132,10 +132,10 @@ class Learner:
         self.directory = path_of("directory", directory)
         self.ranks = Ranks(config.learner.device)
         self.step = 0
-        self.seconds = 0.0  #: of training, all sittings
-        self._saved = 0  # the step of the last checkpoint; the beginning needs none
+        self.seconds = 0.0  #: training time over all sessions
+        self._saved = 0  # step of the last checkpoint; none is needed at the beginning
         self._on_progress = on_progress
-        self._shape: Shape | None = None  # of the data's positions
+        self._shape: Shape | None = None  # number of positions in the data
         self._seen: Features | None = None  # planes of the last step
         self._unreported = _Unreported()
         if config.learner.threads is not None:
@@ -152,7 +152,7 @@ class Learner:
     def set_data(
         self, data: TrainingData | Sequence[TrainingData], weights: Sequence[float] | None = None
     ) -> None:
-        """Learn from other positions from now on; see the class."""
+        """Switch to other positions; see the class."""
         given = list(data) if isinstance(data, Sequence) else [data]
         spec = given[0].spec
         if spec.layout != "NCHW":
@@ -171,7 +171,7 @@ class Learner:
         self._weights = None if weights is None else list(weights)
 
     def _make(self) -> None:
-        """Make network and optimiser; the shapes are the data's."""
+        """Create network and optimiser; the shapes come from the data."""
         assert self._shape is not None
         (planes, height, width), actions = self._shape
         self._refuse_order(height * width, actions)
@@ -186,9 +186,10 @@ class Learner:
         self._wrapped = self.ranks.wrap(self.network)
 
     def _refuse_order(self, points: int, actions: int) -> None:
-        """Raise ConfigError if the data order the policy as the network's head cannot.
+        """Raise ConfigError if the network's head cannot produce the data's policy order.
 
-        Heads of convolutions have a point's logit at the point of the planes, and the pass last.
+        Convolutional heads have each point's logit at its position in the planes, and the pass
+        last.
         """
         kind, loss = self.config.network.kind, self.config.loss
         if kind == "alphago_zero" or (kind == "value" and loss.reply_weight == 0):
@@ -205,10 +206,10 @@ class Learner:
 
     @property
     def exported(self) -> Network:
-        """The network to export: the average of the weights if there is one.
+        """The network to export: the average of the weights, if enabled.
 
-        Each call computes the statistics of a ``"swa"`` average again, from positions drawn for
-        it; a decaying average has those of networks close to it.
+        Each call recomputes the statistics of a ``"swa"`` average from additional positions; a
+        decaying average has those of recent networks.
         """
         if self.average is None or int(self.average.n_averaged) == 0:
             return self.network
@@ -219,28 +220,29 @@ class Learner:
         return with_statistics(module, map(self._drawn_planes, range(1, batches + 1)))
 
     def _drawn_planes(self, number: int) -> Features:
-        """Draw the planes of a batch that no step draws; ``number`` from 1."""
+        """Draw the planes of a batch that no training step uses; ``number`` starts at 1."""
         return self._planes(self._batch(number))
 
     def _planes(self, parts: list[dict[str, torch.Tensor]]) -> Features:
-        """Take the planes out of a batch: a tensor, or one for each of several parts."""
+        """Return the planes of a batch: a tensor, or a list with one tensor per part."""
         planes = [part.pop("planes").contiguous(memory_format=self._format) for part in parts]
         return planes[0] if len(planes) == 1 else planes
 
     def train(
         self, steps: int, stop: Callable[[], bool] | None = None, *, save: bool = True
     ) -> bool:
-        """Do so many steps more; return whether they were all done.
+        """Run more steps; return whether all were completed.
 
         A checkpoint is written every ``checkpoint_steps``, and with ``save`` at the end. Ctrl-C
-        ends it between two steps, with a checkpoint, and raises KeyboardInterrupt.
+        takes effect between steps, writes a checkpoint and raises KeyboardInterrupt.
 
         Args:
             steps: at least 0.
-            stop: asked between two steps; True ends.
+            save: write a checkpoint at the end.
+            stop: called between steps; True ends the training.
 
         Raises:
-            TrainingError: a loss that is not finite; the checkpoints so far stay.
+            TrainingError: a non-finite loss; earlier checkpoints remain.
 
         """
         steps = integer("steps", steps, 0)
@@ -266,11 +268,11 @@ class Learner:
         return self.step >= wanted
 
     def save(self) -> Path | None:
-        """Write a checkpoint; None in all processes but the first.
+        """Write a checkpoint and return its path; None in all processes except the first.
 
         Raises:
-            TrainingError: the weights or the network's outputs are not finite; the checkpoints so
-                far stay.
+            TrainingError: the weights or the network's outputs are not finite; earlier checkpoints
+                remain.
 
         """
         if self.ranks.rank != 0:
@@ -291,10 +293,10 @@ class Learner:
         return path
 
     def close(self) -> None:
-        """Close the log and leave the other processes."""
+        """Close the log and leave the process group."""
         if self._log is not None:
             self._log.close()
-        self._wrapped = self.network  # it must be gone before the processes part
+        self._wrapped = self.network  # must be freed before the processes leave
         self.ranks.close()
 
     def __enter__(self) -> Self:
@@ -306,7 +308,7 @@ class Learner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close; after an error do not wait for the others, which may wait for this process."""
+        """Close; after an error do not wait for other processes, which may be waiting for this one."""
         if error is None:
             self.close()
         elif self._log is not None:
@@ -322,15 +324,15 @@ class Learner:
             self._optimiser.load_state_dict(state["optimiser"])
             if self.average is not None:
                 self.average.load_state_dict(state["average"])
-        except Exception as error:  # of tables that are no optimiser's or no network's
+        except Exception as error:  # for tables that do not belong to an optimiser or a network
             raise DataError(f"{path} is damaged: its optimiser is none of this network") from error
         self.step, self.seconds = state["step"], state["seconds"]
         self._saved = self.step
 
     def _batch(self, *other: int) -> list[dict[str, torch.Tensor]]:
-        """Draw this step's positions, of each of the data: a stream for each step and process.
+        """Draw this step's positions from each data set, from a stream per step and process.
 
-        ``other``: numbers above 0 that name another stream.
+        ``other``: a positive number that selects another stream.
         """
         learner = self.config.learner
         rng = np.random.default_rng((learner.seed, self.step, self.ranks.rank, *other))
@@ -352,7 +354,7 @@ class Learner:
         }
 
     def _timed_step(self) -> None:
-        """Do a step, and keep what the next report says of it."""
+        """Run a step and add it to the next report."""
         begun = time.perf_counter()
         self._unreported.sums += self._one_step()
         seconds = time.perf_counter() - begun
@@ -361,7 +363,7 @@ class Learner:
         self.seconds += seconds
 
     def _one_step(self) -> torch.Tensor:
-        """Do a step; return the losses of :data:`_SUMMED`."""
+        """Run a step; return the losses in :data:`_SUMMED`."""
         rate = learning_rate(self.config.optimiser, self.step)
         set_rate(self._optimiser, rate)
         parts = self._batch()
@@ -396,7 +398,7 @@ class Learner:
         )
 
     def _damage(self) -> str:
-        """Return a note on whether the data are what was written, or ""."""
+        """Return a note on damage to the data, or ""."""
         note = ""
         for data in self.data:
             verify = getattr(data, "verify", None)
@@ -409,7 +411,7 @@ class Learner:
         return note
 
     def _require_sound(self, state: Mapping[str, Any]) -> None:
-        """Raise TrainingError for a state from which no training can go on."""
+        """Raise TrainingError if training cannot continue from this state."""
         bad = checkpoint.not_finite(state)
         if bad is None and not self._evaluates():
             bad = "the network's outputs for the last step's positions"
@@ -423,7 +425,7 @@ class Learner:
     def _evaluates(self) -> bool:
         """Whether the network's outputs are finite for the positions of the last step.
 
-        Weights that are finite, but absurd, overflow here. The network's statistics stay.
+        Finite but huge weights overflow here. The network's statistics do not change.
         """
         if self._seen is None:
             return True
@@ -435,7 +437,7 @@ class Learner:
         return checkpoint.not_finite(named) is None
 
     def _newest(self) -> str:
-        """Return a note on the newest checkpoint, which was sound when it was written."""
+        """Return a note on the newest checkpoint, which was valid when written."""
         newest = checkpoint.checkpoints(self.directory)
         return f"the newest checkpoint is {newest[-1]}" if newest else "there is no checkpoint yet"
 
@@ -460,7 +462,7 @@ class Learner:
 
 
 def _counts(size: int, weights: Sequence[float], rng: np.random.Generator) -> list[int]:
-    """Return how many rows of a batch each of several data gives: its share, rounded by chance."""
+    """Divide a batch among several data sets in proportion, with random rounding."""
     ends = np.cumsum(np.array(weights, np.float64)) * (size / np.sum(weights))
     ends[-1] = size
     return [int(n) for n in np.diff(np.floor(ends + rng.random()), prepend=0)]

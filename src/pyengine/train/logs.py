@@ -13,7 +13,7 @@ from pyengine.train.json_files import append_line, writing
 
 
 class TrainLog:
-    """Writes ``log.jsonl`` in a folder, and scalars for TensorBoard beside it.
+    """Writes ``log.jsonl`` to a folder, and scalars for TensorBoard next to it.
 
     Raises DataError if something cannot be written.
     """
@@ -29,7 +29,7 @@ class TrainLog:
                 self._board = module.SummaryWriter(str(self._scalars))
 
     def add(self, values: Mapping[str, Any]) -> None:
-        """Add a line; ``step`` is its place."""
+        """Add a line for ``step``."""
         append_line(self._path, {"time": time.time(), **values})
         if self._board is None:
             return

@@ -1,4 +1,4 @@
-"""The loss: ``(z - v)² - πᵀ log p``; the term ``c‖θ‖²`` is the optimiser's weight decay."""
+"""The loss ``(z - v)² - πᵀ log p``; the term ``c‖θ‖²`` is the optimiser's weight decay."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from torch.nn import functional  # noqa: TID253
 
 from pyengine.train.configs import LossConfig
 
-#: Points off beyond which a score's loss grows linearly, not squared [KataGo, its training code;
-#: Wu 2019 has 10].
+#: Errors in points beyond which a score's loss is linear instead of squared [KataGo's training
+#: code; Wu 2019 uses 10].
 SCORE_DELTA = 12.0
 
-#: Losses of auxiliary heads; ``NAME_weight`` of the settings is the weight.
+#: Auxiliary losses; ``NAME_weight`` in the settings is the weight.
 _AUXILIARY = ("reply", "short_value", "ownership", "score")
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Scalars of one batch; all but ``total`` are for reading."""
+    """The losses of one batch as scalars; only ``total`` is minimised."""
 
-    total: Tensor  #: what is minimised, without the weight decay
-    policy: Tensor  #: cross entropy to the visits, in nats, over positions with a target
+    total: Tensor  #: minimised, excluding weight decay
+    policy: Tensor  #: cross entropy with the visits in nats, over positions with a target
     value: Tensor  #: mean squared error in [0, 4], or cross entropy in nats, of decided games
-    divergence: Tensor  #: policy less the targets' own entropy: 0 is perfect
-    # 0 unless it is learnt:
-    reply: Tensor  #: cross entropy to the opponent's replies, in nats
-    short_value: Tensor  #: mean squared error of the values of some plies on
+    divergence: Tensor  #: policy loss minus the targets' own entropy: 0 is perfect
+    # 0 unless learned:
+    reply: Tensor  #: cross entropy with the opponent's replies, in nats
+    short_value: Tensor  #: mean squared error of values a few plies later
     ownership: Tensor  #: cross entropy of the predicted ownership at the end, in nats
-    score: Tensor  #: Huber loss of the points ahead at the end
+    score: Tensor  #: Huber loss of the final score in points
 
 
 def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> Losses:
@@ -40,7 +40,7 @@ def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
 
     Args:
         outputs: policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss;
-            perhaps outputs of auxiliary heads: ``reply`` [N,A] logits, ``short_values`` [N,K],
+            optionally outputs of auxiliary heads: ``reply`` [N,A] logits, ``short_values`` [N,K],
             ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
         batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; optionally
             ``root_value`` [N], ``full`` [N], 0 for a position without a policy target, and
@@ -58,15 +58,15 @@ def losses_together(
     parts: Sequence[Mapping[str, Tensor]],
     config: LossConfig,
 ) -> Losses:
-    """Return the losses of a batch in parts, each of a board: as if they were one.
+    """Return the losses of a batch in several parts, one per board size, as if it were one batch.
 
-    Arguments as of :func:`losses`, one for each part.
+    The arguments are those of :func:`losses`, one per part.
     """
     pairs = zip(outputs, parts, strict=True)
     return _losses([_terms(output, part, config) for output, part in pairs], config)
 
 
-#: By name, a mean over the rows that have the target, and how many have it.
+#: By name: the mean over the rows with a target, and the number of such rows.
 _Terms = dict[str, tuple[Tensor, Tensor]]
 
 
@@ -96,7 +96,7 @@ def _terms(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
 
 
 def _value(said: Tensor, batch: Mapping[str, Tensor], config: LossConfig) -> tuple[Tensor, Tensor]:
-    """Return the mean loss of the value over the rows with decided games, and their number."""
+    """Return the mean value loss over rows with decided games, and their number."""
     if said.shape[1] == 3:
         target = outcome_target(batch, said, config)
         rows = -(target * functional.log_softmax(said, dim=1)).sum(1)
@@ -107,10 +107,10 @@ def _value(said: Tensor, batch: Mapping[str, Tensor], config: LossConfig) -> tup
 
 
 def _ownership(said: Tensor, owned: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mean over the boards that count, and how many do; a board's is its points' mean.
+    """Return the mean over the counted boards of the mean over points, and the number of boards.
 
-    tanh(x) in [-1, 1] stands for a point that is one's own with the chance (1 + tanh(x)) / 2, the
-    sigmoid of 2x [Wu 2019, section 4.1: a cross entropy].
+    tanh(x) in [-1, 1] means that the point is the player's with probability (1 + tanh(x)) / 2,
+    which is the sigmoid of 2x [Wu 2019, section 4.1: a cross entropy].
     """
     points = functional.binary_cross_entropy_with_logits(
         2 * said, (1 + owned) / 2, reduction="none"
@@ -119,7 +119,7 @@ def _ownership(said: Tensor, owned: Tensor, counts: Tensor) -> tuple[Tensor, Ten
 
 
 def _mean_of(rows: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mean of the rows that count, 0 where none does, and how many do."""
+    """Return the mean over the counted rows, or 0 if there are none, and their number."""
     weights = counts.to(rows.dtype)
     count = weights.sum()
     return (weights / count.clamp(min=1) * rows).sum(), count
@@ -128,7 +128,7 @@ def _mean_of(rows: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
 def _cross_entropy(
     logits: Tensor, policy: Tensor, counts: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the mean over the rows that count (None: all), how many do, and each row's share."""
+    """Return the mean over the counted rows (None: all), their number, and each row's weight."""
     log_p = functional.log_softmax(logits, dim=1)
     weights = log_p.new_ones(len(log_p)) if counts is None else counts.to(log_p.dtype)
     count = weights.sum()
@@ -137,7 +137,7 @@ def _cross_entropy(
 
 
 def _mean(parts: Sequence[_Terms], name: str) -> Tensor:
-    """Return the mean of a term over all parts, by how many rows each of them counts."""
+    """Return the mean of a term over all parts, weighted by the number of rows."""
     if len(parts) == 1:
         return parts[0][name][0]
     counts = torch.stack([part[name][1] for part in parts])
@@ -159,7 +159,7 @@ def _losses(parts: Sequence[_Terms], config: LossConfig) -> Losses:
 
 
 def value_target(batch: Mapping[str, Tensor], config: LossConfig) -> Tensor:
-    """Return z [N], mixed with the search's root value as far as the configuration says."""
+    """Return z [N], mixed with the search's root value according to the configuration."""
     mix = config.root_value_mix
     if mix == 0 or "root_value" not in batch:
         return batch["value"]
@@ -167,15 +167,15 @@ def value_target(batch: Mapping[str, Tensor], config: LossConfig) -> Tensor:
 
 
 def outcome_target(batch: Mapping[str, Tensor], logits: Tensor, config: LossConfig) -> Tensor:
-    """Return [N,3] shares of win, draw and loss: z, mixed with the search's root value.
+    """Return probabilities [N,3] of win, draw and loss: z, mixed with the search's root value.
 
-    A root value is a mean and says nothing of draws. Its shares have that mean and the network's
-    own chance of a draw, as far as the mean leaves room for it, so that outcomes alone teach how
-    likely a draw is: where games cannot be drawn, that it is impossible.
+    A root value is a mean and does not determine the probability of a draw. So it is combined with
+    the network's own draw probability, as far as the mean allows, and only outcomes train how
+    likely draws are: if games cannot be drawn, that they are impossible.
 
     Args:
         batch: see :func:`losses`.
-        logits: [N,3], the network's; no gradient flows back through the shares.
+        logits: [N,3], the network's; no gradient flows through the targets.
         config: the mix.
 
     """
@@ -191,24 +191,24 @@ def outcome_target(batch: Mapping[str, Tensor], logits: Tensor, config: LossConf
 
 
 def _root_value(batch: Mapping[str, Tensor]) -> Tensor:
-    """The search's value; a network's values, and so a search's, may lie outside [-1, 1]."""
+    """The search's value, clipped to [-1, 1], since a network's values may be outside."""
     return batch["root_value"].clamp(-1, 1)
 
 
 def outcome_shares(value: Tensor) -> Tensor:
-    """Return [N,3] shares of win, draw and loss of outcomes [N] in [-1, 1].
+    """Convert outcomes [N] in [-1, 1] to probabilities [N,3] of win, draw and loss.
 
-    1, 0 and -1 are a win, a draw and a loss. Of a result between them, which a user's game may
-    have, the draw takes what is left, so that the search, which uses the mean alone, sees it.
+    1, 0 and -1 are a win, a draw and a loss. For results in between, which a user's game may have,
+    the draw gets the remainder, so the mean, the only thing the search uses, is preserved.
     """
     win, loss = value.clamp(min=0), (-value).clamp(min=0)
     return torch.stack([win, 1 - win - loss, loss], dim=1)
 
 
 def regularisation(network: nn.Module, c: float) -> Tensor:
-    """Return ``c‖θ‖²`` over the parameters that decay; its gradient is that of a decay of ``2c``.
+    """Return ``c‖θ‖²`` over the decayed parameters; its gradient equals a decay of ``2c``.
 
-    Biases and the scales of normalisation do not decay.
+    Biases and normalisation scales are not decayed.
     """
     squares = [each.square().sum() for each in network.parameters() if each.ndim > 1]
     return c * torch.stack(squares).sum()

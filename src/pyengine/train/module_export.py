@@ -1,4 +1,4 @@
-"""Export of any PyTorch module: ONNX with its spec inside, checked against PyTorch."""
+"""Export of any PyTorch module to ONNX with an embedded spec, verified against PyTorch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from pyengine.train.onnx_export import (
 )
 
 _INPUT, _POLICY, _VALUE, _OWNERSHIP, _SCORE = "planes", "policy", "value", "ownership", "score"
-_ROUNDING = 1e-4  # of a sum of probabilities, and of an ownership of 1
+_ROUNDING = 1e-4  # for a sum of probabilities and an ownership of 1
 
 _Array = npt.NDArray[np.float32]
 
@@ -48,30 +48,29 @@ def export_module(
     *,
     metadata: Mapping[str, Any] | None = None,
 ) -> ExportReport:
-    """Write any PyTorch module as ONNX, if ONNX Runtime then computes what PyTorch does.
+    """Export any PyTorch module to ONNX, if ONNX Runtime's results match PyTorch's.
 
     Args:
         module: ``forward(planes)`` takes float32 planes of the spec and returns ``(policy,
-            value)``: a row of the policy has A numbers, one of the value 1 or 3, as the spec says.
-            Where the spec names an ``ownership_output``, ``(policy, value, ownership)``; where it
-            names a ``score_output``, the score comes last. Ownership [N,H,W] is in [-1, 1], its
-            rows as in the planes, score [N] or [N,1] in points, and both are the player to move's,
-            whatever ``value_for`` says. Left as it is; a copy in evaluation mode on the CPU is
+            value)``, with A numbers per policy row and 1 or 3 per value row, according to the spec.
+            If the spec has an ``ownership_output``, it returns ``(policy, value, ownership)``; with
+            a ``score_output``, the score comes last. Ownership [N,H,W] is in [-1, 1], with rows as
+            in the planes, score [N] or [N,1] in points; both are for the player to move, regardless
+            of ``value_for``. The module is not changed: a copy in evaluation mode on the CPU is
             exported.
-        game: a game or its name; on random positions of it the two are compared.
-        spec: how the module reads a position, and what its outputs hold (``policy``,
-            ``value_kind`` and so on); it is written into the file, with the names ``planes``,
-            ``policy``, ``value``, ``ownership`` and ``score`` for the tensors.
-        path: the file; an older one is replaced only by one that passed.
-        metadata: plain values, kept under the key ``pyengine.manifest``.
+        game: a game or its name, for random positions on which the results are compared.
+        spec: the inputs and outputs of the module; written into the file, with the tensor names
+            ``planes``, ``policy``, ``value``, ``ownership`` and ``score``.
+        path: the file; an existing one is replaced only if the checks pass.
+        metadata: plain values, stored under the key ``pyengine.manifest``.
 
     Raises:
-        ConfigError: no module, outputs of another shape or kind than the spec says.
-        ModelError: the graph that PyTorch wrote shows outputs of another kind, such as a value that
-            ends in a sigmoid where the spec says tanh.
+        ConfigError: not a module, or outputs of another shape or kind than in the spec.
+        ModelError: the exported graph contradicts the spec, for example with a sigmoid value
+            instead of tanh.
         DataError: the file cannot be written.
-        TrainingError: PyTorch cannot export the module, or there is a difference above 1e-4:
-            nothing is written.
+        TrainingError: PyTorch cannot export the module, or the difference exceeds 1e-4; nothing is
+            written.
 
     Example:
         >>> spec = pyengine.ModelSpec(planes=("own[0]", "opp[0]"))  # doctest: +SKIP
@@ -104,13 +103,13 @@ def export_module(
         apart = [float(np.abs(o - e).max()) for o, e in zip(own, expected, strict=True)]
         if board:
             apart += final_board_difference(evaluator, played, states, board, written)
-        return float(np.max(apart))  # NaN where one of them is
+        return float(np.max(apart))  # NaN if one of them is
 
     return write_checked(target, content, difference, len(states))
 
 
 def _named(spec: ModelSpec) -> ModelSpec:
-    """Return the spec with the names that the file gives the tensors."""
+    """Return the spec with the tensor names of the file."""
     return replace(
         spec,
         input=_INPUT,
@@ -126,7 +125,7 @@ def _outputs(written: ModelSpec) -> tuple[str, ...]:
 
 
 def _final_board(outputs: tuple[_Array, ...], written: ModelSpec, game: Game) -> dict[str, _Array]:
-    """Return the outputs for the last board by name: ownership [N,H,W], score [N]."""
+    """Return the final-board outputs by name: ownership [N,H,W], score [N]."""
     board, rows = {}, len(outputs[0])
     for name, array in zip(written.final_board_outputs, outputs[2:], strict=True):
         shape = (rows, *game.board_shape) if name == _OWNERSHIP else (rows,)
@@ -146,7 +145,7 @@ def _final_board(outputs: tuple[_Array, ...], written: ModelSpec, game: Game) ->
 
 
 def _refuse_probabilities(policy: _Array, kind: str) -> None:
-    """Refuse probabilities where the spec promises logits: the priors would be nearly equal."""
+    """Reject probabilities if the spec says logits, because priors would be nearly uniform."""
     if policy.min() >= 0 and np.abs(policy.sum(axis=1) - 1).max() < _ROUNDING:
         raise ConfigError(
             f"module: expected {kind}, as the spec says, got a policy of probabilities "
@@ -175,7 +174,7 @@ def _onnx(
     written: ModelSpec,
     manifest: str | None,
 ) -> bytes:
-    """The file's content; any number of positions fits."""
+    """Return the file's content, with a free batch dimension."""
     try:
         with quiet_torch():
             program = torch.onnx.export(
@@ -189,7 +188,7 @@ def _onnx(
             )
         assert program is not None
         model = program.model_proto
-    except Exception as error:  # the exporter raises nearly anything
+    except Exception as error:  # the exporter raises almost anything
         cause = error.__cause__ or error
         reason = " ".join(str(cause).split()) or type(cause).__name__
         raise TrainingError(
@@ -208,9 +207,9 @@ _PACKAGES = ("torch", "onnx", "onnx_ir", "onnxscript")
 
 @contextmanager
 def quiet_torch() -> Iterator[None]:
-    """Keep warnings, logs below an error and printed progress of PyTorch from the streams.
+    """Suppress PyTorch's warnings, logs below error, and printed progress.
 
-    Its loggers are silent in this thread alone; what any thread prints is kept back.
+    Its loggers are silenced only in this thread; printed output of all threads is captured.
     """
     own = threading.get_ident()
 

@@ -1,4 +1,4 @@
-"""The networks: AlphaGo Zero's, and a fully convolutional one for boards of any size."""
+"""The networks: AlphaGo Zero's, and a fully convolutional one for any board size."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pyengine.train.heads import AuxiliaryHeads, heads_of
 
 
 class Network(nn.Module):
-    """A residual tower and two heads, and perhaps auxiliary heads for the training alone.
+    """A residual tower with two heads, and optional auxiliary heads for training.
 
     Args:
         config: its size and heads.
-        planes: C, how many input planes.
-        board: H and W; a convolutional network takes others as well.
-        actions: A, of that board.
-        reply, horizons, ownership, score: which :class:`~pyengine.train.heads.AuxiliaryHeads` it
-            has.
+        planes: C, the number of input planes.
+        board: H and W; a convolutional network supports other sizes too.
+        actions: A, the number of actions on that board.
+        reply, horizons, ownership, score: the enabled
+            :class:`~pyengine.train.heads.AuxiliaryHeads`.
 
     The weights are random, from PyTorch's generator.
 
@@ -45,7 +45,7 @@ class Network(nn.Module):
     ) -> None:
         super().__init__()
         self.config, self.planes, self.board, self.actions = config, planes, board, actions
-        self.half = False  #: while training, the tower computes in bfloat16, the heads in float32
+        self.half = False  #: while training: the tower uses bfloat16, the heads float32
         height, width = board
         if config.kind != "alphago_zero" and actions - height * width not in (0, 1):
             raise ConfigError(
@@ -56,7 +56,7 @@ class Network(nn.Module):
         self.blocks = nn.ModuleList(self._block(number) for number in range(config.blocks))
         self.heads = heads_of(config, board, actions)
         self.auxiliary: AuxiliaryHeads | None = None
-        if reply or horizons or ownership or score:  # last, so that other weights stay the same
+        if reply or horizons or ownership or score:  # last, so that the other weights do not change
             self.auxiliary = AuxiliaryHeads(
                 config,
                 board,
@@ -76,13 +76,13 @@ class Network(nn.Module):
         """Evaluate positions for the player to move.
 
         Args:
-            planes: float32 [N,C,H,W]; or a list of such tensors, one a board, normalised as one
-                batch.
+            planes: float32 [N,C,H,W]; or a list of such tensors, one per board size, normalised as
+                one batch.
 
         Returns:
             Policy logits [N,A], and the value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss;
-            while training also the outputs of the auxiliary heads by name, if there are any. For a
-            list, a list of such tuples.
+            during training also the outputs of auxiliary heads by name. For a list, a list of such
+            tuples.
 
         """
         x = self._tower(planes)
@@ -92,7 +92,7 @@ class Network(nn.Module):
         return [(*self._bounded(*pair), *more) for pair, more in zip(outputs, others, strict=True)]
 
     def final_board(self, planes: Tensor) -> dict[str, Tensor]:
-        """Predict the last board from planes float32 [N,C,H,W].
+        """Predict the final board from planes float32 [N,C,H,W].
 
         ``ownership`` [N,H,W] in [-1, 1], ``score`` [N] in points, both for the player to move.
         """
@@ -108,7 +108,7 @@ class Network(nn.Module):
         return each(Tensor.float, x)
 
     def _others(self, x: Features) -> Any:
-        """Return the auxiliary outputs as a tuple, for a list a list of tuples."""
+        """Return the auxiliary outputs as a tuple; for a list, a list of tuples."""
         if self.auxiliary is None or not self.training:
             return () if isinstance(x, Tensor) else [()] * len(x)
         said = self.auxiliary(x)
@@ -119,7 +119,7 @@ class Network(nn.Module):
 
 
 def new_network(config: TrainConfig, planes: int, board: tuple[int, int], actions: int) -> Network:
-    """Return the network with which a training begins: its weights follow from the seed."""
+    """Return the initial network, whose weights are determined by the seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.learner.seed)
         loss = config.loss
@@ -136,5 +136,5 @@ def new_network(config: TrainConfig, planes: int, board: tuple[int, int], action
 
 
 def parameters_of(network: nn.Module) -> int:
-    """Return how many numbers a network learns."""
+    """Return the number of trainable parameters."""
     return sum(parameter.numel() for parameter in network.parameters())

@@ -1,4 +1,4 @@
-"""Export of a trained network: ONNX with its spec inside, checked against PyTorch."""
+"""Export of a trained network to ONNX with an embedded spec, verified against PyTorch."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from pyengine.train.json_files import writing
 from pyengine.train.network import Network
 from pyengine.train.onnx_writer import model_of
 
-MANIFEST_KEY = "pyengine.manifest"  #: of the ONNX metadata: how the network came to be, JSON
-TOLERANCE = 1e-4  #: most difference of a probability or a value to PyTorch
-_POSITIONS = 64  # of each game, for the comparison
+MANIFEST_KEY = "pyengine.manifest"  #: in the ONNX metadata: how the network was made, as JSON
+TOLERANCE = 1e-4  #: maximum difference of a probability or a value from PyTorch
+_POSITIONS = 64  # per game, for the comparison
 
 
 @dataclass(frozen=True)
 class ExportReport:
-    """A written file.
+    """An exported file.
 
     Attributes:
         path: of the file.
         sha256: of its content, 64 hex digits.
-        difference: largest difference of a probability, value or ownership to PyTorch, and of a
+        difference: largest difference of a probability, value or ownership from PyTorch, or of a
             score divided by 20.
-        positions: that were compared.
+        positions: number of positions compared.
     """
 
     path: Path
@@ -61,29 +61,28 @@ def export(
     value_for: str = "mover",
     final_board: bool = False,
 ) -> ExportReport:
-    """Write a network as ONNX, if ONNX Runtime then computes what PyTorch does.
+    """Export a network to ONNX, if ONNX Runtime's results match PyTorch's.
 
-    A convolutional network for several games has free H and W, otherwise they are the game's.
+    A convolutional network for several games has free H and W, otherwise they are fixed.
 
     Args:
-        network: left as it is.
-        games: that it plays; on random positions of each of them the two are compared.
-        spec: how it reads a position and orders its policy, in the layout NCHW; its outputs become
-            policy logits and, by the network, a value in [-1, 1] or the logits of win, draw and
-            loss, and its tensors get the names that the file's spec needs not say.
-        path: the file; an older one is replaced only by one that passed.
-        metadata: plain values, kept under the key ``pyengine.manifest``.
-        value_for: for whom it learnt to value positions, as in :class:`ModelSpec`: ``"mover"``, as
-            a ``Dataset`` teaches, or ``"first_player"``.
-        final_board: whether the file also predicts the game's last board, as
-            the outputs ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, both for the
-            player to move; results of searches have those of the root.
+        network: not changed.
+        games: the games it plays, for random positions on which the results are compared.
+        spec: the inputs and the order of the policy, in NCHW layout. Outputs are policy logits and,
+            depending on the network, a value in [-1, 1] or logits of win, draw and loss; tensors
+            get the default names.
+        path: the file; an existing one is replaced only if the checks pass.
+        metadata: plain values, stored under the key ``pyengine.manifest``.
+        value_for: the perspective of the trained value, as in :class:`ModelSpec`: ``"mover"``, as
+            in a ``Dataset``, or ``"first_player"``.
+        final_board: whether to export the outputs ``ownership`` [N,H,W] in [-1, 1] and ``score``
+            [N] in points, both for the player to move; search results contain those of the root.
 
     Raises:
-        ConfigError: several games for a network of one board; a spec of another layout;
-            ``final_board`` of a network that has learnt nothing of it.
+        ConfigError: several games for a network of one board size, a spec with another layout, or
+            ``final_board`` for a network without these heads.
         DataError: the file cannot be written.
-        TrainingError: a difference above 1e-4, or a number that is not finite: nothing is written.
+        TrainingError: a difference above 1e-4 or a non-finite number; nothing is written.
 
     """
     target = path_of("path", path)
@@ -103,7 +102,7 @@ def export(
 
 
 def _written(spec: ModelSpec, network: Network, value_for: str, *, final_board: bool) -> ModelSpec:
-    """Return the spec of the file: the input's as it is, the outputs' as the graph has them."""
+    """Return the spec of the file: inputs unchanged, outputs as in the graph."""
     heads = network.auxiliary if final_board else None
     ownership = "ownership" if heads is not None and heads.ownership is not None else None
     score = "score" if heads is not None and heads.score is not None else None
@@ -135,13 +134,13 @@ def _checked(
     def difference(evaluator: OnnxEvaluator) -> float:
         pairs = zip(games, states, strict=True)
         each = [_difference(network, evaluator, game, some, spec) for game, some in pairs]
-        return float(np.max(each))  # NaN where one of them is
+        return float(np.max(each))  # NaN if one of them is
 
     return write_checked(path, content, difference, sum(map(len, states)))
 
 
 def plain_text(metadata: Mapping[str, Any]) -> str:
-    """Return metadata as JSON. Raises ConfigError unless they are a table of plain values."""
+    """Return metadata as JSON. Raises ConfigError unless it is a table of plain values."""
     try:
         return json.dumps(dict(metadata))
     except (TypeError, ValueError, RecursionError) as error:
@@ -151,9 +150,9 @@ def plain_text(metadata: Mapping[str, Any]) -> str:
 def write_checked(
     path: Path, content: bytes, difference: Callable[[OnnxEvaluator], float], positions: int
 ) -> ExportReport:
-    """Write a model, if ONNX Runtime differs from PyTorch by no more than :data:`TOLERANCE`.
+    """Write a model if ONNX Runtime differs from PyTorch by at most :data:`TOLERANCE`.
 
-    Raises TrainingError if it does, DataError if the file cannot be written.
+    Raises TrainingError if the difference is larger, DataError if the file cannot be written.
     """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -177,7 +176,7 @@ def write_checked(
 
 
 def positions_of(game: Game) -> list[State]:
-    """Return positions of random games, the same every time."""
+    """Return positions of random games, always the same ones."""
     rng = np.random.default_rng(0)
     states: list[State] = []
     while len(states) < 4 * _POSITIONS:
@@ -196,7 +195,7 @@ def _difference(
     states: Sequence[State],
     spec: ModelSpec,
 ) -> float:
-    """Return the largest difference of a probability or value; NaN if PyTorch gives one."""
+    """Return the largest difference of a probability or value; NaN if PyTorch returns NaN."""
     with torch.no_grad():
         planes = np.stack([state.observation_tensor(spec) for state in states])
         logits, evaluated = network(torch.from_numpy(planes))
@@ -205,7 +204,7 @@ def _difference(
     legal = torch.zeros(logits.shape, dtype=torch.bool)
     for row, state in zip(legal, states, strict=True):
         row[state.legal_actions()] = True
-    actions = policy_sources(Layout.of(game, spec), 0)  # of each entry of the network's policy
+    actions = policy_sources(Layout.of(game, spec), 0)  # for each entry of the network's policy
     logits = logits.masked_fill(~legal[:, actions], -torch.inf)
     expected = np.empty(logits.shape, np.float32)
     expected[:, actions] = torch.softmax(logits, 1).numpy()
@@ -233,9 +232,9 @@ def final_board_difference(
     expected: Mapping[str, npt.NDArray[np.float32]],
     spec: ModelSpec,
 ) -> list[float]:
-    """Return the largest difference of an ownership, and of a score in parts of its scale.
+    """Return the largest difference of an ownership, or of a score relative to its scale.
 
-    ``expected`` is PyTorch's: ``ownership`` [N,H,W], rows as in the planes, ``score`` [N].
+    ``expected`` is PyTorch's result: ``ownership`` [N,H,W], rows as in the planes, ``score`` [N].
     """
     if not all(np.isfinite(array).all() for array in expected.values()):
         return [float("nan")]

@@ -1,7 +1,7 @@
-"""A trained network as an ONNX graph, written node by node.
+"""Builds the ONNX graph of a trained network, node by node.
 
-Batch normalisation is folded into the convolutions: half the nodes to run, and no exporter whose
-output changes from version to version.
+Batch normalisation is folded into the convolutions, which halves the number of nodes and does not
+depend on an exporter whose output changes between versions.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from pyengine.train.heads import SCORE_SCALE, AuxiliaryHeads, PublishedHeads, Va
 from pyengine.train.network import Network
 
 OPSET = 17
-IR_VERSION = 8  # ONNX Runtime 1.20 and older read it
+IR_VERSION = 8  # readable by ONNX Runtime 1.20 and older
 
 Floats = npt.NDArray[np.float32]
 
 
 def folded(layer: nn.Sequential) -> tuple[Floats, Floats]:
-    """Return kernel [O,I,h,w] and bias [O] of a convolution with its normalisation taken in."""
+    """Return kernel [O,I,h,w] and bias [O] of a convolution with folded normalisation."""
     conv, norm = layer
     with torch.no_grad():
         scale = (norm.weight / torch.sqrt(norm.running_var + norm.eps)).double()
@@ -41,7 +41,7 @@ def _array(tensor: torch.Tensor) -> Floats:
 
 
 class _Graph:
-    """Nodes and weights as they are added; a tensor is known by its name."""
+    """Collects nodes and weights; tensors are referred to by name."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
@@ -72,13 +72,13 @@ class _Graph:
         return self.add("Relu", [x], output)
 
     def once(self, name: str, make: Callable[[_Graph], str]) -> str:
-        """Return a tensor that several nodes read, made by the first of them."""
+        """Return a tensor shared by several nodes, created on first use."""
         if name not in self.shared:
             self.shared[name] = make(self)
         return self.shared[name]
 
     def on_points(self, x: str, output: str) -> str:
-        """[N,F] to [N,F,1,1]."""
+        """Reshape [N,F] to [N,F,1,1]."""
         axes = self.once("axes", lambda graph: graph.weight("axes", np.array([2, 3], np.int64)))
         return self.add("Unsqueeze", [x, axes], output)
 
@@ -98,11 +98,11 @@ def model_of(
     """Return the model: ``planes`` [N,C,H,W] to ``policy`` [N,A] and ``value`` [N,1 or 3].
 
     Args:
-        network: what it computes in evaluation mode.
-        metadata: texts by key.
+        network: exported in evaluation mode.
+        metadata: strings by key.
         board: H and W; None, for a convolutional network: free.
-        final_board: whether ``ownership`` [N,H,W] and ``score`` [N] are outputs, too, where the
-            network has such heads.
+        final_board: whether to output ``ownership`` [N,H,W] and ``score`` [N], if the network has
+            these heads.
 
     """
     graph = _Graph()
@@ -189,7 +189,7 @@ def _published(graph: _Graph, network: Network, x: str) -> None:
 
 
 def _flat_numbers(graph: _Graph, heads: Any, x: str, name: str, output: str) -> str:
-    """What a head by fully connected layers says; ``name`` begins the names of its tensors."""
+    """Add a fully connected head; ``name`` is the prefix of its tensors."""
     found = graph.conv_relu(x, heads.value_conv, f"{name}.board")
     found = graph.add("Flatten", [found], f"{name}.flat")
     found = graph.relu(graph.linear(found, heads.value_hidden, f"{name}.sum"), f"{name}.hidden")
@@ -215,14 +215,14 @@ def _convolutional(graph: _Graph, network: Network, x: str) -> None:
 
 
 def _pooled_numbers(graph: _Graph, heads: Any, x: str, name: str, output: str) -> str:
-    """What a head by global pooling says; ``name`` begins the names of its tensors."""
+    """Add a head with global pooling; ``name`` is the prefix of its tensors."""
     found = _pooled(graph, graph.conv_relu(x, heads.value_conv, f"{name}.seen"), name)
     found = graph.relu(graph.linear(found, heads.value_hidden, f"{name}.sum"), f"{name}.hidden")
     return graph.linear(found, heads.value_out, output)
 
 
 def _final_board(graph: _Graph, heads: AuxiliaryHeads, x: str) -> list[str]:
-    """The outputs of the last board that the network has, by name."""
+    """The network's final-board outputs by name."""
     axis = graph.weight("final_board.axis", np.array([1], np.int64))
     names = []
     if heads.ownership is not None:
@@ -240,7 +240,7 @@ def _final_board(graph: _Graph, heads: AuxiliaryHeads, x: str) -> list[str]:
 
 
 def _value_alone(graph: _Graph, network: Network, x: str) -> None:
-    """The policy is zeros [N,A], made from the input's shape."""
+    """Add a policy of zeros [N,A], shaped from the input."""
     _pooled_numbers(graph, network.heads, x, "value", _value_name(network))
     rows = graph.add("Shape", ["planes"], "policy.rows", start=0, end=1)
     sides = graph.add("Shape", ["planes"], "policy.sides", start=2, end=4)
@@ -253,7 +253,7 @@ def _value_alone(graph: _Graph, network: Network, x: str) -> None:
 
 
 def _scale(graph: _Graph) -> str:
-    """The board's scale from the input's shape; a constant to the runtime where that is fixed."""
+    """Add the board's scale from the input's shape; the runtime folds it if the shape is fixed."""
     shape = graph.add("Shape", ["planes"], "scale.shape", start=2, end=4)
     points = graph.add("ReduceProd", [shape], "scale.points", axes=[0], keepdims=0)
     points = graph.add("Cast", [points], "scale.float", to=TensorProto.FLOAT)
@@ -264,7 +264,7 @@ def _scale(graph: _Graph) -> str:
 
 
 def _pooled(graph: _Graph, x: str, name: str) -> str:
-    """[N,F,H,W] to [N,3F]: mean, mean times the board's scale, maximum."""
+    """Pool [N,F,H,W] to [N,3F]: mean, mean times the board's scale, maximum."""
     scale = graph.once("scale", _scale)
     mean = graph.add("ReduceMean", [x], f"{name}.mean", axes=[2, 3], keepdims=0)
     scaled = graph.add("Mul", [mean, scale], f"{name}.scaled")

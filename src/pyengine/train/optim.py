@@ -1,4 +1,4 @@
-"""The optimiser of a configuration."""
+"""Optimisers and averaged networks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pyengine.train.network import Network
 def optimiser_of(network: nn.Module, config: OptimiserConfig) -> torch.optim.Optimizer:
     """Return an optimiser of all parameters; the rate is set before each step.
 
-    The weights of convolutions and linear layers decay. Biases and the scales of normalisation do
-    not: they are one number a channel and do not overfit.
+    Weights of convolutions and linear layers decay. Biases and normalisation scales do not: they
+    are one number per channel and do not overfit.
     """
     decaying = [each for each in network.parameters() if each.ndim > 1]
     others = [each for each in network.parameters() if each.ndim <= 1]
@@ -40,7 +40,7 @@ def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
 
 
 def average_of(network: nn.Module, config: AverageConfig) -> Any:
-    """Return an ``AveragedModel`` of the network, statistics included; None without averaging."""
+    """Return an ``AveragedModel`` of the network, including statistics; None without averaging."""
     if config.kind == "none":
         return None
     from torch.optim.swa_utils import AveragedModel
@@ -51,7 +51,7 @@ def average_of(network: nn.Module, config: AverageConfig) -> Any:
             weight = max(1 - config.decay, 9 / (float(count) + 10))
         if torch.is_floating_point(average[0]):
             torch._foreach_lerp_(average, current, weight)
-        else:  # counters of batches
+        else:  # batch counters
             for mine, other in zip(average, current, strict=True):
                 mine.copy_(other)
 
@@ -59,10 +59,10 @@ def average_of(network: nn.Module, config: AverageConfig) -> Any:
 
 
 def with_statistics(network: Network, planes: Iterable[Features]) -> Network:
-    """Return a copy whose normalisation has the statistics of these batches of planes.
+    """Return a copy whose normalisation has the statistics of the given batches of planes.
 
-    An average of weights far apart computes other activations than any of them, so the average of
-    their statistics does not fit it [Izmailov et al. 2018].
+    An average of distant weights computes different activations from each of them, so the average
+    of their statistics does not fit it [Izmailov et al. 2018].
     """
     found = copy.deepcopy(network)
     found.half = False
@@ -70,7 +70,7 @@ def with_statistics(network: Network, planes: Iterable[Features]) -> Network:
     momenta = [each.momentum for each in norms]
     for norm in norms:
         norm.reset_running_stats()
-        norm.momentum = None  # the mean of all batches
+        norm.momentum = None  # the mean over all batches
     was_training = found.training
     found.train()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""What a learner needs of its data."""
+"""The interface of training data."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pyengine.train.configs import LossConfig
 
 
 class TrainingData(Protocol):
-    """Positions to learn from; :class:`pyengine.Dataset` is one."""
+    """Training positions; :class:`pyengine.Dataset` implements it."""
 
     @property
     def spec(self) -> ModelSpec:
         """How a network reads the planes."""
 
     def __len__(self) -> int:
-        """Return how many positions there are."""
+        """Return the number of positions."""
 
     def sample(
         self, size: int, rng: np.random.Generator, augment: bool = True
@@ -37,15 +37,15 @@ class TrainingData(Protocol):
         """
 
 
-#: Planes, rows and columns of a position, and how many actions its policy has.
+#: Shape of a position's planes, and the number of actions in its policy.
 Shape: TypeAlias = tuple[tuple[int, int, int], int]
 
 
 def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = None) -> Shape:
     """Return the shape of the first data's positions.
 
-    Raises ConfigError if other data, or those before, have another number of planes, or another
-    shape and the network, AlphaGo Zero's, reads only one.
+    Raises ConfigError if other data, or the previous ones, have another number of planes, or
+    another shape while the network, AlphaGo Zero's, supports only one.
     """
     first = _shape(data[0])
     others = [_shape(each) for each in data[1:] if len(each) > 0]
@@ -58,8 +58,8 @@ def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = Non
 
 
 def require_targets(data: Sequence[TrainingData], loss: LossConfig) -> None:
-    """Raise ConfigError if the data lack targets of a head that is to learn."""
-    needed: dict[str, str] = {}  # what makes a Dataset return an array
+    """Raise ConfigError if the data lack targets of an enabled head."""
+    needed: dict[str, str] = {}  # the option of Dataset that adds the array
     if loss.reply_weight > 0:
         needed |= dict.fromkeys(("reply", "replied"), "reply=True")
     if loss.final_board:

@@ -1,4 +1,4 @@
-"""Several processes that train one network: PyTorch's DistributedDataParallel under torchrun."""
+"""Training with several processes: PyTorch's DistributedDataParallel under torchrun."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from torch import nn  # noqa: TID253
 
 
 class Ranks:
-    """This process among those that torchrun started; a process alone is rank 0 of 1.
+    """The rank of this process under torchrun; a single process is rank 0 of 1.
 
     Attributes:
-        rank: from 0; the first one writes files.
-        world: how many.
-        device: where this process computes.
+        rank: from 0; rank 0 writes files.
+        world: number of processes.
+        device: the device of this process.
 
     """
 
     def __init__(self, device: str) -> None:
-        """Join the others where the environment names them (RANK, WORLD_SIZE, LOCAL_RANK)."""
+        """Join the process group if the environment describes one (RANK, WORLD_SIZE, LOCAL_RANK)."""
         self.world = int(os.environ.get("WORLD_SIZE", "1"))
         self.rank = int(os.environ.get("RANK", "0")) if self.world > 1 else 0
         cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
@@ -31,14 +31,14 @@ class Ranks:
             dist.init_process_group("nccl" if cuda else "gloo")
 
     def wrap(self, network: nn.Module) -> nn.Module:
-        """Return a module whose gradient is the mean over all processes."""
+        """Return a module whose gradient is averaged over all processes."""
         if self.world == 1:
             return network
         ids = [self.device.index] if self.device.type == "cuda" else None
         return nn.parallel.DistributedDataParallel(network, device_ids=ids)
 
     def any(self, flag: bool) -> bool:
-        """Return whether the flag is set in any process, the same in all of them."""
+        """Return whether the flag is set in any process."""
         if self.world == 1:
             return flag
         shared: Any = torch.tensor(int(flag), device=self.device)
@@ -46,7 +46,7 @@ class Ranks:
         return bool(shared.item())
 
     def close(self) -> None:
-        """Leave the others, once all of them do."""
+        """Leave the process group once all processes do."""
         if self.world > 1 and dist.is_initialized():
             dist.barrier()
             dist.destroy_process_group()

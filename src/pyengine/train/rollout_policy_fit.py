@@ -1,4 +1,4 @@
-"""Learning the weights of a rollout policy from games, by maximum likelihood."""
+"""Maximum-likelihood fit of a rollout policy's weights to games."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from pyengine.eval.rollout_policy import PATTERNS, RolloutPolicy
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State, as_game, load_game
 
-_BATCH = 256  # positions of a step
+_BATCH = 256  # positions per step
 _MOST_EPOCHS = 1_000_000
-_MOST_ACTIONS = 1 << 16  # of a game, as the engine numbers them
-_RATE, _LAST_RATE = 0.05, 0.002  # of Adam, first and last; the loss is convex
+_MOST_ACTIONS = 1 << 16  # of a game, as numbered by the engine
+_RATE, _LAST_RATE = 0.05, 0.002  # Adam's first and last rate; the loss is convex
 _FEATURES = len(RolloutPolicy.FEATURES)
-_RESPONSE = np.uint16(1 << _FEATURES)  # the bit after the features: the response's weight counts
+_RESPONSE = np.uint16(1 << _FEATURES)  # the bit after the features: add the response weight
 
 Floats = npt.NDArray[np.float64]
 
-#: A game and its moves, from the initial position on.
+#: A game and its moves from the initial position.
 PlayedGame: TypeAlias = tuple[Game, Sequence[int]]
-#: What users give; see :func:`rollout_policy`.
+#: The types accepted by :func:`rollout_policy`.
 GamesLike: TypeAlias = "Dataset | str | os.PathLike[str] | Iterable[Any]"
 
 
 @dataclass(frozen=True, kw_only=True)
 class RolloutScores:
-    """How well a policy foretells moves that were played.
+    """Accuracy of a policy on recorded moves.
 
     Attributes:
-        positions: that were asked.
-        top1: share of them in which its most likely move was played.
-        log_likelihood: mean logarithm of the probability of the move played, nats.
-        uniform_top1: top1 of a policy to which all moves are equal, in the mean.
-        uniform_log_likelihood: log_likelihood of that policy.
+        positions: number of positions.
+        top1: fraction in which the policy's most likely move was played.
+        log_likelihood: mean log probability of the move played, nats.
+        uniform_top1: expected top1 of the uniform policy.
+        uniform_log_likelihood: log_likelihood of the uniform policy.
     """
 
     positions: int
@@ -59,7 +59,6 @@ class RolloutScores:
     uniform_log_likelihood: float
 
     def __str__(self) -> str:
-        """Return a line."""
         return (
             f"{self.positions} positions: top-1 {self.top1:.1%} (uniform {self.uniform_top1:.1%}), "
             f"log-likelihood {self.log_likelihood:.3f} (uniform {self.uniform_log_likelihood:.3f})"
@@ -68,13 +67,7 @@ class RolloutScores:
 
 @dataclass(frozen=True, kw_only=True)
 class RolloutFitProgress:
-    """How far the learning is.
-
-    Attributes:
-        epoch: that is over, from 1.
-        epochs: all of them.
-        log_likelihood: mean over the epoch's positions, nats.
-    """
+    """Progress of a fit: the last finished epoch, from 1, and its mean log likelihood in nats."""
 
     epoch: int
     epochs: int
@@ -83,14 +76,14 @@ class RolloutFitProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class RolloutFit:
-    """A policy that was learnt.
+    """A fitted policy.
 
     Attributes:
-        policy: itself.
-        games: it learnt from.
-        positions: it learnt from.
-        left_out: positions whose move it never plays: passes, eyes, suicide.
-        held_out: how it does on games that it has not seen.
+        policy: the policy.
+        games: number of training games.
+        positions: number of training positions.
+        left_out: skipped positions whose move the policy never plays: passes, eyes, suicide.
+        held_out: accuracy on held-out games.
     """
 
     policy: RolloutPolicy
@@ -100,7 +93,6 @@ class RolloutFit:
     held_out: RolloutScores
 
     def __str__(self) -> str:
-        """Return a line."""
         return (
             f"{self.games} games, {self.positions} positions ({self.left_out} left out); "
             f"held out: {self.held_out}"
@@ -121,32 +113,31 @@ def rollout_policy(
     seed: int = 0,
     on_progress: OnFitProgress | None = None,
 ) -> RolloutFit:
-    """Learn a rollout policy from games: maximum likelihood of the moves played.
+    """Fit a rollout policy to the moves of games by maximum likelihood.
 
-    Takes seconds for thousands of games, and needs no PyTorch.
+    Takes seconds for thousands of games, and does not need PyTorch.
 
     Args:
-        games: a :class:`Dataset` or the directory of its shards (of self-play or SGF); SGF files or
-            directories of them; or an iterable of these, of states, and of lists of actions. Games
-            of data and SGF that begin with handicap or set-up stones are left out.
-        out: the file to write; see :meth:`RolloutPolicy.save`. None: none.
-        game: needed for SGF files and lists of actions. SGF games that it does not allow, and those
-            without a result, are left out: see :func:`pyengine.data.import_sgf`.
-        epochs: how often each position is seen, 1 to 1,000,000.
-        held_out: share of the games that are only asked in the end, in (0, 1); one at least.
-        prior: standard deviation of the weights before anything is known of them, > 0: patterns
-            that are rare stay close to 0.
-        seed: of the held-out games and of the order.
-        on_progress: called after each epoch; returning False ends the learning there. Without it a
-            terminal shows a line.
+        games: a :class:`Dataset` or its directory of shards (from self-play or SGF); SGF files or
+            directories of them; or an iterable of these, of states, and of lists of actions.
+            Recorded games with handicap or set-up stones are skipped.
+        out: the file to write; see :meth:`RolloutPolicy.save`. None: do not write.
+        game: required for SGF files and lists of actions. SGF games with other rules or without a
+            result are skipped: see :func:`pyengine.data.import_sgf`.
+        epochs: number of passes over the positions, 1 to 1,000,000.
+        held_out: fraction of the games used only for testing, in (0, 1); at least one game.
+        prior: standard deviation of the Gaussian prior of the weights, > 0: rare patterns stay
+            close to 0.
+        seed: selects the held-out games and the order.
+        on_progress: called after each epoch; returning False ends the fit. By default, progress is
+            shown on a terminal.
 
     Ctrl-C raises KeyboardInterrupt; nothing is written.
 
     Raises:
-        ConfigError: an argument out of range, fewer than two games, or no move in them to learn
-            from.
-        ModelError: another game than Go.
-        IllegalActionError: a list of actions that is no game.
+        ConfigError: an argument out of range, fewer than two games, or no usable moves.
+        ModelError: a game other than Go.
+        IllegalActionError: a list of actions is not a legal game.
         DataError: a shard is damaged, or ``out`` cannot be written.
 
     Example:
@@ -181,7 +172,7 @@ def rollout_policy(
 
 
 def pattern_classes() -> npt.NDArray[np.int32]:
-    """Return for each pattern the smallest of its eight turned and mirrored forms."""
+    """Return for each pattern the smallest of its eight symmetric forms."""
     numbers = np.arange(PATTERNS, dtype=np.int32)
     states = np.stack([numbers >> (2 * i) & 3 for i in range(8)])
     grid = np.insert(np.arange(8), 4, -1).reshape(3, 3)
@@ -197,7 +188,7 @@ def pattern_classes() -> npt.NDArray[np.int32]:
 def _split(
     games: Sequence[PlayedGame], share: float, seed: int
 ) -> tuple[list[PlayedGame], list[PlayedGame]]:
-    """Games to learn from and games to ask."""
+    """Split games into training and held-out games."""
     if len(games) < 2:
         raise ConfigError(f"games: expected at least 2, got {len(games)}")
     order = np.random.default_rng((seed, 1)).permutation(len(games))
@@ -207,18 +198,18 @@ def _split(
 
 @dataclass(frozen=True)
 class _Batch:
-    """The moves of some positions, one after another."""
+    """The moves of a batch of positions, concatenated."""
 
-    starts: npt.NDArray[np.int64]  #: of each position
+    starts: npt.NDArray[np.int64]  #: number of moves per position
     counts: npt.NDArray[np.int64]
-    chosen: npt.NDArray[np.int64]  #: the index of the move played, among all
-    patterns: npt.NDArray[np.int32]  #: class of each move's pattern
+    chosen: npt.NDArray[np.int64]  #: indices of the moves played
+    patterns: npt.NDArray[np.int32]  #: pattern class of each move
     response: npt.NDArray[np.bool_]
-    features: Floats  #: [moves, features] of 0 and 1
+    features: Floats  #: [moves, features], 0 or 1
 
 
 class _Examples:
-    """Positions with the moves that the policy may play there."""
+    """Positions with the moves that the policy may play."""
 
     def __init__(self, parts: Sequence[tuple[Any, ...]], classes: npt.NDArray[np.int32]) -> None:
         empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), *[np.zeros(0, np.uint16)] * 3)
@@ -234,7 +225,7 @@ class _Examples:
     def of(
         cls, games: Sequence[PlayedGame], classes: npt.NDArray[np.int32], what: str
     ) -> _Examples:
-        """Replay games; a terminal shows how many."""
+        """Replay games; shows progress on a terminal."""
         nothing = np.zeros(PATTERNS, np.float32)
         native = RolloutPolicy(nothing, nothing, {}).native
         shown = tracked(games, len(games), what, None)
@@ -244,7 +235,7 @@ class _Examples:
         return len(self._kept)
 
     def batches(self, rng: np.random.Generator | None) -> Iterator[_Batch]:
-        """All positions once, in random order if there is a generator."""
+        """Yield all positions once, in random order if a generator is given."""
         order = self._kept if rng is None else rng.permutation(self._kept)
         for begin in range(0, len(order), _BATCH):
             yield self._batch(order[begin : begin + _BATCH])
@@ -265,7 +256,7 @@ class _Examples:
 
 
 class _Weights:
-    """Weights by pattern class, those of responses, those of the features."""
+    """Weights of pattern classes, responses and features."""
 
     def __init__(self) -> None:
         self.all: Floats = np.zeros(2 * PATTERNS + _FEATURES)
@@ -276,7 +267,7 @@ class _Weights:
         return vector[:PATTERNS], vector[PATTERNS : 2 * PATTERNS], vector[2 * PATTERNS :]
 
     def log_probabilities(self, batch: _Batch) -> Floats:
-        """Of every move of the batch."""
+        """Logits of every move in the batch."""
         pattern, response, features = self._parts
         logits = pattern[batch.patterns] + batch.features @ features
         logits += np.where(batch.response, response[batch.patterns], 0.0)
@@ -285,7 +276,7 @@ class _Weights:
         return logits - np.repeat(np.log(sums), batch.counts)
 
     def gradient(self, batch: _Batch) -> tuple[float, Floats]:
-        """Mean log-likelihood of the batch's moves, and its gradient."""
+        """Return the mean log-likelihood of the batch's moves and its gradient."""
         logs = self.log_probabilities(batch)
         residual = -np.exp(logs)
         residual[batch.chosen] += 1.0
@@ -299,7 +290,7 @@ class _Weights:
         return float(logs[batch.chosen].mean()), found
 
     def scores(self, examples: _Examples) -> RolloutScores:
-        """Ask all positions."""
+        """Evaluate the policy on all positions."""
         sums = np.zeros(4)
         for batch in examples.batches(None):
             logs = self.log_probabilities(batch)
@@ -317,7 +308,7 @@ class _Weights:
         return RolloutScores(positions=len(examples), **dict(zip(names, means, strict=True)))
 
     def policy(self, classes: npt.NDArray[np.int32]) -> RolloutPolicy:
-        """The policy with these weights, each class's for all its patterns."""
+        """Return the policy, with each class's weight for all its patterns."""
         pattern, response, features = self._parts
         named = dict(zip(RolloutPolicy.FEATURES, features.tolist(), strict=True))
         return RolloutPolicy(pattern[classes], response[classes], named)
@@ -326,7 +317,7 @@ class _Weights:
 def _learn(
     examples: _Examples, epochs: int, prior: float, seed: int, on_progress: OnFitProgress | None
 ) -> _Weights:
-    """Adam [Kingma and Ba 2015], with a rate that falls along a half cosine."""
+    """Adam [Kingma and Ba 2015] with a cosine schedule."""
     weights = _Weights()
     mean, square = np.zeros_like(weights.all), np.zeros_like(weights.all)
     rng = np.random.default_rng((seed, 2))
@@ -354,11 +345,11 @@ def _learn(
 
 
 def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
-    """Return the games that are given; from data and SGF those that begin with an empty board.
+    """Read games; from data and SGF only those that start with an empty board.
 
     Raises:
-        ConfigError: none of these, another game than ``game``, a game without a start, or a path
-            without games; says why SGF files were left out.
+        ConfigError: an unsupported type, a game other than ``game``, or a path without games; says
+            why SGF files were skipped.
         DataError: a shard is damaged.
 
     """
@@ -393,7 +384,7 @@ def _of_one(given: Any, game: Game | None) -> Iterator[PlayedGame]:
 
 
 def _actions(given: Sequence[Any]) -> list[int]:
-    """Whole numbers; replaying the game shows whether they are legal."""
+    """Check that all moves are ints; replaying the game checks that they are legal."""
     try:
         actions = [operator.index(action) for action in given]
     except TypeError:

@@ -1,4 +1,4 @@
-"""Settings that check themselves: frozen pydantic models whose errors are one-line ConfigErrors."""
+"""Self-validating settings: frozen pydantic models whose errors are one-line ConfigErrors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pydantic import (  # noqa: TID253  # imported only where the extra is neede
 from pyengine.base.checks import did_you_mean, short_repr
 from pyengine.errors import ConfigError
 
-#: Most seed of a run and of a training: it fits into 64 bits with any number of steps added.
+#: Largest seed of a run or a training: it fits into 64 bits after any number of steps is added.
 MOST_SEED = 2**62
 
 
@@ -32,7 +32,7 @@ def _from_list(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-#: A finite number. An int stays an int, so that checkpoints keep what a run file says.
+#: A finite number. Ints stay ints, so checkpoints preserve the values of a run file.
 Number = Annotated[float, WrapValidator(_as_given)]
 
 Strings = Annotated[tuple[str, ...], BeforeValidator(_from_list)]
@@ -41,7 +41,7 @@ PositiveInts = Annotated[tuple[Annotated[int, Field(gt=0)], ...], BeforeValidato
 
 
 class Section(BaseModel):
-    """A section of settings; the string below a field is its meaning.
+    """A section of settings; the string below a field is its description.
 
     Raises ConfigError: ``section.field: expected WHAT, got VALUE``.
     """
@@ -58,7 +58,7 @@ class Section(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Add ``name (values, default DEFAULT): meaning`` of the fields to the docstring."""
+        """Add ``name (values, default DEFAULT): description`` of each field to the docstring."""
         lines = [cleandoc(cls.__doc__ or ""), "", "Attributes:"]
         for name, field in cls.model_fields.items():
             values = expected(field.annotation, *field.metadata)
@@ -73,7 +73,7 @@ class Section(BaseModel):
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raised = first.get("ctx", {}).get("error")
-            if isinstance(raised, ConfigError):  # of a check of several fields
+            if isinstance(raised, ConfigError):  # from a validator of several fields
                 raise raised from None
             self._refuse_value(str(first["loc"][0]), values)
 
@@ -116,7 +116,7 @@ _WORDS = {
 
 
 def expected(annotation: Any, *metadata: Any, plural: bool = False) -> str:
-    """Return in words which values a field takes: ``a number in [0, 1) or none``."""
+    """Describe the valid values of a field: ``a number in [0, 1) or none``."""
     parts = get_args(annotation)
     if get_origin(annotation) is Annotated:
         return expected(parts[0], *parts[1:], *metadata, plural=plural)
@@ -157,7 +157,7 @@ def _plain(value: Any) -> Any:
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Return ``section.field: VALUE is now VALUE`` for what differs between nested tables."""
+    """Return ``section.field: VALUE is now VALUE`` for all differences between nested tables."""
     changes = []
     for key in sorted({*first, *second}):
         old, new = first.get(key), second.get(key)
