@@ -7,7 +7,7 @@
 
 namespace pyengine {
 
-/// Bytes of a caller's text that a message quotes; pyengine/arguments.py has the same limit.
+/// Bytes of a caller's text that a message quotes; src/pyengine/base/checks.py has the same limit.
 inline constexpr std::size_t kMostQuoted = 100;
 
 /// A UTF-8 text; of one that has more than about `most` bytes both ends, with "..." between them.
