@@ -27,49 +27,10 @@
 #include "kept_evaluator.h"
 #include "locked.h"
 #include "signals.h"
-#include "spec_cast.h"
 #include "text.h"
 
 namespace pyengine::bindings {
 namespace {
-
-std::vector<Text> plane_names(const ModelSpec& spec) {
-  std::vector<Text> written;
-  for (const Plane& plane : parse_planes(spec.planes)) written.push_back(to_string(plane));
-  return written;
-}
-
-/// The fields of a pyengine.ModelSpec that presets and inference set.
-py::dict fields_of(const ModelSpec& spec) {
-  const auto name = [](const std::string& text) -> py::object {
-    return text.empty() ? py::none() : py::object(text_of(text));
-  };
-  py::dict fields;
-  fields["planes"] = py::tuple(py::cast(plane_names(spec)));
-  fields["layout"] = text_of(spec.layout);
-  fields["rows"] = text_of(spec.rows);
-  fields["policy_rows"] = text_of(spec.policy_rows);
-  fields["policy"] = text_of(spec.policy);
-  fields["value_kind"] = name(spec.value_kind);
-  fields["policy_output"] = name(spec.policy_output);
-  fields["value_output"] = name(spec.value_output);
-  return fields;
-}
-
-py::dict inferred(OrtModel& model) {
-  const ModelSpec spec = [&] {
-    const WithoutGil released;  // runs the model
-    return model.infer_spec();
-  }();
-  return fields_of(spec);
-}
-
-ModelSpec preset(const std::string& name) {
-  if (name == "alphago_zero") return alphago_zero_spec();
-  if (name == "leela_zero") return leela_zero_spec();
-  if (name == "gomoku17") return gomoku17_spec();
-  throw ConfigError("there is no preset '" + name + "'");
-}
 
 py::array_t<float> observation_tensor(const State& state, const py::object& spec) {
   const Encoder encoder(spec_from(spec), *state.game());
@@ -227,9 +188,8 @@ void bind_model(py::module_& m) {
   model.def("run", &run_model, py::arg("planes"), py::arg("input"), py::arg("outputs"),
             "Outputs of the model, opened on the CPU, by their names, for planes [N,...]; `input`\n"
             "names its tensor, empty = the only one. Raises ModelError and EvaluationError.");
-  model.def("infer_spec", &inferred,
-            "The fields of a ModelSpec, from shapes, last operators and a trial run. Raises\n"
-            "ModelError.");
+  model.def("infer_spec", &OrtModel::infer_spec, py::call_guard<WithoutGil>(),
+            "Infer the ModelSpec from shapes, last operators and a trial run. Raises ModelError.");
   m.def(
       "open_onnx",
       [](const std::filesystem::path& path, const std::filesystem::path& library,
@@ -275,22 +235,6 @@ std::shared_ptr<Evaluator> evaluator_on(const std::vector<std::shared_ptr<Source
   auto all = std::make_shared<SeveralDevices>(
       std::vector<std::shared_ptr<NetworkSource>>(devices.begin(), devices.end()));
   return std::make_shared<NetworkEvaluator>(std::move(all), std::move(spec));
-}
-
-void bind_spec(py::module_& m) {
-  m.def(
-      "plane_names", [](const py::object& spec) { return plane_names(spec_from(spec)); },
-      py::arg("spec"), "Checks a ModelSpec; its planes with ranges written out.");
-  m.def(
-      "preset_fields", [](const Text& name) { return fields_of(preset(name)); }, py::arg("name"),
-      "Fields of the ModelSpec \"alphago_zero\", \"leela_zero\" or \"gomoku17\".");
-  m.def(
-      "check_fit",
-      [](const py::object& spec, const py::object& game) {
-        return Encoder(spec_from(spec), *game_from(game)).shape().dims();
-      },
-      py::arg("spec"), py::arg("game"),
-      "Shape of the planes of a game, in the spec's layout. Raises ModelError.");
 }
 
 void bind_evaluators(py::module_& m) {
@@ -450,7 +394,6 @@ void bind_runtime(py::module_& m) {
 }  // namespace
 
 void bind_eval(py::module_& m) {
-  bind_spec(m);
   bind_model(m);
   bind_evaluators(m);
   bind_modelled_device(m);

@@ -188,7 +188,6 @@ py::dict stats_to(const SearchStats& stats) {
 }  // namespace
 
 void bind_search(py::module_& m) {
-  bind_setting(m);
   auto config = bind_settings<SearchConfig>(m, kConfigSummary, kConfigExample);
   bind_toml(config);
   PYBIND11_NUMPY_DTYPE(TreeNode, parent, action, visits, prior, q, to_move, proven);

@@ -25,7 +25,6 @@
 #include "selfplay/config_fields.h"
 #include "selfplay/self_play.h"
 #include "settings_class.h"
-#include "spec_cast.h"
 #include "text.h"
 
 namespace pyengine::bindings {

@@ -13,7 +13,9 @@ void bind_errors(py::module_& m);
 void bind_exit(py::module_& m);
 /// Game, State, load_game, wrap_game, perft.
 void bind_games(py::module_& m);
-/// Evaluators and ModelSpec.
+/// ModelSpec.
+void bind_spec(py::module_& m);
+/// Evaluators.
 void bind_eval(py::module_& m);
 /// The rollout policy of Go.
 void bind_rollout(py::module_& m);

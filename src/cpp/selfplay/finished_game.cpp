@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kMostVisits = std::numeric_limits<std::uint16_t>::max();
 constexpr int kMostPly = std::numeric_limits<std::uint16_t>::max();
 
-/// Adds `count` elements and returns them.
+/// Appends `count` elements and returns them.
 template <class T>
 std::span<T> grow(std::vector<T>& column, std::size_t count) {
   column.resize(column.size() + count);

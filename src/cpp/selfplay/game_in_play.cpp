@@ -10,7 +10,7 @@
 namespace pyengine {
 namespace {
 
-/// Streams of a game's own decisions. Searches have others.
+/// Random streams of a game's decisions outside of searches.
 Rng game_stream(std::uint64_t seed, std::uint64_t number) {
   return Rng(seed ^ 0x9E3779B97F4A7C15U, number);
 }
@@ -23,7 +23,7 @@ std::array<float, 2> returns_of(const Outcome& outcome) {
   return {outcome.for_player(0), outcome.for_player(1)};
 }
 
-/// The larger of the values of the position and of its most visited move.
+/// The larger value of the position and its most visited child.
 double best_chance(const SearchResult& result) {
   const auto most = std::max_element(result.visits.begin(), result.visits.end());
   if (*most == 0) return result.value;
@@ -68,7 +68,7 @@ void GameInPlay::begin(std::uint64_t number) noexcept {
   stage_ = Stage::opening;
 }
 
-/// Plays random moves, and others if they end the game.
+/// Plays random moves that do not end the game, if possible.
 void GameInPlay::play_opening() {
   rng_ = game_stream(context_.config.seed, record_.number);
   record_.resignation_off = rng_.uniform() < context_.config.resign_off_fraction;
@@ -126,7 +126,7 @@ void GameInPlay::drop_tree() {
   clear_tree();
 }
 
-/// What may throw comes first, so that a second call can read the search again.
+/// Operations that may throw come first, so that the call can be repeated.
 bool GameInPlay::move() {
   const SearchConfig& settings = search_->config();
   const Rng choice = choice_stream(context_.config.seed, search_->stream());
@@ -171,7 +171,7 @@ void GameInPlay::advance_tree(ActionId action) noexcept {
   try {
     if (keeps_tree(search_->config()) && tree_.advance(action)) return;
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // Out of memory: the next search begins with a new tree.
+    // Out of memory: the next search starts with a new tree.
   }
   clear_tree();
 }
@@ -194,8 +194,8 @@ bool GameInPlay::resigns(const SearchResult& result) {
   return threshold && chance < *threshold;
 }
 
-/// What a search teaches the policy, if it does: not where all moves lose, nor where it compares
-/// too little. Where no move has a visit that counts the record has one of the move that is played.
+/// The policy target, or none if all moves lose or the search compared too little. If no visit
+/// counts, the record has one visit for the move played.
 GameInPlay::Lesson GameInPlay::lesson_of(const SearchResult& result) const {
   const SearchConfig& settings = search_->config();
   const auto least = std::min(context_.config.minimum_target_visits, *settings.simulations);
@@ -240,7 +240,7 @@ bool GameInPlay::too_long(const State& state) const noexcept {
 void GameInPlay::finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept {
   record_.returns = returns;
   record_.moves = std::move(moves);
-  if (record_.resignation_off && !record_.cut_short) {  // who would have lost nobody knows
+  if (record_.resignation_off && !record_.cut_short) {  // an unfinished game has no loser
     double lowest = 1.0;
     for (const std::size_t player : {0U, 1U}) {
       if (returns[player] >= 0.0F) lowest = std::min(lowest, lowest_[player]);

@@ -25,7 +25,7 @@ std::vector<std::uint32_t> without_forced(const SearchResult& result, double k,
     const double forced = std::floor(std::sqrt(k * prior * total));
     const double least = std::max(0.0, visits[i] - forced);
     const double gap = goal - result.q[i];
-    if (gap <= 0.0) continue;  // its value alone makes PUCT choose it
+    if (gap <= 0.0) continue;  // PUCT chooses the move for its value alone
     const double kept = std::clamp(std::ceil(puct::visits_at(root, prior, gap)), least,
                                    static_cast<double>(visits[i]));
     visits[i] = kept <= 1.0 ? 0 : static_cast<std::uint32_t>(kept);
@@ -53,7 +53,7 @@ std::vector<std::uint32_t> visits_taught(const SearchResult& result, const Searc
   return without_forced(good, config.forced_playouts, config);
 }
 
-/// One visit of each move whose entry is `wanted`.
+/// One visit for each selected move.
 template <typename Entry>
 std::vector<std::uint32_t> once_where(const std::vector<Entry>& of_moves, Entry wanted) {
   std::vector<std::uint32_t> visits(of_moves.size());
@@ -84,9 +84,9 @@ bool compares_too_little(const SearchResult& result, const SearchConfig& config,
 
 double policy_surprise(const SearchResult& result, const std::vector<std::uint32_t>& target,
                        std::vector<Edge> priors) {
-  constexpr double kLeast = 0x1p-32;  // of what is stored as 0
+  constexpr double kLeast = 0x1p-32;  // prior of an edge that is stored as 0
   std::sort(priors.begin(), priors.end(),
-            [](Edge a, Edge b) { return a.action() < b.action(); });  // as result.actions are
+            [](Edge a, Edge b) { return a.action() < b.action(); });  // the order of result.actions
   const double total = std::accumulate(target.begin(), target.end(), 0.0);
   double surprise = 0.0;
   for (std::size_t i = 0; i < result.actions.size(); ++i) {

@@ -27,7 +27,7 @@ void Resignation::add(double lowest) noexcept {
   if (highest_ && lowest_.size() >= kEnough) lower();
 }
 
-/// Sets the largest threshold that resigns no more games in vain than may be.
+/// Sets the highest threshold that does not exceed the accepted rate of false resignations.
 void Resignation::lower() noexcept {
   sorted_.assign(lowest_.begin(), lowest_.end());
   const auto may_be =

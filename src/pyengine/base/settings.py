@@ -29,7 +29,7 @@ class Settings:
             if name not in known:
                 meant = did_you_mean(str(name), known)
                 raise ConfigError(
-                    f"{shortened(str(name))}: no field of {cls.__name__}"
+                    f"{shortened(str(name))}: unknown field of {cls.__name__}"
                     f"{f'{meant} The' if meant else '; the'} fields are {', '.join(sorted(known))}"
                 )
 

@@ -9,7 +9,7 @@
 namespace pyengine {
 namespace {
 
-TEST_CASE("who waits for the background may give up") {
+TEST_CASE("waiting for background work can be cancelled") {
   std::atomic<bool> ends{false};
   run_in_background([&] {
     while (!ends) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -13,7 +13,7 @@ namespace {
 /// What validate() says of a spec; empty when it says nothing.
 std::string complaint(const ModelSpec& spec) {
   try {
-    spec.validate();
+    validate(spec);
   } catch (const ConfigError& error) {
     return error.what();
   }
@@ -113,7 +113,7 @@ TEST_CASE("outputs of other names are named where one alone fits") {
   expected.policy_output = "p";
   CHECK(infer_spec(planes, outputs) == expected);
   outputs.push_back({"other", 1, {-1, 81}});
-  expected.policy_output = "";
+  expected.policy_output.reset();
   CHECK(infer_spec(planes, outputs) == expected);
 }
 

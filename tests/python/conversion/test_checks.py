@@ -6,7 +6,6 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +65,7 @@ def test_a_fixed_batch_and_a_spec_that_is_given_are_kept(
     source = changed(network, tmp_path / "in.onnx", change)
     spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
     assert spec is not None
-    given = replace(spec, value_for="first_player")
+    given = spec.replace(value_for="first_player")
     out = tmp_path / "out.onnx"
     convert(source, out, GAME, spec=given, limits=ANYTHING, **QUICK)
     assert pyengine.OnnxEvaluator(out, providers=["cpu"]).spec == given

@@ -75,6 +75,6 @@ def test_moves_as_the_page_writes_them(name: str) -> None:
 def test_every_plane_is_described() -> None:
     with pytest.raises(ConfigError) as error:
         pyengine.ModelSpec(planes=("nothing",))
-    known = set(str(error.value).split("there are ")[1].split(", "))
+    known = set(str(error.value).split("the planes are ")[1].split(", "))
     described = {entry.name for entry in blocks(pyengine.ModelSpec.__doc__ or "")["Planes"]}
     assert described == known - {"liberties[k+]"}  # of which the entry of liberties[k] tells
