@@ -1,4 +1,4 @@
-/// The extension module pyengine._core: a list of calls.
+/// The extension module pyengine._core.
 #include "bindings.h"
 #include "processor.h"
 

@@ -82,8 +82,8 @@ py::list names_of() {
 /// Sets fields by name. Throws ConfigError naming a field that is unknown, of the wrong type or out
 /// of range.
 template <class Settings>
-void change(Settings& settings, const py::dict& given) {
-  for (const auto& [name, value] : given) {
+void change(Settings& settings, const py::dict& changes) {
+  for (const auto& [name, value] : changes) {
     const std::string key = py::isinstance<py::str>(name) ? utf8_of(name) : "";
     bool known = false;
     const auto set = [&, &value = value](const auto& field) {
@@ -112,9 +112,9 @@ void finish(Settings& settings) {
 
 /// Returns a validated copy with some fields changed.
 template <class Settings>
-Settings changed(Settings settings, const py::dict& given) {
-  if (given.empty()) return settings;
-  change(settings, given);
+Settings changed(Settings settings, const py::dict& changes) {
+  if (changes.empty()) return settings;
+  change(settings, changes);
   finish(settings);
   return settings;
 }
@@ -147,16 +147,16 @@ Settings from_dict(const py::object& fields) {
   if (!py::isinstance<py::dict>(fields)) {
     throw ConfigError(refusal("fields", "a dict of settings", repr_of(fields)));
   }
-  py::dict given = py::reinterpret_steal<py::dict>(PyDict_Copy(fields.ptr()));
+  py::dict changes = py::reinterpret_steal<py::dict>(PyDict_Copy(fields.ptr()));
   for_each_field<Settings>([&](const auto& field) {
     using Value = typename std::remove_cvref_t<decltype(field)>::Value;
     if constexpr (HasFields<Value>) {
-      if (given.contains(field.name) && py::isinstance<py::dict>(given[field.name])) {
-        given[field.name] = from_dict<Value>(given[field.name]);
+      if (changes.contains(field.name) && py::isinstance<py::dict>(changes[field.name])) {
+        changes[field.name] = from_dict<Value>(changes[field.name]);
       }
     }
   });
-  return changed(default_settings<Settings>(), given);
+  return changed(default_settings<Settings>(), changes);
 }
 
 /// A constructor call with the fields that differ from their defaults.
@@ -194,13 +194,14 @@ std::string fingerprint(const Settings& settings) {
 
 template <class Settings>
 Settings from_toml(const py::object& source) {
-  py::dict given = fields_of_toml(source, Table<Settings>::name);
+  py::dict changes = fields_of_toml(source, Table<Settings>::name);
   for_each_field<Settings>([&](const auto& field) {
-    if (!field.is_optional() || !given.contains(field.name)) return;
-    const py::object value = given[field.name];
-    if (py::isinstance<py::str>(value) && utf8_of(value) == "none") given[field.name] = py::none();
+    if (!field.is_optional() || !changes.contains(field.name)) return;
+    const py::object value = changes[field.name];
+    if (py::isinstance<py::str>(value) && utf8_of(value) == "none")
+      changes[field.name] = py::none();
   });
-  return changed(default_settings<Settings>(), given);
+  return changed(default_settings<Settings>(), changes);
 }
 
 // --- the class and its documentation
@@ -288,12 +289,12 @@ py::class_<Settings> bind_settings(py::module_& m, const std::string& summary,
         ") -> pyengine._core." + name + "\n\nReturn a copy with some fields changed.";
     py::options options;
     options.disable_function_signatures();
-    bound.def(py::init([](const py::kwargs& given) {
-                return changed(default_settings<Settings>(), given);
+    bound.def(py::init([](const py::kwargs& changes) {
+                return changed(default_settings<Settings>(), changes);
               }),
               made.c_str());
     bound.def(
-        "replace", [](const Settings& s, const py::kwargs& given) { return changed(s, given); },
+        "replace", [](const Settings& s, const py::kwargs& changes) { return changed(s, changes); },
         copied.c_str());
   }
   bound.def_static("fields", &list_of<Settings>, "Return a description of each field.")

@@ -197,13 +197,13 @@ std::byte* Arena::take_chunk() {
   return nullptr;
 }
 
-Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
+Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t preferred) {
   const std::lock_guard lock(mutex_);
   for (Span& rest : rests_) {
     if (rest.end - rest.begin < units) continue;
-    const Span found = std::exchange(rest, rests_.back());
+    const Span span = std::exchange(rest, rests_.back());
     rests_.pop_back();
-    return found;
+    return span;
   }
   if (open_.end - open_.begin < units) {
     std::byte* chunk = take_chunk();
@@ -213,7 +213,7 @@ Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
     if (open_.begin == 0) ++open_.begin;  // index 0 means "no block"
     chunks_[num_chunks_++] = chunk;
   }
-  const std::uint32_t size = std::min(std::max(units, wanted), open_.end - open_.begin);
+  const std::uint32_t size = std::min(std::max(units, preferred), open_.end - open_.begin);
   const Span span{open_.begin, open_.begin + size};
   open_.begin += size;
   if (span.begin <= kSmallUnits && span.end > kSmallUnits) pool_->note_use(chunks_[0]);

@@ -18,17 +18,17 @@ class OfProcess {
   OfProcess(const OfProcess&) = delete;
   OfProcess& operator=(const OfProcess&) = delete;
   ~OfProcess() {
-    Made* made = current_.load(std::memory_order_acquire);
-    if (made != nullptr && made->process == process_id()) delete made;
+    Made* instance = current_.load(std::memory_order_acquire);
+    if (instance != nullptr && instance->process == process_id()) delete instance;
   }
 
   /// Created at the first call.
   [[nodiscard]] T& get() {
     Made* known = current_.load(std::memory_order_acquire);
     if (known != nullptr && known->process == process_id()) return known->object;
-    auto made = std::make_unique<Made>();
-    if (current_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
-      return made.release()->object;
+    auto instance = std::make_unique<Made>();
+    if (current_.compare_exchange_strong(known, instance.get(), std::memory_order_acq_rel)) {
+      return instance.release()->object;
     }
     return known->object;
   }

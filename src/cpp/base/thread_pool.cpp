@@ -74,16 +74,16 @@ class ThreadPool {
   /// Creates the threads that open crews lack, up to the limit. Throws std::system_error if an
   /// essential one cannot be created.
   void make_threads() {
-    int wanted = members_;
+    int required = members_;
     int essential = members_;
     int most = most_;
     for (const Crew* crew : open_) {
-      wanted += crew->short_of();
+      required += crew->short_of();
       if (crew->need_ == Crew::Need::optional) continue;
       essential += crew->short_of();
       most += crew->wanted_;
     }
-    const int useful = std::max(essential, std::min(wanted, most));
+    const int useful = std::max(essential, std::min(required, most));
     try {
       while (threads_ < useful) make_thread();
     } catch (const std::exception&) {
@@ -129,11 +129,11 @@ class ThreadPool {
       if (one->need_ != other->need_) return one->need_ == Crew::Need::essential;
       return one->members_ < other->members_;
     };
-    Crew* found = nullptr;
+    Crew* best = nullptr;
     for (Crew* crew : open_) {
-      if (crew->short_of() > 0 && (found == nullptr || before(crew, found))) found = crew;
+      if (crew->short_of() > 0 && (best == nullptr || before(crew, best))) best = crew;
     }
-    return found;
+    return best;
   }
 
   void serve(Crew& crew, std::unique_lock<std::mutex>& lock) noexcept {

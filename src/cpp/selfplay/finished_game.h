@@ -53,11 +53,11 @@ struct FinishedGame {
   std::vector<float> surprise;
 
   /// Appends a position. If it throws, the record is unchanged.
-  void add(const PackedShape& shape, const PlaneStack& planes, const SearchedPosition& found,
+  void add(const PackedShape& shape, const PlaneStack& planes, const SearchedPosition& position,
            int num_actions);
 
  private:
-  void append(const PackedShape& shape, const PlaneStack& planes, const SearchedPosition& found,
+  void append(const PackedShape& shape, const PlaneStack& planes, const SearchedPosition& position,
               int num_actions);
 };
 

@@ -91,12 +91,10 @@ void GameInPlay::play_opening() {
     return;
   }
   if (context_.config.opening_random_moves == 0) {
-    throw ConfigError("expected a game that has a first move, got that " +
-                      context_.game->to_string() + " is over when it begins");
+    throw ConfigError(context_.game->to_string() + " has no legal first move");
   }
-  throw ConfigError("opening_random_moves: expected openings after which " +
-                    context_.game->to_string() + " goes on, got none in " + std::to_string(kTries) +
-                    " tries");
+  throw ConfigError("opening_random_moves: " + context_.game->to_string() +
+                    " ended during the opening in all of " + std::to_string(kTries) + " attempts");
 }
 
 void GameInPlay::begin_search(BoundEvaluator& evaluator) {
@@ -199,14 +197,14 @@ bool GameInPlay::resigns(const SearchResult& result) {
 GameInPlay::Lesson GameInPlay::lesson_of(const SearchResult& result) const {
   const SearchConfig& settings = search_->config();
   const auto least = std::min(context_.config.minimum_target_visits, *settings.simulations);
-  Lesson found{policy_target(result, settings, least)};
-  found.taught = full_ && result.proven != -1 && !compares_too_little(result, settings, least);
-  if (std::all_of(found.visits.begin(), found.visits.end(), [](auto n) { return n == 0; })) {
+  Lesson lesson{policy_target(result, settings, least)};
+  lesson.taught = full_ && result.proven != -1 && !compares_too_little(result, settings, least);
+  if (std::all_of(lesson.visits.begin(), lesson.visits.end(), [](auto n) { return n == 0; })) {
     const auto place = std::find(result.actions.begin(), result.actions.end(), result.action);
-    found.visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;
-    found.taught = false;
+    lesson.visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;
+    lesson.taught = false;
   }
-  return found;
+  return lesson;
 }
 
 void GameInPlay::record(const SearchResult& result, const Lesson& lesson) {
@@ -215,21 +213,21 @@ void GameInPlay::record(const SearchResult& result, const Lesson& lesson) {
   position.legal_actions(legal_);
   context_.encoder.open(position, legal_, planes_);
   position.rethrow_if_failed();
-  SearchedPosition found;
-  found.actions = result.actions;
-  found.visits = lesson.visits;
-  found.root_value = static_cast<float>(result.value);
-  found.network_value = result.network_value;
-  found.ply = static_cast<int>(state_->history().size());
-  found.action = result.action;
-  found.to_move = position.to_move();
-  found.full = full_;
-  found.taught = lesson.taught;
+  SearchedPosition row;
+  row.actions = result.actions;
+  row.visits = lesson.visits;
+  row.root_value = static_cast<float>(result.value);
+  row.network_value = result.network_value;
+  row.ply = static_cast<int>(state_->history().size());
+  row.action = result.action;
+  row.to_move = position.to_move();
+  row.full = full_;
+  row.taught = lesson.taught;
   if (lesson.taught) {
     const auto& priors = tree_.evaluated_root_edges();
-    found.surprise = static_cast<float>(policy_surprise(result, lesson.visits, priors));
+    row.surprise = static_cast<float>(policy_surprise(result, lesson.visits, priors));
   }
-  record_.add(context_.packed, planes_, found, context_.game->shape().num_actions);
+  record_.add(context_.packed, planes_, row, context_.game->shape().num_actions);
 }
 
 bool GameInPlay::too_long(const State& state) const noexcept {

@@ -26,9 +26,9 @@ std::vector<std::uint32_t> without_forced(const SearchResult& result, double k,
     const double least = std::max(0.0, visits[i] - forced);
     const double gap = goal - result.q[i];
     if (gap <= 0.0) continue;  // PUCT chooses the move for its value alone
-    const double kept = std::clamp(std::ceil(puct::visits_at(root, prior, gap)), least,
-                                   static_cast<double>(visits[i]));
-    visits[i] = kept <= 1.0 ? 0 : static_cast<std::uint32_t>(kept);
+    const double remaining = std::clamp(std::ceil(puct::visits_at(root, prior, gap)), least,
+                                        static_cast<double>(visits[i]));
+    visits[i] = remaining <= 1.0 ? 0 : static_cast<std::uint32_t>(remaining);
   }
   return visits;
 }
@@ -55,10 +55,10 @@ std::vector<std::uint32_t> visits_taught(const SearchResult& result, const Searc
 
 /// One visit for each selected move.
 template <typename Entry>
-std::vector<std::uint32_t> once_where(const std::vector<Entry>& of_moves, Entry wanted) {
+std::vector<std::uint32_t> once_where(const std::vector<Entry>& of_moves, Entry selected) {
   std::vector<std::uint32_t> visits(of_moves.size());
   std::transform(of_moves.begin(), of_moves.end(), visits.begin(),
-                 [&](Entry entry) { return entry == wanted ? 1U : 0U; });
+                 [&](Entry entry) { return entry == selected ? 1U : 0U; });
   return visits;
 }
 
@@ -77,9 +77,9 @@ bool compares_too_little(const SearchResult& result, const SearchConfig& config,
                          std::uint64_t least) {
   if (result.proven || config.algorithm == Algorithm::gumbel) return false;
   const std::vector<std::uint32_t> good = visits_of_good_moves(result);
-  const auto kept = std::accumulate(good.begin(), good.end(), std::uint64_t{0});
+  const auto compared = std::accumulate(good.begin(), good.end(), std::uint64_t{0});
   const auto all = std::accumulate(result.visits.begin(), result.visits.end(), std::uint64_t{0});
-  return kept < least && 2 * kept < all;
+  return compared < least && 2 * compared < all;
 }
 
 double policy_surprise(const SearchResult& result, const std::vector<std::uint32_t>& target,

@@ -43,12 +43,12 @@ void Resignation::lower() noexcept {
 
 Resignation::Measured Resignation::measured() const {
   const std::lock_guard lock(mutex_);
-  Measured found{lowest_.size(), 0};
+  Measured measured{lowest_.size(), 0};
   if (threshold_) {
-    found.in_vain = static_cast<std::size_t>(std::count_if(
+    measured.in_vain = static_cast<std::size_t>(std::count_if(
         lowest_.begin(), lowest_.end(), [&](double lowest) { return lowest < *threshold_; }));
   }
-  return found;
+  return measured;
 }
 
 }  // namespace pyengine

@@ -35,10 +35,11 @@ class SelfPlay::Busy {
  public:
   explicit Busy(SelfPlay& owner) : owner_(owner) {
     if (owner.process_ != process_id()) {
-      throw EngineError("these games were begun before fork(); begin others in the child process");
+      throw EngineError(
+          "these games began before fork(): create a new SelfPlay in the child process");
     }
     if (owner.busy_.exchange(true)) {
-      throw EngineError("these games are being played; end the run first");
+      throw EngineError("a run is in progress: stop it first");
     }
   }
   Busy(const Busy&) = delete;

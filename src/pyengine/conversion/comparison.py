@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.base.arguments import number
-from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator
 from pyengine.games.game import Game, State
@@ -30,7 +29,7 @@ _OPENINGS_SHARE = 0.2  # of the match's time, at most, goes to its openings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits(Settings):
+class Limits:
     """What a converted network may lose.
 
     Policies are compared by total variation: half the sum of the differences of all probabilities,
@@ -69,8 +68,8 @@ class Limits(Settings):
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name in self.names():
-            number(name, getattr(self, name), "a number")
+        for field in fields(self):
+            number(field.name, getattr(self, field.name), "a number")
         number("margin", self.margin, "an Elo difference above 0", lambda margin: margin > 0)
 
     def test(self) -> Sprt:

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 
 from pyengine import _core
-from pyengine._core import ModelSpec
+from pyengine._core import ModelSpec as ModelSpec  # re-exported
 from pyengine.base.arguments import short_repr
 from pyengine.base.files import read_limited, unread
 from pyengine.errors import ConfigError, ModelError

@@ -11,7 +11,6 @@ import numpy as np
 
 from pyengine.base.arguments import check_choice, number, repr_with_type
 from pyengine.base.integers import integer
-from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.games.game import Game, State
@@ -22,7 +21,7 @@ _NEW_TRIES = 100  # of them, before a position that was there already is taken
 
 
 @dataclass(frozen=True, kw_only=True)
-class Openings(Settings):
+class Openings:
     """How openings are made. Each leaves the game open: not over, and no win in one.
 
     Positions are distinct as long as there are others. Random moves often decide a game with sharp

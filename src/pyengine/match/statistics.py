@@ -14,7 +14,6 @@ from typing import Literal
 
 from pyengine.base.arguments import elements, number, short_repr
 from pyengine.base.integers import integer
-from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError
 from pyengine.match.duration import expected_time, time_until_decided
 from pyengine.match.interval import score_interval
@@ -78,7 +77,7 @@ class SprtState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sprt(Settings):
+class Sprt:
     """A sequential probability ratio test: is a player ``elo1`` stronger, or only ``elo0``?
 
     The likelihoods are those of the five results of a pair of games (0, 1/2, 1, 1 1/2, 2 points),

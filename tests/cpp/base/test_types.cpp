@@ -9,9 +9,9 @@ namespace pyengine {
 namespace {
 
 std::vector<int> points(const BoardBits& bits) {
-  std::vector<int> found;
-  bits.for_each([&](int point) { found.push_back(point); });
-  return found;
+  std::vector<int> points;
+  bits.for_each([&](int point) { points.push_back(point); });
+  return points;
 }
 
 BoardBits board(std::initializer_list<int> points) {

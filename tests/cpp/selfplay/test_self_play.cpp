@@ -34,16 +34,16 @@ SelfPlayConfig small_config(int threads = 1) {
 }
 
 /// Replays a game and checks its moves, its result and its columns.
-void check_game(const std::shared_ptr<const AnyGame>& game, const FinishedGame& found,
+void check_game(const std::shared_ptr<const AnyGame>& game, const FinishedGame& record,
                 const SelfPlayConfig& config) {
   State state(game);
   std::size_t row = 0;
   const auto actions = static_cast<std::size_t>(game->shape().num_actions);
-  for (std::size_t ply = 0; ply < found.moves.size(); ++ply) {
-    if (row < found.positions && found.ply[row] == ply) {
-      CHECK(found.action[row] == found.moves[ply]);
-      CHECK(found.to_move[row] == state.position().to_move());
-      const auto visits = std::span(found.visits).subspan(row * actions, actions);
+  for (std::size_t ply = 0; ply < record.moves.size(); ++ply) {
+    if (row < record.positions && record.ply[row] == ply) {
+      CHECK(record.action[row] == record.moves[ply]);
+      CHECK(record.to_move[row] == state.position().to_move());
+      const auto visits = std::span(record.visits).subspan(row * actions, actions);
       ActionList legal;
       state.position().legal_actions(legal);
       const std::set<int> may(legal.begin(), legal.end());
@@ -54,20 +54,20 @@ void check_game(const std::shared_ptr<const AnyGame>& game, const FinishedGame& 
       }
       if (!config.search.solver) {
         const auto least =
-            found.full[row] != 0 ? *config.search.simulations : config.fast_simulations;
+            record.full[row] != 0 ? *config.search.simulations : config.fast_simulations;
         CHECK(total >= least);
       }
-      CHECK(std::abs(found.root_value[row]) <= 1.0F);
+      CHECK(std::abs(record.root_value[row]) <= 1.0F);
       ++row;
     }
-    state.apply_action(found.moves[ply]);
+    state.apply_action(record.moves[ply]);
   }
-  CHECK(row == found.positions);
+  CHECK(row == record.positions);
   const auto outcome = state.position().outcome();
-  CHECK(outcome.has_value() == (found.resigned < 0));
-  if (outcome) CHECK(found.returns[0] == outcome->for_player(0));
-  CHECK(found.returns[0] == -found.returns[1]);
-  CHECK(found.bits.size() == found.positions * 2 * (actions == 9U ? 2U : 6U));
+  CHECK(outcome.has_value() == (record.resigned < 0));
+  if (outcome) CHECK(record.returns[0] == outcome->for_player(0));
+  CHECK(record.returns[0] == -record.returns[1]);
+  CHECK(record.bits.size() == record.positions * 2 * (actions == 9U ? 2U : 6U));
 }
 
 void check_all(const std::string& name, const Mock& mock, const SelfPlayConfig& config,
@@ -76,10 +76,10 @@ void check_all(const std::string& name, const Mock& mock, const SelfPlayConfig& 
   SelfPlay play(game, std::make_shared<MockEvaluator>(mock), config, ModelSpec{});
   Patient host;
   CHECK(play.run(games, host) == RunEnd::completed);
-  const auto found = play.take_finished();
-  CHECK(found.size() == games);
+  const auto games_played = play.take_finished();
+  CHECK(games_played.size() == games);
   std::set<std::uint64_t> numbers;
-  for (const FinishedGame& one : found) {
+  for (const FinishedGame& one : games_played) {
     numbers.insert(one.number);
     check_game(game, one, config);
   }
@@ -149,8 +149,8 @@ std::pair<int, int> most_visits(const SelfPlayConfig& config) {
   for (const FinishedGame& one : play.take_finished()) {
     for (std::size_t row = 0; row < one.positions; ++row) {
       const auto visits = std::span(one.visits).subspan(row * 7, 7);
-      int& found = one.full[row] != 0 ? most.first : most.second;
-      found = std::max(found, std::accumulate(visits.begin(), visits.end(), 0));
+      int& visits_of_kind = one.full[row] != 0 ? most.first : most.second;
+      visits_of_kind = std::max(visits_of_kind, std::accumulate(visits.begin(), visits.end(), 0));
     }
   }
   return most;
@@ -416,13 +416,13 @@ TEST_CASE("resignation: without a threshold nobody resigns") {
 
 TEST_CASE("self-play: a ply beyond 16 bits is refused") {
   FinishedGame game;
-  SearchedPosition found;
-  found.action = 0;
-  found.ply = 65'535;
-  game.add(PackedShape{}, PlaneStack{}, found, 1);
+  SearchedPosition position;
+  position.action = 0;
+  position.ply = 65'535;
+  game.add(PackedShape{}, PlaneStack{}, position, 1);
   CHECK(game.ply == std::vector<std::uint16_t>{65'535});
-  found.ply = 65'536;
-  CHECK_THROWS_AS(game.add(PackedShape{}, PlaneStack{}, found, 1), ConfigError);
+  position.ply = 65'536;
+  CHECK_THROWS_AS(game.add(PackedShape{}, PlaneStack{}, position, 1), ConfigError);
   CHECK(game.positions == 1);
 }
 
@@ -445,11 +445,11 @@ TEST_CASE("self-play: a setting out of range is named") {
 
 TEST_CASE("visits beyond 16 bits are scaled down") {
   FinishedGame game;
-  SearchedPosition found;
-  found.actions = {1, 4};
-  found.visits = {131'070, 65'535};
+  SearchedPosition position;
+  position.actions = {1, 4};
+  position.visits = {131'070, 65'535};
   PlaneStack planes;
-  game.add(PackedShape{}, planes, found, 5);
+  game.add(PackedShape{}, planes, position, 5);
   CHECK(game.visits == std::vector<std::uint16_t>{0, 65'535, 0, 0, 32'767});
 }
 
@@ -472,9 +472,9 @@ TEST_SUITE("concurrent") {
       const Mock slow{.delay = std::chrono::microseconds(300)};
       SelfPlay play(game, std::make_shared<MockEvaluator>(slow), config, ModelSpec{});
       StoppingHost host(3);
-      std::vector<FinishedGame> found;
+      std::vector<FinishedGame> finished;
       const auto collect = [&] {
-        for (FinishedGame& one : play.take_finished()) found.push_back(std::move(one));
+        for (FinishedGame& one : play.take_finished()) finished.push_back(std::move(one));
       };
       CHECK(play.run(20, host) == RunEnd::stopped);
       collect();
@@ -484,8 +484,8 @@ TEST_SUITE("concurrent") {
       Patient patient;
       CHECK(play.run(20 - begun, patient) == RunEnd::completed);
       collect();
-      CHECK(found.size() == 20);
-      for (const FinishedGame& one : found) check_game(game, one, config);
+      CHECK(finished.size() == 20);
+      for (const FinishedGame& one : finished) check_game(game, one, config);
     }
   }
 
@@ -497,14 +497,14 @@ TEST_SUITE("concurrent") {
       const auto game = load_game("connect_four");
       const Mock slow{.delay = std::chrono::microseconds(200)};
       SelfPlay play(game, std::make_shared<MockEvaluator>(slow), config, ModelSpec{});
-      std::vector<FinishedGame> found;
-      for (int turn = 0; turn < 3000 && found.size() < 16; ++turn) {
+      std::vector<FinishedGame> finished;
+      for (int turn = 0; turn < 3000 && finished.size() < 16; ++turn) {
         StoppingHost host(2);  // 5 ms each; all searches of a move take 40 ms
         play.run(16 - std::min<std::uint64_t>(16, play.counters().begun), host);
-        for (FinishedGame& one : play.take_finished()) found.push_back(std::move(one));
+        for (FinishedGame& one : play.take_finished()) finished.push_back(std::move(one));
       }
-      CHECK(found.size() == 16);
-      for (const FinishedGame& one : found) check_game(game, one, config);
+      CHECK(finished.size() == 16);
+      for (const FinishedGame& one : finished) check_game(game, one, config);
     }
   }
 
@@ -559,9 +559,9 @@ TEST_SUITE("concurrent") {
     CHECK_THROWS_AS(play.run(15, host), EvaluationError);
     const std::uint64_t begun = play.counters().begun;
     CHECK(play.run(15 - begun, host) == RunEnd::completed);
-    const auto found = play.take_finished();
-    CHECK(found.size() == 15);
-    for (const FinishedGame& one : found) check_game(game, one, config);
+    const auto finished = play.take_finished();
+    CHECK(finished.size() == 15);
+    for (const FinishedGame& one : finished) check_game(game, one, config);
   }
 }
 

@@ -82,7 +82,11 @@ def test_the_engine_wins_where_it_can() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "words"),
-    [("zz", '"zz" is no action'), ("9", '"9" is no action'), ("1", "legal moves: 2 3 4 5 6 7")],
+    [
+        ("zz", '"zz" is not an action'),
+        ("9", '"9" is not an action'),
+        ("1", "legal moves: 2 3 4 5 6 7"),
+    ],
 )
 def test_what_is_no_legal_move_is_explained_and_changes_nothing(typed: str, words: str) -> None:
     arguments = ("connect_four", "--moves", "1 1 1 1 1 1", *TWO_PERSONS)
@@ -94,7 +98,7 @@ def test_what_is_no_legal_move_is_explained_and_changes_nothing(typed: str, word
 
 def test_capitals_do_not_matter() -> None:
     text = play("gomoku", "-p", "board_size=9", *TWO_PERSONS, typed="e5 E6 QUIT")
-    assert "is no action" not in text
+    assert "is not an action" not in text
     assert "5 . . . . X" in text
     assert "6 . . . . O" in text
 

@@ -209,7 +209,7 @@ PATHS = wrong("None", "fraction", "list", "NUL")
                 all_but("fraction", "huge", "negative"),
                 name,
             )
-            for name in conversion.Limits.names()
+            for name in conversion.Limits.__dataclass_fields__
         ),
         ("blocks", lambda v: conversion.random_leela(v, 2), all_but(), "blocks"),
         ("channels", lambda v: conversion.random_leela(1, v), all_but(), "channels"),

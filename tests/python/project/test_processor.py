@@ -44,5 +44,5 @@ def test_a_network_is_searched_without_avx() -> None:
 
 def test_a_processor_that_is_too_old_is_named() -> None:
     ended = run_on("core2duo", "import pyengine")
-    assert "ImportError: pyengine needs a processor of x86-64-v2" in ended.stderr
+    assert "ImportError: pyengine requires an x86-64-v2 processor" in ended.stderr
     assert "SSE4.2" in ended.stderr

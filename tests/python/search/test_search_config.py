@@ -23,7 +23,7 @@ def test_an_error_names_the_field_and_its_range(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, 2**64, 1.5, True, "1"])
-def test_an_integer_is_refused_beyond_its_type(value: Any) -> None:
+def test_an_integer_out_of_range_is_refused(value: Any) -> None:
     with pytest.raises(ConfigError, match=r"^seed: expected an int in \[0, 2\*\*64 - 1\], got "):
         SearchConfig(seed=value)
 
@@ -44,7 +44,7 @@ def test_a_search_refuses_invalid_settings_and_the_engine_stays_usable() -> None
     assert engine.search(state).visits.sum() == 100
 
 
-def test_a_memory_of_one_mebibyte_is_refused_and_eight_are_enough() -> None:
+def test_the_minimum_memory_limit_is_eight_mebibytes() -> None:
     with pytest.raises(ConfigError, match=r"^memory_limit: expected an int in \[2\*\*23, "):
         Engine("tic_tac_toe", "uniform", memory_limit=1 << 20)
     engine = Engine("go(board_size=9)", "uniform", memory_limit=8 << 20, simulations=100_000)
@@ -54,7 +54,7 @@ def test_a_memory_of_one_mebibyte_is_refused_and_eight_are_enough() -> None:
     assert result.action in result.actions
 
 
-def test_an_unknown_field_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_field_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"simulation: unknown field .*simulations"):
         SearchConfig().replace(simulation=3)
     with pytest.raises(ConfigError, match="simulation: unknown field"):
@@ -64,7 +64,7 @@ def test_an_unknown_field_is_refused_with_the_known_ones() -> None:
         engine.search(engine.game.new_initial_state(), cpuct=3)
 
 
-def test_a_memory_limit_for_one_search_holds_in_it() -> None:
+def test_a_memory_limit_can_be_set_for_one_search() -> None:
     engine = Engine("go(board_size=9)", "uniform", simulations=400_000)
     state = engine.game.new_initial_state()
     tight = engine.search(state, memory_limit=8 << 20)
@@ -89,7 +89,7 @@ def test_without_a_budget_there_are_800_simulations() -> None:
     assert engine.search(engine.game.new_initial_state()).simulations == 800
 
 
-def test_a_config_cannot_be_changed_and_is_compared_by_value() -> None:
+def test_a_config_is_an_immutable_value() -> None:
     config = SearchConfig()
     with pytest.raises(AttributeError):
         config.c_puct = 2.0  # type: ignore[misc]
@@ -105,18 +105,18 @@ def test_a_config_cannot_be_changed_and_is_compared_by_value() -> None:
 
 
 @pytest.mark.parametrize("config", [SearchConfig(), SearchConfig(seconds=1, fpu="parent", seed=3)])
-def test_a_config_survives_copies_dicts_pickles_and_its_repr(config: SearchConfig) -> None:
+def test_a_config_survives_dict_copy_pickle_and_repr(config: SearchConfig) -> None:
     assert SearchConfig.from_dict(config.to_dict()) == config
     assert copy.deepcopy(config) == config
     assert pickle.loads(pickle.dumps(config)) == config
     assert eval(repr(config)) == config
 
 
-def test_a_repr_shows_what_differs_from_the_defaults() -> None:
+def test_a_repr_shows_fields_that_differ_from_the_defaults() -> None:
     assert repr(SearchConfig(threads=2, fpu="parent")) == "SearchConfig(fpu='parent', threads=2)"
 
 
-def test_fields_added_later_leave_the_fingerprint_as_it_was() -> None:
+def test_new_fields_do_not_change_fingerprints() -> None:
     before = "9b1b07d1fc54"
     assert SearchConfig().fingerprint() == before
     assert SearchConfig(root_policy_temperature=1).fingerprint() == before
@@ -138,7 +138,7 @@ def test_fingerprints_differ_exactly_if_settings_differ() -> None:
         SearchConfig(in_flight=3, dirichlet_alpha=0.03, dirichlet_fraction=0.25, solver=False),
     ],
 )
-def test_toml_keeps_everything(config: SearchConfig, tmp_path: Path) -> None:
+def test_toml_round_trip(config: SearchConfig, tmp_path: Path) -> None:
     assert SearchConfig.from_toml(config.to_toml()) == config
     file = tmp_path / "search.toml"
     file.write_text(config.to_toml())

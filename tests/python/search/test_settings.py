@@ -1,4 +1,4 @@
-"""Whoever misspells a setting is told so, by an error of the engine that names the field."""
+"""An unknown setting raises a ConfigError that names it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import pyengine
-from pyengine import ConfigError, ModelSpec, Openings, SearchConfig, SelfPlayConfig, Sprt
-from pyengine.conversion.comparison import Limits
+from pyengine import ConfigError, ModelSpec, SearchConfig, SelfPlayConfig
 
 
 @pytest.mark.parametrize(
@@ -20,15 +19,10 @@ from pyengine.conversion.comparison import Limits
         (SearchConfig, "simulations"),
         (SelfPlayConfig, "concurrent_games"),
         (ModelSpec, "planes"),
-        (Sprt, "elo1"),
-        (Openings, "plies"),
-        (Limits, "policy_mean"),
     ],
 )
-def test_an_unknown_field_is_named_and_the_known_ones_are_listed(kind: Any, known: str) -> None:
-    with pytest.raises(
-        ConfigError, match=rf"^missp: unknown field .*\b{known}\b"
-    ):
+def test_an_error_names_the_unknown_field_and_lists_the_known_ones(kind: Any, known: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^missp: unknown field .*\b{known}\b"):
         kind(missp=1)
 
 
