@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
 from pyengine.base.arguments import check_type
@@ -31,7 +30,7 @@ def leela_spec(weights: LeelaWeights) -> ModelSpec:
     except EngineError as error:
         raise ModelError(f"the weights are for a {size}x{size} board: {error}") from error
     value_for = "first_player" if weights.version == 2 else "mover"
-    return replace(ModelSpec.leela_zero(game), value_for=value_for)
+    return ModelSpec.leela_zero(game).replace(value_for=value_for)
 
 
 def leela_to_onnx(weights: LeelaWeights, path: str | os.PathLike[str]) -> ModelSpec:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,7 @@ def with_score_utility(
     value, score = _outputs(reading, network.graph, original.path)
     _replace_value(network.graph, reading, value, score, weight=weight, points=points)
     network.ir_version = max(network.ir_version, _IR_VERSION)
-    changed = replace(reading, value="scalar", value_kind=None, value_output=_OUTPUT)
+    changed = reading.replace(value="scalar", value_kind=None, value_output=_OUTPUT)
     kept = {entry.key: entry.value for entry in network.metadata_props}
     kept = {key: value for key, value in kept.items() if key not in _MEASURED}
     onnx.helper.set_model_props(network, {**kept, METADATA_KEY: changed.to_json()})
