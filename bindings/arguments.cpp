@@ -28,7 +28,7 @@ std::vector<long long> ints_of(const char* name, const py::handle& argument) {
     throw refusal();
   }
   const py::ssize_t count = PySequence_Size(argument.ptr());
-  if (count < 0) {  // without a length, as an array of no dimensions
+  if (count < 0) {  // no length, such as a 0-dimensional array
     clear_refusal();
     throw refusal();
   }

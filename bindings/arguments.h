@@ -1,5 +1,4 @@
-/// Arguments that say what was expected where Python gave something else: a ConfigError in the
-/// place of pybind11's list of signatures.
+/// Arguments whose wrong type raises a ConfigError instead of a list of signatures from pybind11.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -15,19 +14,19 @@
 
 namespace pyengine::bindings {
 
-/// A text as an argument of a template.
+/// A string as a template argument.
 template <std::size_t N>
 struct ArgumentName {
   char text[N];
   consteval ArgumentName(const char (&name)[N]) { std::copy_n(name, N, text); }  // NOLINT
 };
 
-/// The argument as a number, as Python's operator.index gives it. Throws ConfigError.
+/// Converts an argument with operator.index(). Throws ConfigError.
 [[nodiscard]] long long int_of(const char* name, const py::handle& argument);
-/// The same of a sequence. Throws ConfigError, and what the sequence's own code raises.
+/// Converts a sequence of ints. Throws ConfigError, and any exception of the sequence itself.
 [[nodiscard]] std::vector<long long> ints_of(const char* name, const py::handle& argument);
 
-/// An int of Python, named for the message.
+/// A Python int; the name is for error messages.
 template <ArgumentName kName>
 struct IntArgument {
   long long value = 0;
@@ -41,7 +40,7 @@ struct IntsArgument {
   std::vector<long long> values;
 };
 
-/// A str of Python.
+/// A Python str.
 template <ArgumentName kName>
 struct TextArgument : std::string {};
 

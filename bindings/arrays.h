@@ -1,4 +1,4 @@
-/// NumPy arrays of vectors.
+/// NumPy arrays from vectors.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -9,7 +9,7 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// A copy, of one dimension.
+/// Copies a vector to a one-dimensional array.
 template <class T>
 py::array_t<T> array_of(const std::vector<T>& values) {
   return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());

@@ -1,4 +1,4 @@
-/// Path search; pyengine.astar has the public classes and checks what users give.
+/// Path search; pyengine.astar has the public classes and validates arguments.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -39,13 +39,13 @@ std::span<const double> span_of(const std::optional<Doubles>& array) {
   return array ? span_of<double>(*array) : std::span<const double>{};
 }
 
-/// A cap of memory for what is made before a search.
+/// Memory limit for data that is created before a search.
 astar::Limits unlimited() { return {std::numeric_limits<std::uint64_t>::max(), std::nullopt, {}}; }
 
-/// Arrays of a caller's, which live as long as this.
+/// The caller's arrays; keeps them alive.
 class PathGraph {
  public:
-  /// Throws ConfigError unless the dtypes are known; see GraphView::check().
+  /// Throws ConfigError if a dtype is unsupported; see GraphView::check().
   PathGraph(py::array indptr, py::array indices, py::array weights)
       : view_(view_of(indptr, indices, weights)),
         arrays_{std::move(indptr), std::move(indices), std::move(weights)} {
@@ -98,7 +98,7 @@ class PathGraph {
   std::array<py::array, 3> arrays_;
 };
 
-/// A copy of a caller's grid. Nodes are row-major.
+/// A copy of the caller's grid. Nodes are numbered row by row.
 class PathGrid {
  public:
   PathGrid(const py::array_t<bool, py::array::c_style>& free, int connectivity, bool corner_cutting)
@@ -170,14 +170,14 @@ class PathPuzzle {
     std::vector<astar::Board> boards;
     for (const Tiles& goal : goals) boards.push_back(shape_.board(goal, "goals"));
     astar::Limits limits = call.limits_without_gil();
-    const astar::PuzzleAnswer found = [&] {
+    const astar::PuzzleAnswer solution = [&] {
       const WithoutGil release;
       return astar::search_puzzle(shape_, from, boards, heuristic_of(heuristic), call.query(),
                                   limits);
     }();
     py::list path;
-    for (const astar::Board board : found.path) path.append(tiles_of(board));
-    py::dict fields = fields_of(found.answer);
+    for (const astar::Board board : solution.path) path.append(tiles_of(board));
+    py::dict fields = fields_of(solution.answer);
     fields["path"] = path;
     return fields;
   }

@@ -11,7 +11,7 @@
 namespace pyengine::bindings {
 namespace {
 
-/// What an error was thrown for (std::throw_with_nested), as a Python exception; else null.
+/// The nested exception (std::throw_with_nested) as a Python exception, or nullptr.
 py::object cause_of(const std::exception& error) {
   const auto* nested = dynamic_cast<const std::nested_exception*>(&error);
   if (nested == nullptr || nested->nested_ptr() == nullptr) return {};
@@ -26,9 +26,9 @@ py::object cause_of(const std::exception& error) {
   }
 }
 
-constexpr std::size_t kMostBytes = 2000;  // of a message
+constexpr std::size_t kMostBytes = 2000;  // maximum length of a message
 
-/// Raises the class of a name.
+/// Raises the error class with this name.
 void raise(const char* name, const std::exception& error) {
   try {
     const py::object type = py::module_::import("pyengine._core").attr(name);
@@ -48,7 +48,7 @@ void translate(std::exception_ptr thrown) {
   } catch (const PythonError& error) {
     error.restore();
   } catch (const ProgramEnds& error) {
-    // The thread that ends the program goes on; another one has not released its lock.
+    // The thread that ends the program continues; another thread still holds its lock.
     if (!thread_ends()) return raise("EngineError", error);
     PyErr_SetNone(PyExc_SystemExit);
   } catch (const ConfigError& error) {
@@ -64,7 +64,7 @@ void translate(std::exception_ptr thrown) {
   }
 }
 
-/// Adds a class that tracebacks and pickles know as pyengine.NAME, where it is public.
+/// Adds an error class; public ones belong to the module `pyengine`.
 py::object add_error(py::module_& m, const std::string& name, const py::object& bases,
                      const char* doc) {
   const std::string path = "pyengine." + name;
@@ -80,29 +80,30 @@ py::object add_error(py::module_& m, const std::string& name, const py::object& 
 void bind_errors(py::module_& m) {
   const py::object base = add_error(
       m, "EngineError", py::reinterpret_borrow<py::object>(PyExc_Exception),
-      "Base of all others. Itself: a call that cannot be served now, or a package that is "
-      "missing.\n"
+      "Base of all errors. Raised directly if a call is not possible now or an optional package "
+      "is missing.\n"
       "\n"
-      "For example a second search of an engine, a closed engine, an extra that is not installed.");
+      "For example: a second search on a busy engine, or a closed engine.");
   const py::tuple value_error =
       py::make_tuple(base, py::reinterpret_borrow<py::object>(PyExc_ValueError));
   add_error(m, "ConfigError", value_error,
-            "A parameter, a setting, a state or a file of settings that does not fit.\n\n"
-            "The message names the field, what was expected and what was found.");
+            "An invalid parameter, setting, state or settings file.\n\n"
+            "The message names the field, the expected values and the actual value.");
   add_error(m, "IllegalActionError", value_error,
-            "An action that is not legal in a state, which is left as it was; a text that names "
-            "none.");
+            "An illegal action, or a name that is not an action. The state is "
+            "unchanged.");
   add_error(m, "ModelError", base,
-            "A network that cannot be loaded or does not fit the game, a provider that cannot be "
-            "had.\n\n"
-            "The message says what was expected and what was found.");
-  add_error(m, "EvaluationError", base,
-            "A model or callable that failed while searching; ``__cause__`` is what it raised.\n\n"
-            "The search stops, the engine stays usable.");
+            "A network that cannot be loaded or does not fit the game, or an unavailable "
+            "provider.\n\n"
+            "The message names the expected and the actual model or provider.");
+  add_error(
+      m, "EvaluationError", base,
+      "A model or callable failed during a search; ``__cause__`` is the original exception.\n\n"
+      "The search stops; the engine remains usable.");
   add_error(m, "DataError", base,
-            "A file of data, a record or a checkpoint that is damaged or cannot be read or "
+            "A data file, record or checkpoint that is damaged or cannot be read or "
             "written.\n\n"
-            "The message says which.");
+            "The message names the file.");
   py::register_local_exception_translator(&translate);
 }
 

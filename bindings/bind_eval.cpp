@@ -1,4 +1,4 @@
-/// Evaluators as opaque objects that an engine takes; pyengine.eval has the public classes.
+/// Evaluators as opaque objects for engines; pyengine.eval has the public classes.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
@@ -27,49 +27,10 @@
 #include "kept_evaluator.h"
 #include "locked.h"
 #include "signals.h"
-#include "spec_cast.h"
 #include "text.h"
 
 namespace pyengine::bindings {
 namespace {
-
-std::vector<Text> plane_names(const ModelSpec& spec) {
-  std::vector<Text> written;
-  for (const Plane& plane : parse_planes(spec.planes)) written.push_back(to_string(plane));
-  return written;
-}
-
-/// The fields of a pyengine.ModelSpec that presets and inference set.
-py::dict fields_of(const ModelSpec& spec) {
-  const auto name = [](const std::string& text) -> py::object {
-    return text.empty() ? py::none() : py::object(text_of(text));
-  };
-  py::dict fields;
-  fields["planes"] = py::tuple(py::cast(plane_names(spec)));
-  fields["layout"] = text_of(spec.layout);
-  fields["rows"] = text_of(spec.rows);
-  fields["policy_rows"] = text_of(spec.policy_rows);
-  fields["policy"] = text_of(spec.policy);
-  fields["value_kind"] = name(spec.value_kind);
-  fields["policy_output"] = name(spec.policy_output);
-  fields["value_output"] = name(spec.value_output);
-  return fields;
-}
-
-py::dict inferred(OrtModel& model) {
-  const ModelSpec spec = [&] {
-    const WithoutGil released;  // runs the model
-    return model.infer_spec();
-  }();
-  return fields_of(spec);
-}
-
-ModelSpec preset(const std::string& name) {
-  if (name == "alphago_zero") return alphago_zero_spec();
-  if (name == "leela_zero") return leela_zero_spec();
-  if (name == "gomoku17") return gomoku17_spec();
-  throw ConfigError("there is no preset '" + name + "'");
-}
 
 py::array_t<float> observation_tensor(const State& state, const py::object& spec) {
   const Encoder encoder(spec_from(spec), *state.game());
@@ -86,7 +47,7 @@ py::array_t<float> observation_tensor(const State& state, const py::object& spec
   return tensor;
 }
 
-/// A State, or a user's own state, of a game.
+/// Converts a State, or a user's state object, of a game.
 State state_of(const std::shared_ptr<const AnyGame>& game, const py::handle& state) {
   const auto object = py::reinterpret_borrow<py::object>(state);
   if (!py::isinstance<State>(object)) return {game, {}, position_from(game, object), {}};
@@ -105,8 +66,8 @@ py::array_t<float> planes_of(const py::sequence& states, const py::object& spec,
   float* row = rows.mutable_data();
   PlaneStack planes;
   ActionList legal;
-  for (const py::handle& given : states) {
-    const State state = state_of(played, given);
+  for (const py::handle& object : states) {
+    const State state = state_of(played, object);
     const AnyPosition& position = state.position();
     legal.clear();
     if (!position.outcome().has_value()) position.legal_actions(legal);
@@ -118,19 +79,19 @@ py::array_t<float> planes_of(const py::sequence& states, const py::object& spec,
   return rows;
 }
 
-/// Outputs of a model by their names, as arrays.
+/// Runs a model and returns the named outputs as arrays.
 py::list run_model(OrtModel& model,
                    const py::array_t<float, py::array::c_style | py::array::forcecast>& planes,
                    const Text& input, const std::vector<Text>& outputs) {
   const std::vector<std::int64_t> shape(planes.shape(), planes.shape() + planes.ndim());
   const std::span<const float> numbers(planes.data(), static_cast<std::size_t>(planes.size()));
-  std::vector<OrtOutput> found;
+  std::vector<OrtOutput> results;
   {
     const WithoutGil released;
-    found = model.run(numbers, shape, input, {outputs.begin(), outputs.end()});
+    results = model.run(numbers, shape, input, {outputs.begin(), outputs.end()});
   }
   py::list arrays;
-  for (const OrtOutput& output : found) {
+  for (const OrtOutput& output : results) {
     py::array_t<float> array(std::vector<py::ssize_t>(output.shape.begin(), output.shape.end()));
     std::copy(output.numbers.begin(), output.numbers.end(), array.mutable_data());
     arrays.append(array);
@@ -142,17 +103,19 @@ bool fits_int8(const py::object& game, const py::object& spec) {
   return Encoder(spec_from(spec), *game_from(game)).fits_int8();
 }
 
-std::shared_ptr<Evaluator> kept(std::shared_ptr<Evaluator> core, CallbackFunction function) {
+std::shared_ptr<Evaluator> with_references(std::shared_ptr<Evaluator> core,
+                                           CallbackFunction function) {
   return std::make_shared<KeptEvaluator>(std::move(core), std::move(function));
 }
-std::shared_ptr<Evaluator> kept(std::shared_ptr<Evaluator> core, std::vector<py::object> parts) {
+std::shared_ptr<Evaluator> with_references(std::shared_ptr<Evaluator> core,
+                                           std::vector<py::object> parts) {
   return std::make_shared<KeptEvaluator>(std::move(core), std::move(parts));
 }
 
-/// An evaluator that fits a game, asked outside a search.
-class AskedEvaluator {
+/// An evaluator bound to a game, for use outside of searches.
+class GameEvaluator {
  public:
-  AskedEvaluator(const std::shared_ptr<Evaluator>& evaluator, const py::object& game)
+  GameEvaluator(const std::shared_ptr<Evaluator>& evaluator, const py::object& game)
       : game_(game_from(game)), kept_{py::cast(game_holder(game_)), keeper_of(evaluator)} {
     const auto core = core_of(evaluator);
     const WithoutGil released;
@@ -165,9 +128,9 @@ class AskedEvaluator {
   }
   [[nodiscard]] Text provider() const { return bound_->provider(); }
 
-  py::tuple evaluate(const py::sequence& asked, bool average, int batch_rows) {
-    std::vector<State> states;  // copies: other threads may play on the states meanwhile
-    for (const py::handle& state : asked) states.push_back(state_of(game_, state));
+  py::tuple evaluate(const py::sequence& objects, bool average, int batch_rows) {
+    std::vector<State> states;  // copies, since other threads may change the states
+    for (const py::handle& state : objects) states.push_back(state_of(game_, state));
     std::vector<const State*> pointers;
     for (const State& state : states) pointers.push_back(&state);
     const auto count = static_cast<py::ssize_t>(states.size());
@@ -187,11 +150,11 @@ class AskedEvaluator {
 
  private:
   std::shared_ptr<const AnyGame> game_;
-  std::array<py::object, 2> kept_;  ///< what Python knows as the game and as the evaluator
+  std::array<py::object, 2> kept_;  ///< the Python objects of the game and the evaluator
   std::unique_ptr<BoundEvaluator> bound_;
 };
 
-int traverse_asked(const AskedEvaluator& evaluator, const Visit& visit) {
+int traverse_bound(const GameEvaluator& evaluator, const Visit& visit) {
   return evaluator.traverse(visit);
 }
 
@@ -200,36 +163,35 @@ void bind_model(py::module_& m) {
                                                         "A file opened by ONNX Runtime.");
   model.def_property_readonly(
       "provider", [](const OrtModel& self) { return Text(self.provider()); },
-      "The provider that runs it.");
+      "The provider that runs the model.");
   model.def_property_readonly(
       "provider_reason", [](const OrtModel& self) { return Text(self.provider_reason()); },
-      "\"named\", or why the GPU is used or is not.");
+      "\"named\", or the reason why the GPU is used or not.");
   model.def_property_readonly(
       "inputs", [](const OrtModel& self) { return Text(to_string(self.inputs())); },
-      "For people: \"planes float32[N,3,9,9]\".");
+      "Description for messages: \"planes float32[N,3,9,9]\".");
   model.def_property_readonly(
       "outputs", [](const OrtModel& self) { return Text(to_string(self.outputs())); },
-      "For people, as `inputs`.");
+      "Description for messages, like `inputs`.");
   model.def_property_readonly(
       "provider_text", [](const OrtModel& self) { return Text(self.provider_text()); },
-      "The provider, and whether CUDA graphs that were asked for are used, or why not.");
-  model.def_property_readonly("sessions", &OrtModel::num_sessions,
-                              "Sessions of the library that are open.");
+      "The provider, and whether requested CUDA graphs are used or why not.");
+  model.def_property_readonly("sessions", &OrtModel::num_sessions, "Number of open sessions.");
   model.def("unchanged", &OrtModel::unchanged, py::call_guard<WithoutGil>(),
-            "Whether the files are, in their times and contents, as they were when it was opened.");
+            "Whether the files have the times and contents that they had when opened.");
   model.def(
       "metadata",
       [](const OrtModel& self, const Text& key) -> std::optional<Text> {
-        if (auto found = self.metadata(key)) return Text(std::move(*found));
+        if (auto value = self.metadata(key)) return Text(std::move(*value));
         return std::nullopt;
       },
       py::arg("key"), "An entry of the file's metadata, or None.");
-  model.def("run", &run_model, py::arg("planes"), py::arg("input"), py::arg("outputs"),
-            "Outputs of the model, opened on the CPU, by their names, for planes [N,...]; `input`\n"
-            "names its tensor, empty = the only one. Raises ModelError and EvaluationError.");
-  model.def("infer_spec", &inferred,
-            "The fields of a ModelSpec, from shapes, last operators and a trial run. Raises\n"
-            "ModelError.");
+  model.def(
+      "run", &run_model, py::arg("planes"), py::arg("input"), py::arg("outputs"),
+      "Run the model, which must be on the CPU, on planes [N,...] and return the named outputs.\n"
+      "`input`: name of the tensor; \"\" = the only one. Raises ModelError and EvaluationError.");
+  model.def("infer_spec", &OrtModel::infer_spec, py::call_guard<WithoutGil>(),
+            "Infer the ModelSpec from shapes, last operators and a trial run. Raises ModelError.");
   m.def(
       "open_onnx",
       [](const std::filesystem::path& path, const std::filesystem::path& library,
@@ -255,13 +217,12 @@ void bind_model(py::module_& m) {
       py::arg("weights") = std::vector<std::filesystem::path>(), py::arg("as_device") = false,
       py::arg("one_session") = false, py::arg("call_seconds") = std::map<int, double>(),
       py::arg("graphs") = "", py::arg("last_operators") = std::map<Text, Text>(),
-      "Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none\n"
-      "= the best that works. Who opens a model again shares its sessions. engine_cache: folder "
-      "of\n"
-      "TensorRT's engines of this model; weights: files that it reads beside its own;\n"
-      "last_operators: of its outputs, by their names. For tests:\n"
-      "as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of\n"
-      "calls by their rows, in the place of measured ones; graphs: \"working\", \"refused\" or\n"
+      "Open a model; see pyengine.OnnxEvaluator. `providers`: pairs of a name and options; empty\n"
+      "= the best available. Opening a model again shares its sessions. `engine_cache`: folder\n"
+      "for TensorRT engines of this model. `weights`: external data files of the model.\n"
+      "`last_operators`: by output name. For tests: `as_device` uses the CPU like a GPU,\n"
+      "`one_session` like TensorRT; `call_seconds` by number of rows replace measured times;\n"
+      "`graphs`: \"working\", \"refused\" or\n"
       "\"stale\" CUDA graphs.");
 }
 
@@ -277,32 +238,18 @@ std::shared_ptr<Evaluator> evaluator_on(const std::vector<std::shared_ptr<Source
   return std::make_shared<NetworkEvaluator>(std::move(all), std::move(spec));
 }
 
-void bind_spec(py::module_& m) {
-  m.def(
-      "plane_names", [](const py::object& spec) { return plane_names(spec_from(spec)); },
-      py::arg("spec"), "Checks a ModelSpec; its planes with ranges written out.");
-  m.def(
-      "preset_fields", [](const Text& name) { return fields_of(preset(name)); }, py::arg("name"),
-      "Fields of the ModelSpec \"alphago_zero\", \"leela_zero\" or \"gomoku17\".");
-  m.def(
-      "check_fit",
-      [](const py::object& spec, const py::object& game) {
-        return Encoder(spec_from(spec), *game_from(game)).shape().dims();
-      },
-      py::arg("spec"), py::arg("game"),
-      "Shape of the planes of a game, in the spec's layout. Raises ModelError.");
-}
-
 void bind_evaluators(py::module_& m) {
   using Pointer = std::shared_ptr<Evaluator>;
-  py::class_<Evaluator, Pointer>(m, "Evaluator", "What an engine asks; see pyengine.Evaluator.",
+  py::class_<Evaluator, Pointer>(m, "Evaluator",
+                                 "Evaluates positions for an engine; see pyengine.Evaluator.",
                                  collected<Evaluator, &traverse_evaluator, &clear_evaluator>())
       .def(py::init([](const Pointer& made) -> Pointer {
              return std::make_shared<KeptEvaluator>(made);
            }),
-           py::arg("made"), "For subclasses: becomes what one of the functions below made.")
-      .def_property_readonly("device_batches", &Evaluator::device_batches,
-                             "Batches that its device serves at once; 0 = no device.");
+           py::arg("made"), "For subclasses: wraps the result of one of the functions below.")
+      .def_property_readonly(
+          "device_batches", &Evaluator::device_batches,
+          "Number of batches that the device serves concurrently; 0 = no device.");
   m.def("uniform_evaluator", [] { return Pointer(std::make_shared<UniformEvaluator>()); });
   m.def(
       "rollout_evaluator",
@@ -311,8 +258,9 @@ void bind_evaluators(py::module_& m) {
   m.def(
       "mixed_evaluator",
       [](const Pointer& network, const Pointer& rollout, double mix) {
-        return kept(std::make_shared<MixedEvaluator>(core_of(network), core_of(rollout), mix),
-                    {keeper_of(network), keeper_of(rollout)});
+        return with_references(
+            std::make_shared<MixedEvaluator>(core_of(network), core_of(rollout), mix),
+            {keeper_of(network), keeper_of(rollout)});
       },
       py::arg("network"), py::arg("rollout"), py::arg("mix"));
   m.def(
@@ -320,64 +268,65 @@ void bind_evaluators(py::module_& m) {
       [](const std::vector<std::shared_ptr<OrtModel>>& models, const py::object& spec) {
         return evaluator_on(models, spec_from(spec));
       },
-      py::arg("models"), py::arg("spec"), "The same file, opened on each device.");
+      py::arg("models"), py::arg("spec"),
+      "Combine models opened from the same file on several devices.");
   m.def(
       "callback_evaluator",
       [](const py::object& fn, const py::object& spec) {
         const CallbackFunction function(fn);
         auto network =
             std::make_shared<NetworkEvaluator>(callback_source(function), spec_from(spec));
-        return kept(std::move(network), function);
+        return with_references(std::move(network), function);
       },
       py::arg("fn"), py::arg("spec"));
   m.def(
       "state_evaluator",
       [](const py::object& fn) {
         const CallbackFunction function(fn);
-        return kept(state_evaluator(function), function);
+        return with_references(state_evaluator(function), function);
       },
       py::arg("fn"));
-  py::class_<AskedEvaluator> asked(m, "BoundEvaluator", "An evaluator that fits a game.",
-                                   collected<AskedEvaluator, &traverse_asked>());
-  asked.def(py::init<const Pointer&, const py::object&>(), py::arg("evaluator"), py::arg("game"));
-  asked.def_property_readonly("game", &AskedEvaluator::game);
-  asked.def_property_readonly("provider", &AskedEvaluator::provider);
-  asked.def("evaluate", &AskedEvaluator::evaluate, py::arg("states"), py::arg("average"),
-            py::arg("batch_rows") = kStatesBatch,
-            "(policy float32[N,A], value float32[N]); `average` over the board's symmetries;\n"
-            "`batch_rows` are handed over at once.");
+  py::class_<GameEvaluator> bound(m, "BoundEvaluator", "An evaluator bound to a game.",
+                                  collected<GameEvaluator, &traverse_bound>());
+  bound.def(py::init<const Pointer&, const py::object&>(), py::arg("evaluator"), py::arg("game"));
+  bound.def_property_readonly("game", &GameEvaluator::game);
+  bound.def_property_readonly("provider", &GameEvaluator::provider);
+  bound.def(
+      "evaluate", &GameEvaluator::evaluate, py::arg("states"), py::arg("average"),
+      py::arg("batch_rows") = kStatesBatch,
+      "Return (policy float32[N,A], value float32[N]). `average`: over the board symmetries;\n"
+      "`batch_rows`: rows per batch.");
 }
 
 void bind_modelled_device(py::module_& m) {
   py::class_<ModelledDevice, std::shared_ptr<ModelledDevice>> device(
       m, "ModelledDevice",
-      "A stand-in for an accelerator: a batch takes a modelled time and no processor time. For\n"
-      "the benchmark suites.");
-  device.def(
-      py::init([](double latency, double per_row, int streams, bool buckets, bool uniform) {
-        return std::make_shared<ModelledDevice>(
-            DeviceModel{latency, per_row, streams, buckets, uniform});
-      }),
-      py::kw_only(), py::arg("latency") = DeviceModel{}.latency,
-      py::arg("per_row") = DeviceModel{}.per_row, py::arg("streams") = DeviceModel{}.streams,
-      py::arg("buckets") = DeviceModel{}.buckets, py::arg("uniform") = DeviceModel{}.uniform,
-      "Seconds of a batch and of a row; batches in service at once (0 = no device: a worker\n"
-      "evaluates its batch itself); whether batches are padded as a GPU's are; equal priors and\n"
-      "value 0, or a function of the position.");
+      "A model of an accelerator: a batch takes a modelled time but no CPU time. For the\n"
+      "benchmark suites.");
+  device.def(py::init([](double latency, double per_row, int streams, bool buckets, bool uniform) {
+               return std::make_shared<ModelledDevice>(
+                   DeviceModel{latency, per_row, streams, buckets, uniform});
+             }),
+             py::kw_only(), py::arg("latency") = DeviceModel{}.latency,
+             py::arg("per_row") = DeviceModel{}.per_row, py::arg("streams") = DeviceModel{}.streams,
+             py::arg("buckets") = DeviceModel{}.buckets, py::arg("uniform") = DeviceModel{}.uniform,
+             "Seconds per batch and per row; concurrent batches (0 = no device: workers evaluate\n"
+             "their batches themselves); whether batches are padded as on a GPU; equal priors and\n"
+             "value 0, or a function of the position.");
   device.def(
       "counters",
       [](const ModelledDevice& self) {
-        const DeviceCounters found = self.counters();
+        const DeviceCounters totals = self.counters();
         py::dict counters;
-        counters["batches"] = found.batches;
-        counters["rows"] = found.rows;
-        counters["padding"] = found.padding;
-        counters["busy"] = found.busy;
-        counters["late"] = found.late;
+        counters["batches"] = totals.batches;
+        counters["rows"] = totals.rows;
+        counters["padding"] = totals.padding;
+        counters["busy"] = totals.busy;
+        counters["late"] = totals.late;
         return counters;
       },
-      "Since it was made: batches, rows (without padding), padding; seconds in service (busy) and\n"
-      "from the end of a batch until its thread wakes up (late), summed.");
+      "Totals: batches, rows (without padding), padding; seconds of evaluation (busy), and\n"
+      "seconds from the end of a batch until its thread wakes up (late).");
   m.def(
       "modelled_device_evaluator",
       [](const std::vector<std::shared_ptr<ModelledDevice>>& devices, const py::object& spec) {
@@ -400,7 +349,7 @@ const char* name_of(TraceSpan::Kind kind) {
 
 void bind_trace(py::module_& m) {
   py::class_<Trace, std::shared_ptr<Trace>> trace(
-      m, "Trace", "What the threads of a search did, and when. For the benchmark suites.");
+      m, "Trace", "Activity of the threads of a search over time. For the benchmark suites.");
   trace.def(py::init<>());
   trace.def(
       "take",
@@ -415,13 +364,14 @@ void bind_trace(py::module_& m) {
         }
         return spans;
       },
-      "Spans since the last call: (\"gather\", \"evaluate\" or \"decode\", number of the thread, "
-      "rows of\nthe batch, begin and end in seconds). Not while a search runs.");
+      "Return the spans since the last call: (\"gather\", \"evaluate\" or \"decode\", thread "
+      "number, "
+      "rows of\nthe batch, begin and end in seconds). Must not be called during a search.");
   m.def(
       "traced_evaluator",
       [](const std::shared_ptr<Evaluator>& evaluator, const std::shared_ptr<Trace>& trace) {
-        return kept(std::make_shared<TracedEvaluator>(core_of(evaluator), trace),
-                    std::vector{keeper_of(evaluator)});
+        return with_references(std::make_shared<TracedEvaluator>(core_of(evaluator), trace),
+                               std::vector{keeper_of(evaluator)});
       },
       py::arg("evaluator"), py::arg("trace"));
 }
@@ -437,34 +387,33 @@ void bind_runtime(py::module_& m) {
         const std::vector<Text> available(report.available.begin(), report.available.end());
         return py::make_tuple(text_of(report.version), text_of(report.build_info), available);
       },
-      py::arg("library"), "Version, build and the providers it was built with.");
+      py::arg("library"), "Return the version, the build and the built-in providers.");
   m.def(
       "ort_provider_problem",
       [](const std::filesystem::path& library, const Text& provider, int device_id) {
         return Text(ort_provider_problem(library, provider, device_id));
       },
       py::arg("library"), py::arg("provider"), py::arg("device_id") = 0,
-      py::call_guard<WithoutGil>(), "Why a provider cannot be had here; empty when it can.");
+      py::call_guard<WithoutGil>(), "Return why a provider is unavailable, or an empty string.");
 }
 
 }  // namespace
 
 void bind_eval(py::module_& m) {
-  bind_spec(m);
   bind_model(m);
   bind_evaluators(m);
   bind_modelled_device(m);
   bind_trace(m);
   bind_runtime(m);
   m.def("planes_of", &planes_of, py::arg("states"), py::arg("spec"), py::arg("game"),
-        "float32[N,...]: planes of a pyengine.ModelSpec, of a game's states or a user's own.");
+        "Return the planes of states under a ModelSpec: float32[N,...].");
   m.def("fits_int8", &fits_int8, py::arg("game"), py::arg("spec"),
-        "Whether the planes of a pyengine.ModelSpec hold -1, 0 and 1 alone.");
+        "Return whether the planes of a ModelSpec contain only -1, 0 and 1.");
   const py::object state = m.attr("State");
   state.attr("observation_tensor") = py::cpp_function(
       locked(&observation_tensor), py::name("observation_tensor"), py::is_method(state),
       py::arg("spec") = py::none(),
-      "float32[C,H,W] (or [H,W,C], as the spec says) of a pyengine.ModelSpec; None = the default.");
+      "Return the planes: float32[C,H,W], or [H,W,C] with layout NHWC. None = the default spec.");
 }
 
 }  // namespace pyengine::bindings

@@ -26,8 +26,8 @@ namespace pyengine::bindings {
 namespace {
 
 using GamePtr = std::shared_ptr<AnyGame>;
-/// What __reduce__ returns: a function and its arguments.
-/// Anything, for the sake of the message; a stub says what is meant.
+/// The result of __reduce__ is a function with its arguments. BoardRows accepts any object, so that
+/// the error can name it.
 using BoardRows = py::object;
 using Recipe = py::typing::Tuple<py::object, py::object>;
 
@@ -35,8 +35,8 @@ constexpr int kTerminalPlayer = -4;  ///< OpenSpiel's PlayerId.TERMINAL
 
 // --- game ---------------------------------------------------------------------------------------
 
-/// "go(board_size=9)" and keyword parameters together; a parameter given twice is refused by the
-/// game.
+/// Merges parameters in the text form, such as "go(board_size=9)", and keyword arguments. The game
+/// refuses duplicates.
 GamePtr load(const Text& text, const py::kwargs& params) {
   NamedParams named = parse_named_params(text);
   for (auto& param : params_from(params)) named.params.push_back(std::move(param));
@@ -66,7 +66,7 @@ State new_state(const GamePtr& game, const IntsArgument<"moves">& moves) {
   return state;
 }
 
-/// A list of rows, or one text with a row a line.
+/// Accepts a list of rows, or one string with one row per line.
 std::vector<std::string> rows_from(const py::object& rows) {
   const py::object list = py::isinstance<py::str>(rows) ? rows.attr("split")() : rows;
   PyObject* iterator = PyObject_GetIter(list.ptr());
@@ -94,33 +94,34 @@ State board_state(const GamePtr& game, const BoardRows& rows, IntArgument<"playe
 
 void bind_game(py::class_<AnyGame, GamePtr>& game) {
   game.def_property_readonly(
-      "name", [](const AnyGame& self) { return Text(self.name()); }, "For example \"go\".");
+      "name", [](const AnyGame& self) { return Text(self.name()); },
+      "The name, for example \"go\".");
   game.def_property_readonly(
       "params", [](const AnyGame& self) { return params_to(self.params()); },
       "All parameters by name, defaults included.");
   game.def_property_readonly(
       "board_shape",
       [](const AnyGame& self) { return std::make_pair(self.shape().rows, self.shape().columns); },
-      "(H, W): rows and columns of the board.");
+      "(H, W): rows and columns.");
   game.def_property_readonly(
       "num_symmetries", [](const AnyGame& self) { return self.symmetries().count(); },
-      "Symmetries of the board that the rules have: 1, 2, 4 or 8.");
+      "Number of board symmetries of the rules: 1, 2, 4 or 8.");
   game.def_property_readonly(
       "has_board", &AnyGame::has_stones,
-      "Whether board_rows() and state_from_board() work: not in a user's game.");
+      "Whether the game has board_rows() and state_from_board(); False for a user's game.");
   game.def_property_readonly(
       "observation_shape",
       [](const AnyGame& self) {
         const auto [c, h, w] = self.observation_shape();
         return std::make_tuple(c, h, w);
       },
-      "(C, H, W) of a user's game's own observation_tensor; (0, 0, 0) where there is none.");
+      "(C, H, W) of a user's observation_tensor; (0, 0, 0) if the game has none.");
   game.def(
       "num_distinct_actions", [](const AnyGame& self) { return self.shape().num_actions; },
-      "A, the number of actions: they are 0..A-1.");
+      "A, the number of actions 0..A-1.");
   game.def(
       "max_game_length", [](const AnyGame& self) { return self.shape().max_game_length; },
-      "No game lasts longer, in plies.");
+      "Maximum length of a game in plies.");
   game.def("num_players", [](const AnyGame&) { return 2; }, "Always 2.");
   game.def("__repr__", [](const AnyGame& self) {
     return Text("Game(" + utf8_of(py::repr(text_of(self.to_string()))) + ")");
@@ -131,27 +132,28 @@ void bind_game(py::class_<AnyGame, GamePtr>& game) {
       [](const AnyGame& self, const py::object& other) {
         return py::isinstance<AnyGame>(other) && same_game(self, other.cast<const AnyGame&>());
       },
-      py::is_operator(), "Same game and same parameters.");
+      py::is_operator(), "Compare name and parameters.");
   game.def("__hash__", [](const AnyGame& self) { return py::hash(text_of(self.to_string())); });
 }
 
 void bind_game_states(py::class_<AnyGame, GamePtr>& game) {
   game.def("new_initial_state", &new_state, py::arg("moves") = IntsArgument<"moves">{},
-           "The initial state, after `moves` (actions). Raises IllegalActionError.");
+           "Return the initial state after `moves` (actions). Raises IllegalActionError.");
   game.def(
       "state_from_board", &board_state, py::arg("rows"),
       py::arg("player") = IntArgument<"player">{}, py::kw_only(), py::arg("ko") = py::none(),
-      "A state that starts from a board.\n\n"
-      "`rows`: H strings of W characters, top row first (or one text, a row a line): X or x is a\n"
+      "Return a state that starts from a board.\n\n"
+      "`rows`: H strings of W characters, top row first (or one string with a row per line): X or "
+      "x is a\n"
       "stone of player 0, O or o of player 1, . or - empty. `player` is to move. `ko` (Go): the\n"
-      "point, such as \"D4\", that the ko rule forbids now. The state has an empty history.\n"
-      "Raises ConfigError with the reason when it is no position of the game.");
+      "point, such as \"D4\", that the ko rule forbids. The state has an empty history.\n"
+      "Raises ConfigError with the reason if the position is invalid.");
   game.def(
       "deserialize_state",
       [](const GamePtr& self, const TextArgument<"text">& text) {
         return State::deserialize(self, text);
       },
-      py::arg("text"), "Reads back State.serialize(). Raises ConfigError on anything else.");
+      py::arg("text"), "Return the state of State.serialize(). Raises ConfigError.");
   game.def(
       "symmetry_action",
       [](const AnyGame& self, IntArgument<"k"> k, ActionArgument action) -> int {
@@ -160,7 +162,8 @@ void bind_game_states(py::class_<AnyGame, GamePtr>& game) {
             self.symmetries().action[static_cast<std::size_t>(checked_symmetry(self, k))];
         return map[static_cast<std::size_t>(action.value)];
       },
-      py::arg("k"), py::arg("action"), "Where symmetry k (0 = the identity) takes an action.");
+      py::arg("k"), py::arg("action"),
+      "Return the image of an action under symmetry k; 0 is the identity.");
   game.def(
       "symmetry_points",
       [](const AnyGame& self, IntArgument<"k"> k) {
@@ -168,12 +171,12 @@ void bind_game_states(py::class_<AnyGame, GamePtr>& game) {
             self.symmetries().point[static_cast<std::size_t>(checked_symmetry(self, k))];
         return std::vector<int>(map.begin(), map.end());
       },
-      py::arg("k"), "Where symmetry k takes each point row * W + column.");
+      py::arg("k"), "Return the image of each point row * W + column under symmetry k.");
 }
 
 // --- state --------------------------------------------------------------------------------------
 
-/// A user's state inside `state`, or null.
+/// The user's state inside `state`, or nullptr.
 const ForeignState* foreign_state(const State& state) {
   const auto* foreign = dynamic_cast<const PositionOf<ForeignPosition>*>(&state.position());
   return foreign != nullptr ? foreign->value.state() : nullptr;
@@ -208,7 +211,7 @@ Text action_to_string(const State& state, ActionArgument action) {
   return state.game()->action_to_string(number);
 }
 
-/// Of a user's game only the legal actions are asked for their names: they may depend on the state.
+/// In a user's game only legal actions have known names, since names may depend on the state.
 Action find_foreign_action(const State& state, const ForeignState& foreign, std::string_view text) {
   Action number = kNoAction;
   const char* end = text.data() + text.size();
@@ -232,14 +235,14 @@ Action string_to_action(const State& state, const TextArgument<"text">& text) {
   if (!moves.empty())
     example =
         ", expected for example " + in_quotes(action_to_string(state, ActionArgument{moves[0]}));
-  throw IllegalActionError(state.game()->name() + ": " + in_quotes(text) + " is no action" +
+  throw IllegalActionError(state.game()->name() + ": " + in_quotes(text) + " is not an action" +
                            example);
 }
 
 std::vector<std::string> board_rows(const State& state) {
   const AnyGame& game = *state.game();
   if (!game.has_stones())
-    throw ConfigError(game.name() + ": a user's game has no board that we know");
+    throw ConfigError(game.name() + ": the board of a user's game is unknown");
   BoardBits first;
   BoardBits second;
   state.position().stones(0, first, second);
@@ -273,31 +276,33 @@ Recipe reduce_state(const State& state) {
 void bind_state(py::class_<State>& state) {
   state.def_property_readonly(
       "game", locked([](const State& self) { return game_holder(self.game()); }), "The game.");
-  state.def("current_player", locked(&current_player), "0 or 1; -4 when the game is over.");
-  state.def("legal_actions", locked(&legal_actions), "Ascending; empty when the game is over.");
-  state.def("apply_action", locked(&apply_action), py::arg("action"),
-            "Plays an action. Raises IllegalActionError and changes nothing when it is not legal.");
+  state.def("current_player", locked(&current_player), "Return 0 or 1; -4 if the game is over.");
+  state.def("legal_actions", locked(&legal_actions),
+            "Return the legal actions in ascending order; empty if the game is over.");
   state.def(
-      "undo_action", locked(&State::undo_action),
-      "Takes the last action back (by replaying the others). Raises ConfigError at the start.");
+      "apply_action", locked(&apply_action), py::arg("action"),
+      "Play an action. Raises IllegalActionError if it is illegal; the state is then unchanged.");
+  state.def("undo_action", locked(&State::undo_action),
+            "Undo the last action (by replaying the others). Raises ConfigError at the start.");
   state.def("is_terminal",
             locked([](const State& self) { return self.position().outcome().has_value(); }),
-            "Whether the game is over.");
+            "Return whether the game is over.");
   state.def("returns", locked(&returns),
-            "[r0, r1] of the players, each in [-1, 1]; zeros while the game goes on.");
+            "Return [r0, r1] of the players, each in [-1, 1]; zeros before the end of the game.");
   state.def("action_to_string", locked(&action_to_string), py::arg("action"),
-            "The name of an action, legal or not: \"D4\", \"pass\".");
+            "Return the name of a legal or illegal action: \"D4\", \"pass\".");
   state.def("string_to_action", locked(&string_to_action), py::arg("text"),
-            "The action of a name; it need not be legal here (apply_action says so).\n"
-            "Raises IllegalActionError for what names no action of the game.");
+            "Return the action with this name, legal or not.\n"
+            "Raises IllegalActionError if there is no such action.");
   state.def("history", locked([](const State& self) {
               return std::vector<int>(self.history().begin(), self.history().end());
             }),
-            "The actions since the start.");
+            "Return the actions since the start.");
 }
 
 void bind_state_value(py::class_<State>& state) {
-  state.def("clone", locked([](const State& self) { return State(self); }), "An independent copy.");
+  state.def("clone", locked([](const State& self) { return State(self); }),
+            "Return an independent copy.");
   state.def("__copy__", locked([](const State& self) { return State(self); }));
   state.def("__deepcopy__",
             locked([](const State& self, const py::object&) { return State(self); }),
@@ -309,24 +314,24 @@ void bind_state_value(py::class_<State>& state) {
         const py::scoped_critical_section held(self.object(), other);
         return self.state() == other.cast<const State&>();
       },
-      py::is_operator(), "Same game, same start and same actions since.");
+      py::is_operator(), "Compare game, start and actions.");
   state.def(
       "hash", locked([](const State& self) { return self.position().hash(); }),
-      "64 bits of board, player to move and, in Go, ko point and passes, not of the boards that\n"
-      "superko remembers; the same in every process. Of a user's game, the hash of its state, or\n"
-      "of its actions.");
-  state.def(
-      "__hash__", locked([](const State& self) {
-        return static_cast<py::ssize_t>(self.position().hash() >> 1U);  // Python wants it signed
-      }));
+      "Return a 64-bit hash of the board, the player to move and, in Go, ko point and passes,\n"
+      "but not of earlier boards (superko). It is the same in every process. For a user's game it\n"
+      "is the hash of the state or of the actions.");
+  state.def("__hash__", locked([](const State& self) {
+              return static_cast<py::ssize_t>(self.position().hash() >> 1U);  // Py_hash_t is signed
+            }));
   state.def("__str__", locked([](const State& self) { return Text(self.position().to_string()); }));
   state.def("__repr__", locked(&describe));
   state.def(
       "board_rows", locked(&board_rows),
-      "The stones as H strings of W characters, top row first: X of player 0, O of player 1,\n"
-      ". empty; what Game.state_from_board reads. Raises ConfigError for a user's game.");
+      "Return the stones as H strings of W characters, top row first: X is player 0, O is player "
+      "1,\n"
+      ". is empty. The inverse is Game.state_from_board. Raises ConfigError for a user's game.");
   state.def("serialize", locked([](const State& self) { return Text(self.serialize()); }),
-            "One line of text, read back by Game.deserialize_state().");
+            "Return one line of text for Game.deserialize_state().");
   state.def("__reduce__", locked(&reduce_state));
 }
 
@@ -373,19 +378,19 @@ void bind_functions(py::module_& m) {
         py::typing::Tuple<py::str, py::ellipsis> names = py::tuple(py::cast(registered_games()));
         return names;
       },
-      "Names of the games, in alphabetical order.");
+      "Return the names of all games in alphabetical order.");
   m.def("load_game", &load, py::arg("name"), py::pos_only(),
-        "A game by name or text form, with its parameters; see pyengine.load_game.");
+        "Return a game by name or text form; see pyengine.load_game.");
   m.def("wrap_game", &wrap_game, py::arg("game"), py::kw_only(), py::arg("name"), py::arg("text"),
         py::arg("params"), py::arg("num_actions"), py::arg("board_shape"),
         py::arg("num_symmetries"), py::arg("max_game_length"), py::arg("observation_shape"),
-        py::arg("max_utility"), "A Python game as a Game; see pyengine.as_game.");
+        py::arg("max_utility"), "Wrap a Python game; see pyengine.as_game.");
   m.def(
       "unwrap_game", [](const AnyGame& game) { return unwrap_foreign_game(game); }, py::arg("game"),
-      "The object behind a wrapped game, or None.");
+      "Return the object behind a wrapped game, or None.");
   m.def("unwrap_state",
         locked([](const State& state) { return unwrap_foreign_position(state.position()); }),
-        py::arg("state"), "A copy of the user's state behind a State, or None.");
+        py::arg("state"), "Return a copy of the user's state behind a State, or None.");
   m.def(
       "perft",
       [](const py::object& state, int depth, bool count_finished, const py::object& game) {
@@ -395,27 +400,27 @@ void bind_functions(py::module_& m) {
       },
       py::arg("state"), py::arg("depth"), py::kw_only(), py::arg("count_finished") = true,
       py::arg("game") = py::none(),
-      "Move sequences of `depth` plies; one that ends the game earlier counts once, or not at "
+      "Count move sequences of `depth` plies. A game that ends earlier counts once, or not at "
       "all.\n"
-      "A user's own state needs its `game`.");
+      "A user's state object requires `game`.");
 }
 
 }  // namespace
 
 void bind_games(py::module_& m) {
   prepare_foreign_games();
-  py::class_<AnyGame, GamePtr> game(m, "Game", "A game with its parameters: makes states.",
+  py::class_<AnyGame, GamePtr> game(m, "Game", "A game with its parameters.",
                                     collected<AnyGame, &traverse_game, &clear_game>());
   py::class_<State> state(
       m, "State", collected<State, &traverse_state>(),
-      "A game in progress. Made by Game.new_initial_state or Game.state_from_board.\n\n"
+      "A game in progress. Created by Game.new_initial_state or Game.state_from_board.\n\n"
       "Example:\n"
       "    >>> import pyengine\n"
       "    >>> state = pyengine.load_game(\"connect_four\").new_initial_state()\n"
       "    >>> state.apply_action(state.string_to_action(\"4\"))\n"
       "    >>> state.current_player(), state.legal_actions(), state.is_terminal()\n"
       "    (1, [0, 1, 2, 3, 4, 5, 6], False)\n"
-      "    >>> state.observation_tensor().shape  # own stones, the other's, who moves\n"
+      "    >>> state.observation_tensor().shape  # own stones, opponent's stones, player to move\n"
       "    (3, 6, 7)");
   bind_game(game);
   bind_game_states(game);

@@ -1,5 +1,4 @@
-/// The rollout policy of Go: weights in, features and probabilities out; pyengine.RolloutPolicy is
-/// the public class.
+/// The rollout policy of Go; pyengine.RolloutPolicy is the public class.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -44,19 +43,19 @@ PolicyPointer policy_of(const Floats& pattern, const Floats& response, const Flo
   return std::make_shared<GoRolloutPolicy>(weights);
 }
 
-/// The policy's moves in many positions, one after another.
+/// The moves of the policy in a sequence of positions.
 struct Examples {
-  std::vector<std::int32_t> counts;  ///< of moves, a position
-  std::vector<std::int32_t> chosen;  ///< index of the move played; -1 where it is none of them
+  std::vector<std::int32_t> counts;  ///< number of moves per position
+  std::vector<std::int32_t> chosen;  ///< index of the move played; -1 if the policy never plays it
   std::vector<std::uint16_t> points;
   std::vector<std::uint16_t> patterns;
   std::vector<std::uint16_t> features;
 
-  void add(const GoRolloutMoves& found, Action played) {
-    counts.push_back(static_cast<std::int32_t>(found.moves.size()));
+  void add(const GoRolloutMoves& moves, Action played) {
+    counts.push_back(static_cast<std::int32_t>(moves.moves.size()));
     chosen.push_back(-1);
-    for (std::size_t i = 0; i < found.moves.size(); ++i) {
-      const GoRolloutMove& move = found.moves[i];
+    for (std::size_t i = 0; i < moves.moves.size(); ++i) {
+      const GoRolloutMove& move = moves.moves[i];
       if (move.point == played) chosen.back() = static_cast<std::int32_t>(i);
       points.push_back(static_cast<std::uint16_t>(move.point));
       patterns.push_back(move.pattern);
@@ -65,7 +64,7 @@ struct Examples {
   }
 };
 
-/// What the policy sees in each position of a game. Throws IllegalActionError.
+/// The policy's inputs in each position of a game. Throws IllegalActionError.
 py::tuple rollout_examples(const GoRolloutPolicy& policy, const py::object& game,
                            const std::vector<Action>& actions) {
   const auto own = game_from(game);
@@ -74,11 +73,11 @@ py::tuple rollout_examples(const GoRolloutPolicy& policy, const py::object& game
     const WithoutGil released;
     const auto playouts = policy.open(*own);
     State state(own);
-    GoRolloutMoves found;
+    GoRolloutMoves moves;
     for (const Action action : actions) {
       playouts->begin(state.position());
-      playouts->moves(found);
-      examples.add(found, action);
+      playouts->moves(moves);
+      examples.add(moves, action);
       state.apply_action(action);
     }
   }
@@ -87,12 +86,12 @@ py::tuple rollout_examples(const GoRolloutPolicy& policy, const py::object& game
                         array_of(examples.features));
 }
 
-/// float32[N, A] of states of one game; zeros where it is over.
+/// float32[N, A] for states of one game; zeros if the game is over.
 py::array_t<float> probabilities(const GoRolloutPolicy& policy, const py::object& game,
-                                 const py::sequence& asked) {
+                                 const py::sequence& states) {
   const auto own = game_from(game);
   std::vector<std::unique_ptr<AnyPosition>> positions;
-  for (const py::handle& state : asked) {
+  for (const py::handle& state : states) {
     positions.push_back(position_from(own, py::reinterpret_borrow<py::object>(state)));
   }
   const auto actions = static_cast<std::size_t>(own->shape().num_actions);
@@ -103,15 +102,15 @@ py::array_t<float> probabilities(const GoRolloutPolicy& policy, const py::object
   std::fill_n(numbers, positions.size() * actions, 0.0F);
   const auto playouts = policy.bind(*own);
   ActionList legal;
-  std::vector<float> found;
+  std::vector<float> probabilities;
   for (std::size_t i = 0; i < positions.size(); ++i) {
     if (positions[i]->outcome()) continue;
     positions[i]->legal_actions(legal);
-    found.resize(static_cast<std::size_t>(legal.size()));
+    probabilities.resize(static_cast<std::size_t>(legal.size()));
     playouts->begin(*positions[i]);
-    playouts->probabilities({legal.data(), found.size()}, found);
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      numbers[i * actions + legal[static_cast<int>(k)]] = found[k];
+    playouts->probabilities({legal.data(), probabilities.size()}, probabilities);
+    for (std::size_t k = 0; k < probabilities.size(); ++k) {
+      numbers[i * actions + legal[static_cast<int>(k)]] = probabilities[k];
     }
   }
   return answer;
@@ -124,15 +123,17 @@ std::vector<std::string> feature_names() {
 }  // namespace
 
 void bind_rollout(py::module_& m) {
-  py::class_<GoRolloutPolicy, PolicyPointer>(m, "RolloutPolicy",
-                                             "Weights; see pyengine.RolloutPolicy.")
+  py::class_<GoRolloutPolicy, PolicyPointer>(
+      m, "RolloutPolicy", "Weights of a rollout policy; see pyengine.RolloutPolicy.")
       .def(py::init(&policy_of), py::arg("pattern"), py::arg("response"), py::arg("features"))
       .def("examples", &rollout_examples, py::arg("game"), py::arg("actions"),
-           "What it sees before each move of a game: arrays (counts int32[P], chosen int32[P],\n"
-           "points uint16[M], patterns uint16[M], features uint16[M]); chosen is the index of the\n"
-           "move played among the position's, -1 for a move that it never plays.")
+           "Return the inputs before each move of a game: arrays (counts int32[P], chosen "
+           "int32[P],\n"
+           "points uint16[M], patterns uint16[M], features uint16[M]); `chosen` is the index of "
+           "the\n"
+           "move played among those of the position, or -1 if the policy never plays it.")
       .def("probabilities", &probabilities, py::arg("game"), py::arg("states"), "float32[N,A]");
-  m.def("rollout_features", &feature_names, "Names of the features, bit 0 first.");
+  m.def("rollout_features", &feature_names, "Return the names of the features, bit 0 first.");
   m.def(
       "policy_rollout_evaluator",
       [](int rollouts, const PolicyPointer& policy) {

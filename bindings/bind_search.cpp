@@ -31,9 +31,9 @@ namespace {
 
 constexpr const char* kConfigSummary = R"(The settings of a search.
 
-Immutable and validated: a value of another type or out of range raises
-:class:`~pyengine.ConfigError` that names the field. ``float`` fields take ints too. Any field
-may be given to a search as a keyword argument, for that call.)";
+Immutable and validated: :class:`~pyengine.ConfigError` names a field of the wrong type or out
+of range. ``float`` fields also accept ints. Every field is also a keyword argument of a search,
+for that call.)";
 constexpr const char* kConfigExample = R"(Example:
     >>> import pyengine
     >>> config = pyengine.SearchConfig(simulations=1600, threads=2)
@@ -67,7 +67,7 @@ py::dict result_to(const SearchResult& result) {
   return fields;
 }
 
-/// A Searcher with the references that Python's collector is to see.
+/// A Searcher with the references that the garbage collector must see.
 class PySearcher {
  public:
   PySearcher(const std::shared_ptr<AnyGame>& game, const std::shared_ptr<Evaluator>& evaluator,
@@ -81,7 +81,7 @@ class PySearcher {
   [[nodiscard]] Searcher& operator*() const noexcept { return *searcher_; }
   [[nodiscard]] Searcher* operator->() const noexcept { return searcher_.get(); }
 
-  /// Calls `verb` without the interpreter. It may change the tree.
+  /// Calls `verb` without the GIL. It may change the tree.
   template <class Verb>
   decltype(auto) change(Verb&& verb) {
     const CallUnderWay call(calls_);
@@ -97,9 +97,9 @@ class PySearcher {
   }
 
  private:
-  const py::object game_;       ///< what Python knows as the game
-  const py::object evaluator_;  ///< and as the evaluator
-  std::atomic<int> calls_{0};   ///< in which the root changes
+  const py::object game_;       ///< the Python object of the game
+  const py::object evaluator_;  ///< the Python object of the evaluator
+  std::atomic<int> calls_{0};   ///< running calls, which may change the root
   std::unique_ptr<Searcher> searcher_;
 };
 
@@ -107,7 +107,7 @@ int traverse_searcher(const PySearcher& searcher, const Visit& visit) {
   return searcher.traverse(visit);
 }
 
-/// Polls Python on the thread that called: signals, and the user's on_progress.
+/// Handles signals and calls on_progress, on the calling thread.
 class PythonHost final : public Host {
  public:
   /// `every`: seconds between calls of `on_progress`, which may be None.
@@ -140,7 +140,7 @@ class PythonHost final : public Host {
   Clock::time_point last_report_ = Clock::now();
 };
 
-/// `changes`: fields that differ from the searcher's, for this call.
+/// `changes`: settings for this call that differ from those of the searcher.
 py::dict search(PySearcher& self, const py::object& state, const py::dict& changes,
                 const py::object& on_progress, double progress_every) {
   const SearchConfig settings = changed(self->config(), changes);
@@ -188,7 +188,6 @@ py::dict stats_to(const SearchStats& stats) {
 }  // namespace
 
 void bind_search(py::module_& m) {
-  bind_setting(m);
   auto config = bind_settings<SearchConfig>(m, kConfigSummary, kConfigExample);
   bind_toml(config);
   PYBIND11_NUMPY_DTYPE(TreeNode, parent, action, visits, prior, q, to_move, proven);
@@ -198,7 +197,8 @@ void bind_search(py::module_& m) {
       [](const std::vector<double>& weights, double temperature) {
         return array_of(at_temperature(weights, temperature));
       },
-      py::arg("weights"), py::arg("temperature"), "weights^(1 / temperature), normalised.");
+      py::arg("weights"), py::arg("temperature"),
+      "Return weights ** (1 / temperature), normalised.");
 
   py::class_<PySearcher>(m, "Searcher", "A search that keeps its tree; see pyengine.Engine.",
                          collected<PySearcher, &traverse_searcher>())
@@ -210,15 +210,15 @@ void bind_search(py::module_& m) {
       .def("search_many", &search_many, py::arg("states"), py::arg("changes"))
       .def(
           "advance",
-          [](PySearcher& self, ActionArgument given) {
+          [](PySearcher& self, ActionArgument argument) {
             constexpr long long kMost = std::numeric_limits<Action>::max();
-            const auto action = static_cast<Action>(std::clamp(given.value, -kMost, kMost));
+            const auto action = static_cast<Action>(std::clamp(argument.value, -kMost, kMost));
             self.change([&](Searcher& searcher) { searcher.advance(action); });
           },
           py::arg("action"))
       .def("clear",
            [](PySearcher& self) { self.change([](Searcher& searcher) { searcher.clear(); }); })
-      // Both wait for a lock under which a search may need the interpreter's: see stats_mutex_.
+      // Both wait for a lock whose holder may need the GIL: see stats_mutex_.
       .def(
           "stop", [](PySearcher& self) { self->stop(); }, py::call_guard<WithoutGil>())
       .def("stats", [](const PySearcher& self) {

@@ -25,7 +25,6 @@
 #include "selfplay/config_fields.h"
 #include "selfplay/self_play.h"
 #include "settings_class.h"
-#include "spec_cast.h"
 #include "text.h"
 
 namespace pyengine::bindings {
@@ -51,7 +50,7 @@ std::vector<std::string> plane_kinds(const py::object& game, const py::object& s
   return kinds;
 }
 
-/// int32[symmetries, C]: which of the dense planes a channel shows; -1 where it shows none.
+/// int32[symmetries, C]: the dense plane of each channel, or -1.
 py::array_t<std::int32_t> dense_slots(const py::object& game, const py::object& spec) {
   const auto any = game_from(game);
   const Encoder encoder(spec_from(spec), *any);
@@ -97,7 +96,7 @@ py::tuple encode_planes(const py::sequence& states, const py::object& spec) {
   return py::make_tuple(bits, fill, dense);
 }
 
-/// The vector as a NumPy array that owns it: `shape` has as many elements.
+/// Moves a vector to a NumPy array of the given shape.
 template <class T>
 py::array_t<T> array_taking(std::vector<T>&& values, std::vector<py::ssize_t> shape) {
   auto owner = std::make_unique<std::vector<T>>(std::move(values));
@@ -162,22 +161,22 @@ py::dict counters_to(const SelfPlayCounters& counters) {
 
 constexpr const char* kConfigSummary = R"(The settings of self-play.
 
-Immutable and validated: a value of another type or out of range raises
-:class:`~pyengine.ConfigError` that names the field.)";
+Immutable and validated: :class:`~pyengine.ConfigError` names a field of the wrong type or out
+of range.)";
 constexpr const char* kConfigExample = R"(Example:
     >>> from pyengine import SearchConfig, SelfPlayConfig
     >>> config = SelfPlayConfig(search=SearchConfig(simulations=200), concurrent_games=16)
     >>> config.search.simulations, config.search.dirichlet_fraction
     (200, 0.25))";
 
-/// A Game, or its name or text form.
+/// Accepts a Game, its name or its text form.
 std::shared_ptr<const AnyGame> named_game_from(const py::object& game) {
   if (!py::isinstance<py::str>(game)) return game_from(game);
   const NamedParams named = parse_named_params(utf8_of(game));
   return load_game(named.name, named.params);
 }
 
-/// A preset with other budgets.
+/// Replaces the budgets of a preset.
 SelfPlayConfig with_budgets(SelfPlayConfig config, const py::object& simulations,
                             const py::object& fast_simulations) {
   change(config.search, py::dict(py::arg("simulations") = simulations));
@@ -187,16 +186,15 @@ SelfPlayConfig with_budgets(SelfPlayConfig config, const py::object& simulations
 void bind_config(py::module_& m) {
   bind_settings<SelfPlayConfig>(m, kConfigSummary, kConfigExample)
       .def("sized", &sized, py::arg("device_batches"),
-           "Return the settings with games and rows of a batch chosen for an evaluator whose "
-           "device serves so many batches at once, 0 = it has none.")
+           "Return the settings with concurrent_games and search.batch_size chosen for a device "
+           "that serves this number of batches concurrently; 0 = no device.")
       .def_static(
           "alphago_zero",
           [](const py::object& game) { return alphago_zero_config(*named_game_from(game)); },
           py::arg("game"),
-          "Return AlphaGo Zero's settings: 1,600 simulations of PUCT with a constant, no "
-          "proofs.\n\n"
-          "``game``: a Game or its name. On Go's board of 19x19 ``dirichlet_alpha`` is 0.03, "
-          "elsewhere\n10 / legal actions.")
+          "Return AlphaGo Zero's settings: 1,600 simulations, PUCT with a constant, no proofs.\n\n"
+          "``game``: a Game or its name. ``dirichlet_alpha`` is 0.03 for 19x19 Go, else\n"
+          "10 / legal actions.")
       .def_static(
           "fast",
           [](const py::object& game, const py::object& simulations, const py::object& fast) {
@@ -204,14 +202,15 @@ void bind_config(py::module_& m) {
           },
           py::arg("game"), py::kw_only(), py::arg("simulations") = 600,
           py::arg("fast_simulations") = 100,
-          "Return settings that learn from fewer evaluations [KataGo, Wu 2019].\n\n"
-          "A quarter of the moves has a full search whose visits are targets, the others a fast "
-          "one\nthat only plays on; noisy root moves get forced playouts, which the targets do not "
-          "show;\ngames begin with up to four random moves; proven positions end a search.\n\n"
+          "Return settings that need fewer evaluations [KataGo, Wu 2019].\n\n"
+          "A quarter of the moves get a full search, whose visits are policy targets; the others\n"
+          "get a fast search. Root moves get forced playouts, which targets leave out. Games "
+          "begin\n"
+          "with up to four random moves. Proven positions end a search.\n\n"
           "Args:\n"
           "    game: a Game or its name; its length sets ``temperature_moves``.\n"
-          "    simulations: of a full search.\n"
-          "    fast_simulations: of a fast one.")
+          "    simulations: budget of a full search.\n"
+          "    fast_simulations: budget of a fast search.")
       .def_static(
           "gumbel",
           [](const py::object& game, const py::object& simulations) {
@@ -219,18 +218,19 @@ void bind_config(py::module_& m) {
             return with_budgets(config, simulations, py::cast(config.fast_simulations));
           },
           py::arg("game"), py::kw_only(), py::arg("simulations") = 32,
-          "Return settings that learn from few simulations [Gumbel AlphaZero, Danihelka 2022].\n\n"
-          "Each search compares up to 16 moves that Gumbel noise draws without replacement. Its "
-          "move is\na sample in the first plies of a game, the policy target is "
-          "``improved_policy``; proven\npositions end a search. Games begin with up to four random "
-          "moves, since the samples of a\nnetwork that is sure of itself hardly differ.\n\n"
+          "Return settings for few simulations [Gumbel AlphaZero, Danihelka 2022].\n\n"
+          "Each search compares up to 16 moves, sampled with Gumbel noise without replacement. "
+          "The\n"
+          "first moves of a game are sampled too, and the policy target is ``improved_policy``.\n"
+          "Proven positions end a search. Games begin with up to four random moves, because "
+          "samples\n"
+          "of a confident network hardly differ.\n\n"
           "Args:\n"
           "    game: a Game or its name; its length sets ``temperature_moves``.\n"
-          "    simulations: of a search.");
+          "    simulations: budget of a search.");
 }
 
-/// Polls Python on the thread that called: signals, and `on_poll`, which stops the run by returning
-/// False.
+/// Handles signals and calls `on_poll`, on the calling thread. The run stops if it returns False.
 class PollingHost final : public Host {
  public:
   PollingHost(py::object on_poll, double every)
@@ -255,7 +255,7 @@ class PollingHost final : public Host {
   Clock::time_point last_ = Clock::now();
 };
 
-/// A SelfPlay, and the shapes in which Python gets its games.
+/// A SelfPlay with the shapes of its arrays in Python.
 class PySelfPlay {
  public:
   PySelfPlay(const py::object& game, const std::shared_ptr<Evaluator>& evaluator,
@@ -282,7 +282,7 @@ class PySelfPlay {
     return 0;
   }
 
-  /// Whether all games that were begun have ended.
+  /// Returns whether all games that were begun have ended.
   bool run(std::uint64_t games, const py::object& on_poll, double every) {
     PollingHost host(on_poll, every);
     const CallUnderWay call(calls_);
@@ -305,11 +305,11 @@ class PySelfPlay {
       const WithoutGil release;
       return self_play_->take_finished();
     }();
-    std::vector<py::dict> found;
+    std::vector<py::dict> records;
     for (FinishedGame& game : games) {
-      found.push_back(game_to(std::move(game), planes_, game_->shape().num_actions));
+      records.push_back(game_to(std::move(game), planes_, game_->shape().num_actions));
     }
-    return found;
+    return records;
   }
   py::dict counters() {
     const SelfPlayCounters counters = [&] {
@@ -322,9 +322,9 @@ class PySelfPlay {
  private:
   const std::shared_ptr<const AnyGame> game_;
   const PackedShape planes_;
-  const py::object game_object_;  ///< what Python knows as the game
-  py::object evaluator_;          ///< and as the evaluator
-  std::atomic<int> calls_{0};     ///< in which games change
+  const py::object game_object_;  ///< the Python object of the game
+  py::object evaluator_;          ///< the Python object of the evaluator
+  std::atomic<int> calls_{0};     ///< running calls, which may change games
   std::unique_ptr<SelfPlay> self_play_;
 };
 
@@ -336,15 +336,17 @@ int traverse_self_play(const PySelfPlay& self_play, const Visit& visit) {
 
 void bind_selfplay(py::module_& m) {
   m.def("plane_kinds", &plane_kinds, py::arg("game"), py::arg("spec"),
-        "[C]: \"bits\" (a set of points), \"fill\" (one number) or \"dense\" (a number a point).");
+        "Return the kind of each channel: \"bits\" (a set of points), \"fill\" (one number) or "
+        "\"dense\"\n"
+        "(one number per point).");
   m.def("dense_slots", &dense_slots, py::arg("game"), py::arg("spec"),
-        "int32[symmetries, C]: which dense plane a channel shows under a symmetry, -1 = none.");
+        "Return int32[symmetries, C]: the dense plane of a channel under a symmetry, -1 = none.");
   m.def("encode_planes", &encode_planes, py::arg("states"), py::arg("spec"),
-        "(bits uint8[N,P,B], fill float32[N,F], dense float32[N,D,H*W]) of states of one game;\n"
+        "Return (bits uint8[N,P,B], fill float32[N,F], dense float32[N,D,H*W]) for states of a "
+        "game;\n"
         "B = ceil(H*W / 8), point p is bit p % 8, the lowest first, of byte p // 8.");
   bind_config(m);
-  py::class_<PySelfPlay>(m, "SelfPlay",
-                         "Games that are played at once; see pyengine.selfplay.SelfPlayer.",
+  py::class_<PySelfPlay>(m, "SelfPlay", "Concurrent games; see pyengine.selfplay.SelfPlayer.",
                          collected<PySelfPlay, &traverse_self_play>())
       .def(py::init<const py::object&, const std::shared_ptr<Evaluator>&, const SelfPlayConfig&,
                     const py::object&, const std::vector<double>&>(),

@@ -18,7 +18,7 @@
 namespace pyengine::bindings {
 namespace {
 
-/// A solver whose call another thread can end.
+/// A solver that another thread can stop.
 class StoppableSolver : public Solver {
  public:
   StoppableSolver(const std::shared_ptr<AnyGame>& game, std::uint64_t bytes,
@@ -32,25 +32,25 @@ class StoppableSolver : public Solver {
     });
     return stop;
   }
-  /// Calls `verb` without the interpreter. It may change the kept states.
+  /// Calls `verb` without the GIL. It may change the stored states.
   template <class Verb>
   decltype(auto) change(Verb&& verb) {
     const CallUnderWay call(calls_);
     const WithoutGil release;
     return std::forward<Verb>(verb)();
   }
-  /// Ends the call that is running, if one is.
+  /// Stops the current call, if any.
   void stop() noexcept { stops_.fetch_add(1, std::memory_order_relaxed); }
-  /// How often it was stopped: a call ends when this is no longer what it was when it began, so
-  /// that no call forgets a stop that was meant for another one.
+  /// Number of stops. A call ends when this differs from its value at the start of the call, so
+  /// that no call clears a stop meant for another one.
   [[nodiscard]] std::uint64_t stops() const noexcept {
     return stops_.load(std::memory_order_relaxed);
   }
 
  private:
   std::atomic<std::uint64_t> stops_{0};
-  std::atomic<int> calls_{0};  ///< in which the kept states change
-  const py::object game_;      ///< what Python knows as the game
+  std::atomic<int> calls_{0};  ///< running calls, which may change the stored states
+  const py::object game_;      ///< the Python object of the game
 };
 
 int traverse_solver(const StoppableSolver& solver, const Visit& visit) {

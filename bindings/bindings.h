@@ -1,4 +1,4 @@
-/// One function a concept; module.cpp calls them in this order.
+/// One function per concept; module.cpp calls them in this order.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -7,13 +7,15 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// C++ errors become the classes of this module; Python's own pass through unchanged.
+/// Maps C++ errors to the classes of this module. Python errors pass through.
 void bind_errors(py::module_& m);
-/// Ends searches as the program ends; see interpreter.h.
+/// Ends searches when the program ends; see interpreter.h.
 void bind_exit(py::module_& m);
 /// Game, State, load_game, wrap_game, perft.
 void bind_games(py::module_& m);
-/// Evaluators and ModelSpec.
+/// ModelSpec.
+void bind_spec(py::module_& m);
+/// Evaluators.
 void bind_eval(py::module_& m);
 /// The rollout policy of Go.
 void bind_rollout(py::module_& m);
@@ -21,9 +23,9 @@ void bind_rollout(py::module_& m);
 void bind_search(py::module_& m);
 /// Solver: exact values by alpha-beta.
 void bind_solve(py::module_& m);
-/// Path search: graphs, grids, sliding puzzles, a user's own.
+/// Path search in graphs, grids, sliding puzzles and user problems.
 void bind_astar(py::module_& m);
-/// What training data is made of.
+/// SelfPlayConfig, SelfPlay and the encoding of training data.
 void bind_selfplay(py::module_& m);
 
 }  // namespace pyengine::bindings

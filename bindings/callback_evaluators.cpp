@@ -31,7 +31,7 @@ class CallbackNetwork final : public RawNetwork {
   int run(RawMemory& memory, int rows) override {
     auto& batch = static_cast<FloatMemory&>(memory);
     const auto dims = shape_.planes.dims();
-    // A copy: the function may keep what it gets, and our buffers are used again.
+    // A copy, because the function may keep its argument while our buffers are reused.
     const auto planes = [&] {
       return py::array_t<float>(std::vector<py::ssize_t>{rows, static_cast<py::ssize_t>(dims[0]),
                                                          static_cast<py::ssize_t>(dims[1]),
@@ -60,21 +60,20 @@ class CallbackSource final : public NetworkSource {
   CallbackFunction function_;
 };
 
-/// What a StateEvaluator returns: priors, and a value for the mover.
+/// The outputs of a StateEvaluator: priors, and a value for the player to move.
 ModelSpec priors_spec() {
   ModelSpec spec;
   spec.policy = "probs";
   return spec;
 }
 
-[[noreturn]] void refuse_answer(const char* expected, float found, std::size_t row,
+[[noreturn]] void refuse_answer(const char* expected, float value, std::size_t row,
                                 const std::string& where = {}) {
   throw EvaluationError(std::string("the evaluator's function must return ") + expected + ", got " +
-                        std::to_string(found) + " in row " + std::to_string(row) + where);
+                        std::to_string(value) + " in row " + std::to_string(row) + where);
 }
 
-/// Unlike a network, a function on states has no spec that its user may have written wrongly: the
-/// error names the answer.
+/// A function of states has no spec that could be wrong, so the error shows the answer.
 void check_answer(const float* priors, int num_actions, float value, std::size_t row) {
   if (!std::isfinite(value)) refuse_answer("finite values", value, row);
   if (std::abs(value) > 1.0F + kRounding) {

@@ -1,5 +1,5 @@
-/// Python functions as evaluators. A function is called on the thread that called the search, by
-/// one thread at a time.
+/// Python functions as evaluators. A function runs on the thread that called the search, on one
+/// thread at a time.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace pyengine::bindings {
 
-/// `fn(planes: float32[N,C,H,W]) -> (policy[N,A], value[N])`, the planes in the layout of the spec.
+/// `fn(planes: float32[N,C,H,W]) -> (policy[N,A], value[N])`; planes have the layout of the spec.
 std::shared_ptr<NetworkSource> callback_source(CallbackFunction fn);
 
-/// `fn(states: list[State]) -> (policy[N,A], value[N])`; priors and the value for the mover.
+/// `fn(states: list[State]) -> (policy[N,A], value[N])`; priors, and values for the player to move.
 std::shared_ptr<Evaluator> state_evaluator(CallbackFunction fn);
 
 }  // namespace pyengine::bindings

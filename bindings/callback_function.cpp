@@ -21,7 +21,7 @@ std::string shape_text(const py::array& array) {
   return text + "]";
 }
 
-/// What NumPy says of an object that it makes no array of, such as a tensor that needs a gradient.
+/// NumPy's error for an object that it cannot convert, such as a tensor that requires grad.
 std::string why_no_array(const py::object& part) {
   PyErr_Clear();
   try {
@@ -32,7 +32,7 @@ std::string why_no_array(const py::object& part) {
   return "";
 }
 
-/// Copies one part of the answer; `width` numbers a row, or one and no second dimension.
+/// Copies one output. `width` is the number of columns; without it the output has one dimension.
 void read(const py::object& part, const char* name, int rows, int width, bool flat, float* out) {
   const auto array = py::array::ensure(part);
   std::string expected = std::to_string(rows) + (flat ? "" : "," + std::to_string(width));
@@ -50,7 +50,7 @@ void read(const py::object& part, const char* name, int rows, int width, bool fl
   std::copy_n(floats.data(), floats.size(), out);
 }
 
-/// Throws what a call of the function raised; see CallbackFunction::call.
+/// Rethrows an exception of the function; see CallbackFunction::call.
 [[noreturn]] void rethrow(const py::error_already_set& error) {
   if (!error.matches(PyExc_Exception)) throw PythonError(error);
   std::string message = type_name(error.value());
@@ -67,7 +67,7 @@ void read(const py::object& part, const char* name, int rows, int width, bool fl
 
 CallbackFunction::CallbackFunction(py::object fn) {
   if (PyCallable_Check(fn.ptr()) == 0) {
-    throw ConfigError("fn must be callable, got " + type_name(fn));
+    throw ConfigError("fn: expected a callable, got " + type_name(fn));
   }
   lock_ = CallbackLock::of(fn);
   fn_ = std::make_shared<Held>(fn.release().ptr());

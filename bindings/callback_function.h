@@ -1,4 +1,5 @@
-/// A Python function that evaluates batches: it is called under a lock, and its answer is checked.
+/// A Python function that evaluates batches. It is called under a lock, and its outputs are
+/// checked.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -15,29 +16,31 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// What a call must return: policy [rows, policy], value [rows] or [rows, value].
+/// Expected shapes of the outputs: policy [rows, policy], value [rows] or [rows, value].
 struct AnswerShape {
   int rows = 0;
   int policy = 0;
   int value = 1;
 };
 
-/// Safe to hold and to drop without the GIL.
+/// Can be copied and destroyed without the GIL.
 class CallbackFunction {
  public:
-  /// The GIL must be held. Throws ConfigError when `fn` cannot be called.
+  /// Requires the GIL. Throws ConfigError if `fn` is not callable.
   explicit CallbackFunction(py::object fn);
 
-  /// All copies share one reference to the function: one bound object visits it (collected.h).
+  /// All copies share one reference to the function, which one bound object visits (collected.h).
   [[nodiscard]] int traverse(const Visit& visit) const { return visit(fn_->object); }
-  /// Drops the function; calls then throw EngineError.
+  /// Drops the function. Later calls throw EngineError.
   void clear() noexcept { drop(std::exchange(fn_->object, nullptr)); }
 
-  /// Calls fn(make_argument()) with the GIL held and writes its answer as floats. What the function
-  /// raises becomes the cause of an EvaluationError; KeyboardInterrupt and its like pass unchanged.
+  /// Calls fn(make_argument()) with the GIL and writes its outputs as floats. An exception of the
+  /// function becomes the cause of an EvaluationError; KeyboardInterrupt and similar exceptions
+  /// pass through.
   template <class MakeArgument>
   void call(MakeArgument&& make_argument, const AnswerShape& shape, float* policy, float* value) {
-    // The lock is taken before the GIL, since its holder may release the GIL and take it again.
+    // Takes the lock before the GIL, because the holder of the lock may release and reacquire the
+    // GIL.
     std::optional<WithoutGil> released;
     if (has_gil()) released.emplace();
     const auto held = lock_->lock();
@@ -58,7 +61,7 @@ class CallbackFunction {
   };
 
   std::shared_ptr<Held> fn_;
-  std::shared_ptr<CallbackLock> lock_;  ///< dropped before the function, by which it is found
+  std::shared_ptr<CallbackLock> lock_;  ///< destroyed before the function, which is its key
 };
 
 }  // namespace pyengine::bindings

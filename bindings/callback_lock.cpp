@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kSignalPeriod{10};
 
-/// An object and its function, or a callable and null.
+/// An object and its method, or a callable and nullptr.
 using Identity = std::pair<PyObject*, PyObject*>;
 
 Identity identity_of(const py::object& fn) {
@@ -21,7 +21,7 @@ Identity identity_of(const py::object& fn) {
   return {PyMethod_GET_SELF(fn.ptr()), PyMethod_GET_FUNCTION(fn.ptr())};
 }
 
-/// A Python without the GIL makes evaluators on several threads at once.
+/// Without a GIL, several threads may create evaluators concurrently.
 struct KnownLocks {
   std::mutex mutex;
   std::map<Identity, std::weak_ptr<CallbackLock>> locks;
@@ -38,19 +38,19 @@ CallbackLock::CallbackLock() : current_(new Owned) {}
 
 CallbackLock::~CallbackLock() {
   const Owned* owned = current_.load();
-  if (owned->process == process_id()) delete owned;  // else it may be locked
+  if (owned->process == process_id()) delete owned;  // otherwise it may be locked
 }
 
 std::shared_ptr<CallbackLock> CallbackLock::of(const py::object& fn) {
   const Identity identity = identity_of(fn);
-  // Never destroyed, as functions may outlive it.
+  // Never destroyed, because functions may outlive it.
   static auto& known = *new KnownLocks;
-  // Nothing below calls Python: the holder of the lock does not wait for the interpreter, and a
-  // fork, for which the interpreter stops its threads, finds it free.
+  // The code below does not call Python. The holder of the lock therefore never waits for the GIL,
+  // and the lock is free during a fork, for which the interpreter stops its threads.
   const std::lock_guard held(known.mutex);
   auto& locks = known.locks;
-  if (const auto found = locks.find(identity); found != locks.end()) {
-    if (auto lock = found->second.lock()) return lock;
+  if (const auto entry = locks.find(identity); entry != locks.end()) {
+    if (auto lock = entry->second.lock()) return lock;
   }
   std::erase_if(locks, [](const auto& entry) { return entry.second.expired(); });
   auto lock = std::make_shared<CallbackLock>();
@@ -70,7 +70,7 @@ CallbackLock::Mutex& CallbackLock::mutex() {
 std::unique_lock<CallbackLock::Mutex> CallbackLock::lock() {
   std::unique_lock held(mutex(), std::try_to_lock);
   while (!held.owns_lock() && !held.try_lock_for(kSignalPeriod)) {
-    if (program_ends()) throw ProgramEnds();  // its holder may never release it
+    if (program_ends()) throw ProgramEnds();  // the holder may never release it
     const WithGil gil;
     if (PyErr_CheckSignals() != 0) throw PythonError(py::error_already_set());
   }

@@ -1,4 +1,4 @@
-/// The lock of a Python function: one, however many evaluators and engines call the function.
+/// The lock of a Python function, shared by all evaluators and engines that call the function.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -11,7 +11,7 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// Recursive, since a function may search with an engine that calls it again.
+/// Recursive, because a function may run a search that calls it again.
 class CallbackLock {
  public:
   using Mutex = std::recursive_timed_mutex;
@@ -21,20 +21,20 @@ class CallbackLock {
   CallbackLock& operator=(const CallbackLock&) = delete;
   ~CallbackLock();
 
-  /// The lock of `fn`, the same one for as long as somebody keeps it; keep `fn` longer. A method is
-  /// known by its object and its function: every `object.method` is a Python object of its own.
-  /// The GIL must be held.
+  /// The lock of `fn`, shared while it is in use; `fn` must outlive it. A bound method is
+  /// identified by its object and function, because each `object.method` creates a new Python
+  /// object. Requires the GIL.
   static std::shared_ptr<CallbackLock> of(const py::object& fn);
 
-  /// Waits for the lock, the GIL not held. Signals are handled meanwhile: throws PythonError with
-  /// what a handler raises (KeyboardInterrupt).
+  /// Waits for the lock without the GIL. Handles signals while waiting: throws PythonError with the
+  /// exception of a handler (KeyboardInterrupt).
   [[nodiscard]] std::unique_lock<Mutex> lock();
 
  private:
   struct Owned;
 
-  /// The lock of this process: after a fork a thread that the child does not have may hold the
-  /// parent's for ever, so the child leaves that one alone and makes its own.
+  /// The lock of this process. After a fork, a thread that does not exist in the child may hold the
+  /// lock of the parent, so the child creates a new one.
   [[nodiscard]] Mutex& mutex();
 
   std::atomic<Owned*> current_;

@@ -18,8 +18,7 @@ ParamValue param_from(const std::string& name, const py::handle& value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
   if (py::isinstance<py::str>(value)) return utf8_of(value);
   const auto out_of_range = [&] {
-    return ConfigError("parameter " + in_quotes(name) +
-                       ": the value is out of range: " + repr_of(value));
+    return ConfigError("parameter " + in_quotes(name) + ": out of range: " + repr_of(value));
   };
   try {
     if (PyIndex_Check(value.ptr()) != 0) {
@@ -82,13 +81,21 @@ std::unique_ptr<AnyPosition> position_from(const std::shared_ptr<const AnyGame>&
 
 std::shared_ptr<const AnyGame> game_from(const py::object& game) {
   if (py::isinstance<AnyGame>(game)) return game.cast<std::shared_ptr<AnyGame>>();
-  // Set by games/game.py, which knows how to wrap a user's game.
+  // games/game.py sets this hook, which wraps a user's game.
   return py::type::of<AnyGame>().attr("_of")(game).cast<std::shared_ptr<AnyGame>>();
 }
 
 State state_from(const std::shared_ptr<const AnyGame>& game, const py::object& state) {
   if (py::isinstance<State>(state)) return copy_of(state);
   return State(game, std::nullopt, position_from(game, state), {});
+}
+
+ModelSpec spec_from(const py::object& spec) {
+  if (spec.is_none()) return {};
+  if (!py::isinstance<ModelSpec>(spec)) {
+    throw ConfigError("spec: expected a ModelSpec, or None, got " + repr_of(spec));
+  }
+  return spec.cast<const ModelSpec&>();
 }
 
 }  // namespace pyengine::bindings

@@ -1,4 +1,4 @@
-/// Between Python's objects and the engine's types.
+/// Conversions between Python objects and engine types.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "eval/network/spec.h"
 #include "games/any/any_game.h"
 #include "games/any/state.h"
 #include "games/common/params.h"
@@ -19,30 +20,33 @@ namespace py = pybind11;
 using ParamType = py::typing::Union<py::bool_, py::int_, py::float_, py::str>;
 using ParamDict = py::typing::Dict<py::str, ParamType>;
 
-/// pybind11 holds a Game as shared_ptr<AnyGame>. Nothing changes a game: it has const methods
-/// alone.
+/// pybind11 holds a Game as shared_ptr<AnyGame>. The cast is safe: all methods of a game are const.
 inline std::shared_ptr<AnyGame> game_holder(const std::shared_ptr<const AnyGame>& game) {
   return std::const_pointer_cast<AnyGame>(game);
 }
 
 inline std::vector<int> to_vector(const ActionList& moves) { return {moves.begin(), moves.end()}; }
 
-/// Throws ConfigError naming the parameter whose value is no bool, int, float or str.
+/// Throws ConfigError naming a parameter that is not a bool, int, float or str.
 ParamMap params_from(const py::dict& dict);
 ParamDict params_to(const ParamMap& params);
 
-/// The position of a State, as a copy. Throws ConfigError when it belongs to another game.
+/// Copies the position of a State. Throws ConfigError if it belongs to another game.
 std::unique_ptr<AnyPosition> position_of(const AnyGame& game, const State& own);
 
-/// The position of a State or of a user's own state, as a copy. Throws ConfigError when it belongs
-/// to another game or is no state. Terminal positions are not refused here.
+/// Copies the position of a State or of a user's state object. Throws ConfigError if it belongs to
+/// another game or is not a state. Accepts terminal positions.
 std::unique_ptr<AnyPosition> position_from(const std::shared_ptr<const AnyGame>& game,
                                            const py::object& state);
 
-/// A State as it is; a user's own state as a position without a past that we could know.
+/// Copies a State, or wraps a user's state object, whose history is unknown.
 State state_from(const std::shared_ptr<const AnyGame>& game, const py::object& state);
 
-/// The game behind a Game. Throws ConfigError for anything else.
+/// The game of a Python object. Throws ConfigError if it is not a game.
 std::shared_ptr<const AnyGame> game_from(const py::object& game);
+
+/// The ModelSpec of a Python object, or the default one for None. Throws ConfigError for other
+/// types.
+ModelSpec spec_from(const py::object& spec);
 
 }  // namespace pyengine::bindings

@@ -1,19 +1,18 @@
-/// Bound types as a part of Python's garbage collection.
+/// Support of Python's garbage collector for bound types.
 ///
-/// The collector finds a cycle only where every reference in it is visited, and it counts: a
-/// reference that is visited twice lets it free what is still used. So each has one visitor.
+/// The collector finds a cycle only if every reference in it is visited, and visited once: a second
+/// visit could free an object in use. So each reference has exactly one visitor.
 ///
-/// - What a C++ object holds alone (the state in a position, the game of an engine) is visited by
-///   the bound object that owns the C++ object.
-/// - What C++ objects share (the user's game, an evaluator's function) has one reference, visited
-/// by
-///   the bound object that was made with it. Whoever keeps the shared object from call to call also
-///   keeps a reference to that bound object.
-/// - What belongs to a call under way is visited by nobody. So it keeps all that it leads to, as
-///   the arguments on the stack do.
+/// - References held by a single C++ object (the state in a position, the game of an engine) are
+/// visited by the bound object that owns the C++ object.
+/// - References shared by C++ objects (a user's game, the function of an evaluator) are visited by
+/// the bound object that was created with them. Every object that stores the shared one also keeps
+/// a reference to that bound object.
+/// - References of a running call are not visited. They keep their targets alive, like arguments on
+/// the stack.
 ///
-/// What is visited changes only while the thread has the interpreter (the lock, or in a Python
-/// without it, the right to run): the collector looks twice, and has to see the same.
+/// Visited references change only while the thread is attached to the interpreter, because the
+/// collector visits twice and must see the same.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -24,7 +23,7 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// Tells the collector of a reference. Returns what tp_traverse is to return at once unless 0.
+/// Reports a reference to the collector. A nonzero result must be returned from tp_traverse.
 class Visit {
  public:
   Visit(visitproc visit, void* argument) noexcept : visit_(visit), argument_(argument) {}
@@ -38,7 +37,7 @@ class Visit {
   void* argument_;
 };
 
-/// The C++ object of `self`; null before it is made.
+/// The C++ object of `self`; nullptr before construction.
 template <class T>
 [[nodiscard]] T* value_of(PyObject* self) noexcept {
   if (!py::detail::is_holder_constructed(self)) return nullptr;
@@ -46,8 +45,7 @@ template <class T>
   return static_cast<T*>(instance->get_value_and_holder().value_ptr());
 }
 
-/// While it lives, what a call changes is not visited. Made and destroyed with the interpreter
-/// held.
+/// Suspends visits of references that a call changes. Created and destroyed with the GIL.
 class CallUnderWay {
  public:
   explicit CallUnderWay(std::atomic<int>& calls) noexcept : calls_(calls) { ++calls_; }
@@ -60,7 +58,8 @@ class CallUnderWay {
 };
 
 /// For py::class_<T>: `traverse(const T&, const Visit&)` visits the references, `clear(T&)` drops
-/// them; null where a cycle always leads through an object that can drop its own.
+/// them. `clear` may be nullptr if every cycle contains another object that can drop its
+/// references.
 template <class T, int (*traverse)(const T&, const Visit&), void (*clear)(T&) = nullptr>
 [[nodiscard]] py::custom_type_setup collected() {
   return py::custom_type_setup([](PyHeapTypeObject* heap_type) {

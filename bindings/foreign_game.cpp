@@ -23,9 +23,9 @@
 namespace pyengine::bindings {
 namespace {
 
-/// Names of the methods; never freed, since the interpreter may be gone by then. They are made
-/// while the module is loaded: a thread that waited for another one to make them (a static object's
-/// guard) would keep the interpreter from stopping its threads, for which the other may wait.
+/// Method names; never freed, since the interpreter may be gone by then. They are created while the
+/// module is loaded: a thread waiting for another one to create them (behind a static guard) would
+/// keep the interpreter from stopping its threads, while the other thread waits for that.
 struct Names {
   py::object clone = interned("clone");
   py::object is_terminal = interned("is_terminal");
@@ -42,8 +42,7 @@ const Names* g_names = nullptr;
 
 const Names& names() { return *g_names; }
 
-/// Before a call of the user's code: the run that makes it may have to end. The call itself is free
-/// to call us.
+/// Called before the user's code: the run may have to end. The user's code may call the engine.
 CallGuard next_call() {
   CallGuard::check();
   return CallGuard(nullptr);
@@ -66,7 +65,7 @@ py::object call(const py::object& object, const py::object& method, Action actio
   return py::reinterpret_steal<py::object>(answer);
 }
 
-/// The answer of a user's method as a T; a ConfigError says what was expected.
+/// Converts the result of a user's method to T, or throws ConfigError with the expected type.
 template <class T>
 T answer_as(const std::string& game, const char* method, const char* expected,
             const py::object& answer) {
@@ -80,7 +79,7 @@ T answer_as(const std::string& game, const char* method, const char* expected,
                     ", got " + repr_of(answer) + " (" + type_name(answer) + ")");
 }
 
-/// Appends the ints of a list or a tuple; false where it is none, or holds anything else.
+/// Appends the ints of a list or tuple. Returns false for other types or items.
 bool append_ints(const py::object& answer, std::vector<long long>& numbers) {
   if (!PyList_CheckExact(answer.ptr()) && !PyTuple_CheckExact(answer.ptr())) return false;
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(answer.ptr());
@@ -95,7 +94,7 @@ bool append_ints(const py::object& answer, std::vector<long long>& numbers) {
   return true;
 }
 
-/// Whether the type of `object` has its own `method`, not the one that every object inherits.
+/// Whether the type of `object` overrides `method` of `object`.
 bool overrides(const py::object& object, const char* method) {
   const py::handle base(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   return !py::type::of(object).attr(method).is(base.attr(method));
@@ -111,7 +110,7 @@ class PythonRules final : public ForeignRules {
     has_action_names_ = py::hasattr(state, "action_to_string");
     has_equality_ = overrides(state, "__eq__");
     has_text_ = overrides(state, "__str__");
-    // A class with __eq__ alone has __hash__ = None.
+    // A class with __eq__ but without __hash__ has __hash__ = None.
     has_hash_ = has_equality_ && overrides(state, "__hash__") &&
         !py::type::of(state).attr("__hash__").is_none();
     has_slow_moves_ = !is_open_spiels(game_);
@@ -128,13 +127,13 @@ class PythonRules final : public ForeignRules {
   [[nodiscard]] int enter() const noexcept override { return take_gil(); }
   void leave(int token) const noexcept override { give_gil(token); }
 
-  /// Throws EngineError once the collector has freed it.
+  /// Throws EngineError if the garbage collector has freed the game.
   [[nodiscard]] const py::object& game() const {
     if (!game_) throw EngineError("game " + in_quotes(info().name) + ": the game was freed");
     return game_;
   }
   void belong_to(const std::shared_ptr<const AnyGame>& owner) { owner_ = owner; }
-  /// The Game that visits the references below: every state keeps it.
+  /// The Game that visits the references below. Every state keeps a reference to it.
   [[nodiscard]] py::object owner() const {
     const auto owner = owner_.lock();
     return owner == nullptr ? py::object() : py::cast(game_holder(owner));
@@ -143,7 +142,7 @@ class PythonRules final : public ForeignRules {
     if (const int stop = visit(game_)) return stop;
     return visit(state_type_);
   }
-  /// A garbage collector's: nothing uses the game any more.
+  /// Called by the garbage collector when the game is unreachable.
   void clear() const {
     const py::object game = std::exchange(game_, {});
     const py::object state_type = std::exchange(state_type_, {});
@@ -153,9 +152,9 @@ class PythonRules final : public ForeignRules {
   [[nodiscard]] bool has_equality() const noexcept { return has_equality_; }
   [[nodiscard]] bool has_hash() const noexcept { return has_hash_; }
   [[nodiscard]] bool has_text() const noexcept { return has_text_; }
-  /// nullptr where the game's library plays none.
+  /// nullptr if the game's library has no playouts.
   [[nodiscard]] OpenSpielPlayouts* playouts() const noexcept { return playouts_.get(); }
-  /// Throws ConfigError unless `state` can be a state of this game.
+  /// Throws ConfigError if `state` cannot be a state of this game.
   void check_state(const py::object& state) const;
 
  private:
@@ -164,9 +163,9 @@ class PythonRules final : public ForeignRules {
   mutable py::object state_type_;
   bool has_history_ = false;
   bool has_action_names_ = false;
-  bool has_equality_ = false;  ///< states have an __eq__ of their own
-  bool has_hash_ = false;      ///< and a __hash__
-  bool has_text_ = false;      ///< states have a __str__ of their own
+  bool has_equality_ = false;  ///< states override __eq__
+  bool has_hash_ = false;      ///< states override __hash__
+  bool has_text_ = false;      ///< states override __str__
   bool has_slow_moves_ = true;
   std::unique_ptr<OpenSpielPlayouts> playouts_;
 };
@@ -205,7 +204,7 @@ class PythonState final : public ForeignState {
     const WithGil gil;
     calling_python([&] {
       refuse_new_state(call(state_, names().apply_action, action));
-      // A game in C++ (pyspiel) handles no signals: Ctrl-C would wait for the end of the search.
+      // A C++ game (pyspiel) handles no signals: Ctrl-C would wait for the end of the search.
       raise_signals();
     });
   }
@@ -239,7 +238,7 @@ class PythonState final : public ForeignState {
     if (truth < 0) throw py::error_already_set();
     return truth != 0;
   }
-  /// Throws ConfigError for the answer of a clone() that is no state.
+  /// Throws ConfigError if clone() returned something other than a state.
   void refuse_other_type(const py::object& copy) const {
     if (py::type::of(copy).is(py::type::of(state_)) || py::hasattr(copy, names().apply_action)) {
       return;
@@ -247,18 +246,16 @@ class PythonState final : public ForeignState {
     throw ConfigError("game " + in_quotes(game()) + ": clone() must return a state, got " +
                       repr_of(copy) + " (" + type_name(copy) + ")");
   }
-  /// Throws ConfigError for the answer of an apply_action() that makes a state instead of changing
-  /// its own.
+  /// Throws ConfigError if apply_action() returned a new state instead of changing the state.
   void refuse_new_state(const py::object& answer) const {
     if (answer.is_none() || answer.is(state_) || !py::isinstance(answer, py::type::of(state_))) {
       return;
     }
     throw ConfigError("game " + in_quotes(game()) +
-                      ": apply_action() must change the state and return nothing, got that it "
-                      "returned another " +
+                      ": apply_action() must change the state and return None, got another " +
                       type_name(answer));
   }
-  /// Actions since the start as a list: pyspiel answers a list, others perhaps a tuple.
+  /// Actions since the start, as a list. pyspiel returns a list; other games may return a tuple.
   [[nodiscard]] py::list past() const {
     const py::object answer = call(state_, names().history);
     if (!py::isinstance<py::sequence>(answer)) {
@@ -270,7 +267,7 @@ class PythonState final : public ForeignState {
   [[nodiscard]] bool shows_same(const PythonState& other) const;
   [[nodiscard]] std::vector<float> planes() const;
 
-  const PythonRules* rules_;  ///< outlives the states: every position holds it
+  const PythonRules* rules_;  ///< kept alive by every position
   py::object owner_;          ///< PythonRules::owner()
   py::object state_;
 };
@@ -326,8 +323,8 @@ void PythonState::observation(std::span<float> planes) const {
   });
 }
 
-/// Equal pasts. By history() and all that the state shows (games may start anywhere); else by the
-/// state's own ==; else nothing is known.
+/// Whether two states have equal histories: by history() and the visible state (games may start
+/// anywhere), else by == of the states; false if neither exists.
 std::optional<bool> PythonState::equals(const ForeignState& other) const {
   const WithGil gil;
   return calling_python([&]() -> std::optional<bool> {
@@ -339,7 +336,7 @@ std::optional<bool> PythonState::equals(const ForeignState& other) const {
   });
 }
 
-/// By text and ==; a state that has neither is known by its planes, and without these by its
+/// Compares texts and ==. A state without both is compared by its planes, or else by its
 /// attributes.
 bool PythonState::shows_same(const PythonState& other) const {
   if (rules_->has_text() && !py::str(state_).equal(py::str(other.state_))) return false;
@@ -383,7 +380,7 @@ bool PythonRules::same_as(const ForeignRules& other) const {
   if (that == nullptr || info().text != that->info().text) return false;
   const WithGil gil;
   return calling_python([&] {
-    // pyspiel's games have no ==, but their text holds all parameters.
+    // pyspiel games have no ==, but their text contains all parameters.
     return game().is(that->game()) || info().text.starts_with("pyspiel:") ||
         (overrides(game(), "__eq__") && game().equal(that->game()));
   });
@@ -398,9 +395,9 @@ void PythonRules::check_state(const py::object& state) const {
   }
   if (!info().text.starts_with("pyspiel:")) return;
   const std::string own = utf8_of(py::str(game));
-  const std::string found = utf8_of(py::str(state.attr("get_game")()));
-  if (own != found)
-    throw ConfigError(where + "expected a state of " + own + ", got one of " + found);
+  const std::string other = utf8_of(py::str(state.attr("get_game")()));
+  if (own != other)
+    throw ConfigError(where + "expected a state of " + own + ", got one of " + other);
 }
 
 }  // namespace
@@ -411,9 +408,9 @@ std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info) {
   const WithGil gil;
   return calling_python([&] {
     const auto rules = std::make_shared<PythonRules>(std::move(game), std::move(info));
-    auto made = std::make_shared<ForeignGame>(rules);
-    rules->belong_to(made);
-    return made;
+    auto wrapped = std::make_shared<ForeignGame>(rules);
+    rules->belong_to(wrapped);
+    return wrapped;
   });
 }
 
@@ -421,7 +418,7 @@ std::unique_ptr<AnyPosition> wrap_foreign_position(const std::shared_ptr<const A
                                                    const py::object& state) {
   const auto* foreign = dynamic_cast<const ForeignGame*>(game.get());
   if (foreign == nullptr) {
-    throw ConfigError("game " + in_quotes(game->name()) + ": expected one of its own states, got " +
+    throw ConfigError("game " + in_quotes(game->name()) + ": expected a state of this game, got " +
                       type_name(state));
   }
   const auto* rules = dynamic_cast<const PythonRules*>(foreign->rules().get());

@@ -1,4 +1,4 @@
-/// Python games as games of the engine (games/any/foreign.h). Every verb takes the GIL itself.
+/// Python games as engine games (games/any/foreign.h). Every method takes the GIL.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,25 +13,26 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// Makes what all user's games share. Once, before the first of them: see foreign_game.cpp.
+/// Creates the data shared by all user games; call once before the first of them.
 void prepare_foreign_games();
 
-/// `game` needs new_initial_state(); what its states need is in pyengine.as_game, which
-/// checks it. Throws ConfigError when `info` does not fit together.
+/// `game` must have new_initial_state(); pyengine.as_game checks the methods of its states. Throws
+/// ConfigError if `info` is inconsistent.
 std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info);
 
-/// A copy (clone()) of the user's state as a position of `game`, made by wrap_foreign_game.
-/// Throws ConfigError when it is no state of that game; PythonError when its code raises.
+/// Copies the user's state with clone() as a position of `game`, which was created by
+/// wrap_foreign_game. Throws ConfigError if it is not a state of that game, PythonError if its code
+/// raises.
 std::unique_ptr<AnyPosition> wrap_foreign_position(const std::shared_ptr<const AnyGame>& game,
                                                    const py::object& state);
 
-/// A copy of the user's state inside `position`; None when it is not a user's.
+/// A copy of the user's state inside `position`; None for games of the engine.
 py::object unwrap_foreign_position(const AnyPosition& position);
 
-/// The object that wrap_foreign_game was given; None for a game of the engine.
+/// The argument of wrap_foreign_game; None for a game of the engine.
 py::object unwrap_foreign_game(const AnyGame& game);
 
-/// What a Game and a State hold of a user's game; see collected.h.
+/// The references of a Game and a State to a user's game; see collected.h.
 int traverse_game(const AnyGame& game, const Visit& visit);
 void clear_game(AnyGame& game);
 int traverse_state(const State& state, const Visit& visit);

@@ -19,15 +19,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kNested = -1;              ///< what take_gil() returns to a thread that has the lock
-constexpr milliseconds kPatience{2000};  ///< with those that have to leave
+constexpr int kNested = -1;  ///< result of take_gil() if the thread already holds the GIL
+constexpr milliseconds kPatience{2000};  ///< how long the hook waits for other threads
 constexpr milliseconds kLookAgain{1};
 
-std::atomic<bool> g_ending{false};       ///< the hook has begun
-std::atomic<bool> g_over{false};         ///< and nobody is waited for any longer
+std::atomic<bool> g_ending{false};       ///< the hook has started
+std::atomic<bool> g_over{false};         ///< the hook no longer waits
 std::atomic<std::thread::id> g_ender{};  ///< the thread that runs the hook
-std::atomic<int> g_visitors{0};          ///< threads that have to get the lock once more
-std::atomic<int> g_forks{0};             ///< a child has none of its parent's visitors
+std::atomic<int> g_visitors{0};          ///< threads that must take the GIL once more
+std::atomic<int> g_forks{0};  ///< detects a child, which has none of its parent's visitors
 thread_local HeldGil t_held;
 
 bool is_finalizing() noexcept {
@@ -38,9 +38,10 @@ bool is_finalizing() noexcept {
 #endif
 }
 
-/// Counts this thread as one that needs the lock; refused where it would never get it.
+/// Registers this thread as one that needs the GIL; refused if it could never get it.
 bool begin_visit(int& visit) noexcept {
-  g_visitors.fetch_add(1);  // before the look at g_ending: the hook sets that before it counts
+  g_visitors.fetch_add(
+      1);  // before reading g_ending: the hook sets g_ending before it reads the count
   visit = g_forks.load();
   if (!thread_ends()) return true;
   g_visitors.fetch_sub(1);
@@ -52,7 +53,7 @@ void end_visit(int visit) noexcept {
 }
 
 #ifdef __GLIBC__
-/// Destructors of static objects, ours and other libraries', would find threads at work.
+/// Without this, destructors of static objects would run while threads are active.
 void leave_at_once(int status, void* /*unused*/) {
   std::fflush(nullptr);
   _exit(status);
@@ -93,7 +94,7 @@ bool program_ends() noexcept { return g_ending.load(); }
 
 bool thread_ends() noexcept {
   if (g_ending.load()) return g_ender.load() != std::this_thread::get_id();
-  return is_finalizing() && PyGILState_Check() == 0;  // where somebody took the hook away
+  return is_finalizing() && PyGILState_Check() == 0;  // if the hook was removed
 }
 
 void throw_if_ending() {
@@ -144,13 +145,14 @@ WithoutGil::~WithoutGil() {
 
 void bind_exit(py::module_& m) {
   count_forks();
-  m.def("program_ends", &program_ends, "Whether the program is ending: searches of threads end.");
+  m.def("program_ends", &program_ends,
+        "Return whether the program is ending, which ends searches of other threads.");
   m.def(
       "throw_at_exit",
       [] {
         if (program_ends()) throw ProgramEnds();
       },
-      "Raises SystemExit when the program is ending, EngineError in the thread that ends it.");
+      "Raise SystemExit if the program is ending, or EngineError in the thread that ends it.");
   py::module_::import("atexit").attr("register")(py::cpp_function(&end_runs));
 }
 

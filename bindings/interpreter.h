@@ -1,9 +1,9 @@
-/// The interpreter's lock (the GIL). No other file takes or releases it.
+/// The GIL. No other file takes or releases it.
 ///
-/// A hook at exit says that the program is ending. From then on only the thread that ends it gets
-/// the lock: runs of other threads end, their calls for the lock are refused, and the hook waits
-/// until they have left C++. A thread that cannot leave (a callable that never returns) stays where
-/// it is until the process is gone.
+/// An atexit hook marks the program as ending. From then on only the thread that ends the program
+/// gets the GIL: the runs of other threads end, their requests for the GIL are refused, and the
+/// hook waits until they have left C++. A thread that cannot leave (a callable that never returns)
+/// stays blocked until the process exits.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -19,40 +19,40 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// Ends a run, or a call for the lock, of a thread that is not the one that ends the program. In
+/// Ends a run, or a request for the GIL, of a thread other than the one that ends the program. In
 /// Python it is SystemExit, which ends a thread without a message.
 class ProgramEnds final : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override { return "the program is ending"; }
 };
 
-/// Whether the hook at exit has begun.
+/// Whether the atexit hook has started.
 [[nodiscard]] bool program_ends() noexcept;
-/// Whether this thread is to end with the program: not the one that ends it.
+/// Whether this thread must end; false for the thread that ends the program.
 [[nodiscard]] bool thread_ends() noexcept;
-/// Throws ProgramEnds if this thread is to end with the program.
+/// Throws ProgramEnds if this thread must end.
 void throw_if_ending();
 
 constexpr int kRefused = -2;
 
-/// How a thread has the lock by take_gil().
+/// State of a thread that took the GIL with take_gil().
 struct HeldGil {
   int depth = 0;
-  int visit = 0;  ///< of the outermost
+  int visit = 0;  ///< of the outermost call
 };
 
-/// Takes the lock, also where this thread has it already; kRefused if this thread is to end. The
-/// answer is given to give_gil().
+/// Takes the GIL, even if this thread already holds it; kRefused if this thread must end. Pass the
+/// result to give_gil().
 [[nodiscard]] int take_gil() noexcept;
 void give_gil(int token) noexcept;
-/// Whether this thread has the lock by take_gil().
+/// Whether this thread took the GIL with take_gil().
 [[nodiscard]] bool has_gil() noexcept;
 
-/// Drops a reference, from any thread. When the interpreter is gone, or this thread is to end, the
-/// object stays, since its memory is not needed any more.
+/// Drops a reference, from any thread. If the interpreter is gone or this thread must end, the
+/// object is leaked.
 void drop(PyObject* object) noexcept;
 
-/// Holds the lock. Throws ProgramEnds if this thread is to end.
+/// Holds the GIL. Throws ProgramEnds if this thread must end.
 class WithGil {
  public:
   WithGil() : token_(take_gil()) {
@@ -66,7 +66,7 @@ class WithGil {
   int token_;
 };
 
-/// Lets go of the lock, which this thread has. Throws ProgramEnds if this thread is to end.
+/// Releases the GIL, which this thread must hold. Throws ProgramEnds if this thread must end.
 class WithoutGil {
  public:
   WithoutGil();
@@ -75,18 +75,18 @@ class WithoutGil {
   ~WithoutGil();
 
  private:
-  HeldGil held_;  ///< before
+  HeldGil held_;  ///< the previous state
   int visit_ = 0;
   PyThreadState* state_ = nullptr;
 };
 
-/// Sleeps until the process is gone.
+/// Sleeps until the process exits.
 [[noreturn]] void stay() noexcept;
 
-/// Runs code that may wait for the lock. Before Python 3.14 the interpreter ends a daemon thread
-/// that asks for it too late by unwinding the stack: our destructors would drop Python's objects
-/// without the lock, and whatever catches everything, or throws nothing, would abort the program.
-/// The thread stays here instead, which is what Python 3.14 does.
+/// Runs code that may wait for the GIL. Before Python 3.14 the interpreter ends a daemon thread
+/// that requests the GIL too late by unwinding its stack. Our destructors would then drop Python
+/// objects without the GIL, and a catch-all or noexcept function would abort the program. The
+/// thread blocks here instead, as in Python 3.14.
 template <class Verb>
 decltype(auto) surviving_exit(Verb&& verb) {
 #ifdef __GLIBCXX__

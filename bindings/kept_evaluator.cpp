@@ -26,22 +26,22 @@ void KeptEvaluator::clear() {
 }
 
 std::shared_ptr<Evaluator> core_of(const std::shared_ptr<Evaluator>& evaluator) {
-  const auto* kept = dynamic_cast<const KeptEvaluator*>(evaluator.get());
-  return kept == nullptr ? evaluator : kept->core();
+  const auto* bound = dynamic_cast<const KeptEvaluator*>(evaluator.get());
+  return bound == nullptr ? evaluator : bound->core();
 }
 
 py::object keeper_of(const std::shared_ptr<Evaluator>& evaluator) {
-  const auto* kept = dynamic_cast<const KeptEvaluator*>(evaluator.get());
-  return kept != nullptr && kept->made() ? kept->made() : py::cast(evaluator);
+  const auto* bound = dynamic_cast<const KeptEvaluator*>(evaluator.get());
+  return bound != nullptr && bound->made() ? bound->made() : py::cast(evaluator);
 }
 
 int traverse_evaluator(const Evaluator& evaluator, const Visit& visit) {
-  const auto* kept = dynamic_cast<const KeptEvaluator*>(&evaluator);
-  return kept == nullptr ? 0 : kept->traverse(visit);
+  const auto* bound = dynamic_cast<const KeptEvaluator*>(&evaluator);
+  return bound == nullptr ? 0 : bound->traverse(visit);
 }
 
 void clear_evaluator(Evaluator& evaluator) {
-  if (auto* kept = dynamic_cast<KeptEvaluator*>(&evaluator)) kept->clear();
+  if (auto* bound = dynamic_cast<KeptEvaluator*>(&evaluator)) bound->clear();
 }
 
 }  // namespace pyengine::bindings

@@ -1,4 +1,4 @@
-/// An evaluator as Python has it: with the references that Python's collector is to see.
+/// A Python evaluator with the references that the garbage collector must see.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,18 +16,18 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// Engines use core(), and keep what keeper_of() returns for as long.
+/// Engines use core(), and keep the result of keeper_of() alive while they do.
 class KeptEvaluator final : public Evaluator {
  public:
   using Pointer = std::shared_ptr<Evaluator>;
 
-  /// An evaluator that calls `function`, alone.
+  /// An evaluator that calls `function`.
   KeptEvaluator(Pointer core, CallbackFunction function)
       : core_(std::move(core)), function_(std::move(function)) {}
-  /// One made of others.
+  /// An evaluator that consists of other evaluators.
   KeptEvaluator(Pointer core, std::vector<py::object> parts)
       : core_(std::move(core)), parts_(std::move(parts)) {}
-  /// The evaluator of a subclass in Python: the same as `made`.
+  /// The evaluator of a Python subclass; equivalent to `made`.
   explicit KeptEvaluator(const Pointer& made);
   ~KeptEvaluator() override;
   KeptEvaluator(const KeptEvaluator&) = delete;
@@ -48,13 +48,13 @@ class KeptEvaluator final : public Evaluator {
   Pointer core_;
   std::optional<CallbackFunction> function_;
   std::vector<py::object> parts_;
-  py::object made_;  ///< null but for a subclass's
+  py::object made_;  ///< nullptr unless this is a subclass
 };
 
-/// The evaluator without the references, for C++.
+/// The C++ evaluator without the references.
 [[nodiscard]] std::shared_ptr<Evaluator> core_of(const std::shared_ptr<Evaluator>& evaluator);
-/// The bound object to keep with core_of(). It does not lead to an object of a subclass, which may
-/// keep whoever keeps it.
+/// The bound object that must be kept alive with core_of(). It does not refer to an object of a
+/// subclass, which may refer to its owner.
 [[nodiscard]] py::object keeper_of(const std::shared_ptr<Evaluator>& evaluator);
 
 int traverse_evaluator(const Evaluator& evaluator, const Visit& visit);

@@ -1,6 +1,6 @@
-/// A State as the argument of a function, locked for as long as the function runs. Threads of a
-/// Python without the GIL may play on a state while others read it; with the GIL this does nothing.
-/// A user's game gives up lock and GIL while it runs: its position is kept until the function ends.
+/// A State argument that is locked while a function runs. Without a GIL, threads may change a state
+/// while others read it; with the GIL this does nothing. A user's game may release lock and GIL
+/// while it runs, so its position is kept alive until the function ends.
 #pragma once
 
 #include <pybind11/critical_section.h>
@@ -15,21 +15,21 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// What Python knows as a State; its C++ object is read and written under the object's lock only.
+/// A Python State. Its C++ object is accessed only under the lock of the Python object.
 class StateObject {
  public:
   StateObject() = default;
   explicit StateObject(py::handle object) : object_(object) {}
 
   [[nodiscard]] py::handle object() const noexcept { return object_; }
-  /// The object's lock must be held.
+  /// Requires the lock of the object.
   [[nodiscard]] State& state() const { return object_.cast<State&>(); }
 
  private:
-  py::handle object_;  ///< borrowed: whoever calls keeps the arguments
+  py::handle object_;  ///< borrowed: the caller keeps the arguments alive
 };
 
-/// A copy, made under the object's lock.
+/// Returns a copy made under the lock.
 [[nodiscard]] inline State copy_of(const py::handle& state) {
   const py::scoped_critical_section held(state);
   return State(state.cast<const State&>());
@@ -48,7 +48,7 @@ auto locked(Function function, Result (*)(Self, Arguments...)) {
 
 }  // namespace detail
 
-/// `function(State&, ...)` or a method of State as a method for Python that holds the lock.
+/// Wraps `function(State&, ...)` or a method of State as a Python method that holds the lock.
 template <class Function>
 auto locked(Function function) {
   using Signature = py::detail::function_signature_t<Function>;

@@ -1,4 +1,4 @@
-/// The extension module pyengine._core: a list of calls.
+/// The extension module pyengine._core.
 #include "bindings.h"
 #include "processor.h"
 
@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, m, pybind11::mod_gil_not_used()) {
   pyengine::bindings::bind_errors(m);
   pyengine::bindings::bind_exit(m);
   pyengine::bindings::bind_games(m);
+  pyengine::bindings::bind_spec(m);
   pyengine::bindings::bind_eval(m);
   pyengine::bindings::bind_rollout(m);
   pyengine::bindings::bind_search(m);

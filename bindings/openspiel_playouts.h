@@ -1,4 +1,4 @@
-/// Random games played by OpenSpiel itself, for its games in C++.
+/// Random playouts by OpenSpiel for its C++ games.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -27,16 +27,15 @@ inline bool is_open_spiels(const py::object& game) {
   return py::type::of(game).attr("__module__").cast<std::string>() == "pyspiel";
 }
 
-/// OpenSpiel's own playouts: its search in C++ with a budget of one simulation evaluates the root
-/// by one random game. Nothing else in its wheel calls its evaluator.
+/// OpenSpiel's playouts. Its C++ search with a budget of one simulation evaluates the root with one
+/// random game; the wheel offers no other access to its evaluator.
 ///
-/// A bot and its evaluator have random streams that cannot be set anew, and to make them costs as
-/// much as a third of a playout of Clobber. They serve a series of leaves, which follow each other
-/// in one search; a series begins where the number of the leaf says so, so that a search that is
-/// repeated sees the same games.
+/// The random streams of a bot and its evaluator cannot be reseeded, and creating them costs a
+/// third of a playout of Clobber. They are therefore shared by a series of consecutive leaves of a
+/// search. A series begins at fixed leaf numbers, so that a repeated search sees the same games.
 class OpenSpielPlayouts {
  public:
-  /// nullptr for a game that is none of OpenSpiel's in C++, or that its search refuses.
+  /// Returns nullptr if the game is not a C++ game of OpenSpiel or its search does not support it.
   static std::unique_ptr<OpenSpielPlayouts> of(const py::object& game) {
     if (!is_open_spiels(game)) return nullptr;
     const py::module_ pyspiel = py::module_::import("pyspiel");
@@ -44,13 +43,13 @@ class OpenSpielPlayouts {
       if (!py::hasattr(pyspiel, name)) return nullptr;
     }
     if (!py::hasattr(pyspiel.attr("MCTSBot"), "mcts_search")) return nullptr;
-    auto found = std::make_unique<OpenSpielPlayouts>(game, pyspiel);
+    auto playouts = std::make_unique<OpenSpielPlayouts>(game, pyspiel);
     try {
-      static_cast<void>(found->bot(0));
+      static_cast<void>(playouts->bot(0));
     } catch (const py::error_already_set&) {
       return nullptr;  // rewards before the end, or another version's arguments
     }
-    return found;
+    return playouts;
   }
   OpenSpielPlayouts(py::object game, const py::module_& pyspiel)
       : game_(std::move(game)),
@@ -65,10 +64,10 @@ class OpenSpielPlayouts {
     }
   }
 
-  /// What the player to move of `state` gets.
+  /// The return of the player to move.
   [[nodiscard]] double play_out(const py::object& state, Rng& rng, std::uint64_t origin) {
-    // Another thread may have the series, in an interpreter without a lock or where a finaliser
-    // lets go of the lock: to wait for it could be for ever.
+    // Another thread may hold the series, in an interpreter without a GIL or after a finaliser
+    // released the GIL. Waiting for it could deadlock.
     const std::unique_lock mine(mutex_, std::try_to_lock);
     if (!mine) return reward_of(new_bot(rng), state);
     if (!continues(rng, origin)) bot_ = new_bot(rng);
@@ -78,7 +77,7 @@ class OpenSpielPlayouts {
   }
 
  private:
-  static constexpr std::uint64_t kSeries = 64;  ///< leaves, at most
+  static constexpr std::uint64_t kSeries = 64;  ///< maximum number of leaves
 
   [[nodiscard]] bool continues(const Rng& rng, std::uint64_t origin) const noexcept {
     const auto [seed, leaf] = rng.key();
@@ -119,8 +118,8 @@ class OpenSpielPlayouts {
   py::object one_ = py::int_(1);
   py::object zero_ = py::int_(0);
   py::object exploration_ = py::float_(1.0);
-  std::mutex mutex_;  ///< of what follows
-  py::object bot_;    ///< of the series
+  std::mutex mutex_;  ///< guards the members below
+  py::object bot_;    ///< of the current series
   std::uint64_t origin_ = 0;
   std::array<std::uint64_t, 2> key_{};  ///< of the last leaf's random stream
 };

@@ -47,7 +47,7 @@ astar::Limits PathCall::limits_with_gil() {
             raise_signals();
             return report(counts);
           },
-          1};  // an expansion is a call of the user's
+          1};  // an expansion calls user code
 }
 
 bool PathCall::report_is_due() const {

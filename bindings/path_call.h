@@ -1,4 +1,4 @@
-/// One call of a path search: what is asked, its limits, and who watches it.
+/// One call of a path search: its arguments, limits and callbacks.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,7 +16,7 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// Checked by pyengine.astar. Made, used and dropped with the GIL held.
+/// Validated by pyengine.astar. Created, used and destroyed with the GIL.
 class PathCall {
  public:
   PathCall(const std::string& method, double weight_g, double weight_h,
@@ -25,16 +25,16 @@ class PathCall {
 
   [[nodiscard]] const astar::Query& query() const noexcept { return query_; }
   [[nodiscard]] int traverse(const Visit& visit) const { return visit(on_progress_); }
-  /// From now on; the search runs without the GIL and takes it for its polls.
+  /// Releases the GIL: the search runs without it and takes it for polls.
   [[nodiscard]] astar::Limits limits_without_gil();
-  /// From now on; the search runs with the GIL.
+  /// From now on the search runs with the GIL.
   [[nodiscard]] astar::Limits limits_with_gil();
 
  private:
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] bool report_is_due() const;
-  /// Tells on_progress, if it is time to; whether the search goes on.
+  /// Calls on_progress if it is due. Returns whether the search continues.
   bool report(const astar::Counts& counts);
 
   astar::Query query_;
@@ -46,7 +46,7 @@ class PathCall {
   Clock::time_point last_report_ = begun_;
 };
 
-/// The fields of pyengine.AStarResult but for `path` and `seconds`.
+/// The fields of pyengine.AStarResult except `path` and `seconds`.
 py::dict fields_of(const astar::Answer& answer);
 
 }  // namespace pyengine::bindings

@@ -12,8 +12,8 @@ void check_processor() {
   const std::string missing = missing_of_x86_64_v2();
   if (missing.empty()) return;
   throw pybind11::import_error(
-      "pyengine needs a processor of x86-64-v2 (Intel since 2009, AMD since 2011), as NumPy does; "
-      "this one is without " +
+      "pyengine requires an x86-64-v2 processor (Intel since 2009, AMD since 2011), like NumPy; "
+      "this one lacks " +
       missing);
 }
 

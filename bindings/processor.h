@@ -1,10 +1,10 @@
-/// What the processor must have.
+/// The processor requirements.
 #pragma once
 
 namespace pyengine::bindings {
 
-/// Throws ImportError on an x86-64 processor older than x86-64-v2 (2009), where NumPy would end the
-/// program with an illegal instruction. The engine itself needs no more than any x86-64 has.
+/// Throws ImportError on processors older than x86-64-v2 (2009), on which NumPy would crash with an
+/// illegal instruction. The engine itself runs on any x86-64 processor.
 void check_processor();
 
 }  // namespace pyengine::bindings

@@ -1,4 +1,4 @@
-/// An exception raised by Python code on its way through C++ and back.
+/// A Python exception that passes through C++.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,24 +14,24 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// Unlike py::error_already_set it can be raised any number of times, copied and dropped without
-/// the GIL, and kept for as long as one likes: what a std::exception_ptr needs.
+/// Unlike py::error_already_set, it can be raised repeatedly, copied and destroyed without the GIL,
+/// and stored for any time, as std::exception_ptr requires.
 ///
-/// As the cause of one of our errors: catch it and std::throw_with_nested(EvaluationError(...));
-/// the translator of bind_errors.cpp then sets __cause__.
+/// To make it the cause of an engine error, catch it and call
+/// std::throw_with_nested(EvaluationError(...)); the translator in bind_errors.cpp sets __cause__.
 class PythonError final : public std::exception {
  public:
-  /// The GIL must be held.
+  /// Requires the GIL.
   explicit PythonError(const py::error_already_set& error)
       : value_(py::object(error.value()).release().ptr(), &drop), what_(error.what()) {
-    // Before Python 3.12 the traceback travels beside the exception.
+    // Before Python 3.12 the traceback is separate from the exception.
     if (error.trace()) PyException_SetTraceback(value_.get(), error.trace().ptr());
   }
 
   [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
-  /// Borrowed.
+  /// A borrowed reference.
   [[nodiscard]] PyObject* value() const noexcept { return value_.get(); }
-  /// Raises the exception again, with its traceback. The GIL must be held.
+  /// Raises the exception again with its traceback. Requires the GIL.
   void restore() const noexcept {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value_.get())), value_.get());
   }
@@ -41,28 +41,27 @@ class PythonError final : public std::exception {
   std::string what_;
 };
 
-/// Whether an exception says that an object is of another kind than the one asked for, which our
-/// own errors say better. Any other is of the user's code and goes through as it is.
+/// Whether an exception means that an object has the wrong type, for which the engine has a better
+/// error. All others come from user code and pass through.
 [[nodiscard]] bool is_refusal(const py::handle& exception);
 
-/// After a call of Python's that failed: clears a refusal, throws any other exception.
+/// After a failed Python call: clears a type error and rethrows any other exception.
 void clear_refusal();
 
-/// The object as an int of Python, as operator.index gives it; null where it is none.
+/// Converts an object with operator.index(); nullptr if it is not an integer.
 [[nodiscard]] py::object index_of(const py::handle& object);
 
-/// callable(arguments...). The GIL must be held.
+/// Calls `callable(arguments...)`. Requires the GIL.
 template <class... Arguments>
 py::object call_object(const py::object& callable, const Arguments&... arguments) {
-  // Nothing that would be destroyed stands between this and the interpreter: see surviving_exit().
+  // No object with a destructor may be live here: see surviving_exit().
   PyObject* answer = surviving_exit(
       [&] { return PyObject_CallFunctionObjArgs(callable.ptr(), arguments.ptr()..., nullptr); });
   if (answer == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(answer);
 }
 
-/// Runs code that calls Python: what Python raised is thrown as a PythonError. The GIL must be
-/// held.
+/// Runs code that calls Python and converts Python exceptions to PythonError. Requires the GIL.
 template <class Verb>
 decltype(auto) calling_python(Verb&& verb) {
   try {

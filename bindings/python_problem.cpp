@@ -23,14 +23,14 @@ using astar::Answer;
 using astar::Limits;
 using astar::NodeId;
 
-/// Of a node that Python holds: the object, its entry in a dict, and ours. An estimate.
+/// Estimated bytes per node: the Python object, its dict entry and our entry.
 constexpr std::uint64_t kNodeBytes = 256;
 
-[[noreturn]] void refuse(const std::string& what, const py::handle& node, const py::handle& found) {
-  throw ConfigError(what + " for node " + repr_of(node) + ", got " + repr_of(found));
+[[noreturn]] void refuse(const std::string& what, const py::handle& node, const py::handle& value) {
+  throw ConfigError(what + " for node " + repr_of(node) + ", got " + repr_of(value));
 }
 
-/// NaN where it is no number.
+/// NaN if the object is not a number.
 double number_of(const py::handle& object) {
   const double value = PyFloat_AsDouble(object.ptr());
   if (value == -1.0 && PyErr_Occurred() != nullptr) {
@@ -59,14 +59,14 @@ class UserGraph {
     if (!(h >= 0)) refuse("heuristic: expected a number of at least 0", node, answer);
     return h;
   }
-  /// Calls visit(node, cost) for each successor, of which there may be any number.
+  /// Calls visit(node, cost) for each successor.
   template <class Visit>
   void expand(const py::object& node, Visit&& visit) const {
-    const py::object found = call_object(successors_, node);
-    PyObject* iterator = PyObject_GetIter(found.ptr());
+    const py::object successors = call_object(successors_, node);
+    PyObject* iterator = PyObject_GetIter(successors.ptr());
     if (iterator == nullptr) {
       clear_refusal();
-      refuse("successors: expected pairs of node and cost", node, found);
+      refuse("successors: expected pairs of node and cost", node, successors);
     }
     const auto pairs = py::reinterpret_steal<py::object>(iterator);
     while (PyObject* next = PyIter_Next(pairs.ptr())) {
@@ -79,10 +79,10 @@ class UserGraph {
       const auto items = py::reinterpret_borrow<py::sequence>(pair);
       if (items.size() != 2) refuse("successors: expected pairs of node and cost", node, pair);
       const py::object child = items[0];
-      const py::object told = items[1];
-      const double cost = number_of(told);
+      const py::object value = items[1];
+      const double cost = number_of(value);
       if (!(cost >= 0) || std::isinf(cost)) {
-        refuse("successors: expected a finite cost of at least 0", node, told);
+        refuse("successors: expected a finite cost of at least 0", node, value);
       }
       visit(child, cost);
     }
@@ -101,7 +101,7 @@ class UserGraph {
   throw ConfigError("node: expected a hashable object, such as a tuple, got " + repr_of(node));
 }
 
-/// Numbers nodes as they are met; what the user's functions say of a node is asked once.
+/// Numbers nodes in order of discovery. The user's functions are called once per node.
 class NumberedGraph {
  public:
   using Cost = double;
@@ -130,7 +130,7 @@ class NumberedGraph {
 
   template <class Visit>
   void expand(NodeId node, Visit&& visit) {
-    const py::object object = nodes_[node].object;  // nodes_ grows meanwhile
+    const py::object object = nodes_[node].object;  // a copy, because nodes_ grows below
     graph_.expand(object,
                   [&](const py::object& child, double cost) { visit(number(child), cost); });
   }
@@ -147,7 +147,7 @@ class NumberedGraph {
   py::dict numbers_;
 };
 
-/// Walks through a user's graph; it holds the nodes of its path alone.
+/// Traverses a user's graph and stores only the nodes of the current path.
 class UserWalk {
  public:
   using Cost = double;
@@ -191,7 +191,7 @@ class UserWalk {
 
  private:
   void step(const py::object& node, double g) {
-    limits_.check_time();  // one call of a slow heuristic at most goes past the deadline
+    limits_.check_time();  // at most one call of a slow heuristic exceeds the deadline
     if (PySet_Add(on_path_.ptr(), node.ptr()) != 0) fail(node);
     astar::push_charged(path_, {node, graph_.h(node), g}, limits_);
   }
@@ -206,11 +206,11 @@ class UserWalk {
   py::set on_path_;
 };
 
-/// A path, and whether it shows that the heuristic exceeds the cost to go.
+/// A path, and whether it proves that the heuristic is inadmissible.
 struct UserPath {
   py::list nodes;
   bool contradicts = false;
-  double slack = 0.0;  ///< of a difference of sums
+  double slack = 0.0;  ///< rounding tolerance of a difference of sums
 
   UserPath() = default;
   UserPath(double cost, std::size_t length) : slack(cost * astar::rounding_of_sums(length)) {}

@@ -1,4 +1,4 @@
-/// Path search in a graph of a user's own: nodes are any hashable objects.
+/// Path search in a user's graph; nodes are hashable objects.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -8,7 +8,7 @@
 namespace pyengine::bindings {
 
 /// `successors(node)`: pairs of node and cost. `heuristic(node)`, or None for 0. `is_goal(node)`.
-/// Throws what they raise, and ConfigError where an answer is not what a search can use.
+/// Throws their exceptions, and ConfigError for invalid results.
 py::dict search_problem(PathCall& call, const py::object& start, const py::object& successors,
                         const py::object& heuristic, const py::object& is_goal);
 

@@ -11,7 +11,7 @@
 namespace pyengine::bindings {
 namespace {
 
-bool is_bool(const py::handle& value) {  // NumPy's is one, too
+bool is_bool(const py::handle& value) {  // includes numpy.bool
   return py::detail::make_caster<bool>().load(value, false);
 }
 
@@ -29,15 +29,9 @@ py::object from(const char* module, const char* name) {
   return py::module_::import(module).attr(name);
 }
 
-constexpr int kMostBytes = 1 << 20;  // of a file: a device such as /dev/zero has no end
-
 py::object text_at(const py::object& path) {
   try {
-    const py::object file = path.attr("open")("rb");
-    const py::object content = file.attr("read")(kMostBytes + 1);
-    file.attr("close")();
-    if (py::len(content) > kMostBytes) throw ConfigError(str_of(path) + " is larger than 1 MiB");
-    return content.attr("decode")();
+    return path.attr("read_bytes")().attr("decode")();
   } catch (const py::error_already_set& error) {
     if (error.matches(PyExc_FileNotFoundError)) {
       throw ConfigError(str_of(path) + " does not exist");
@@ -46,7 +40,7 @@ py::object text_at(const py::object& path) {
       const std::string why = str_of(error.value().attr("strerror"));
       throw ConfigError(str_of(path) + " cannot be read: " + why);
     }
-    if (error.matches(PyExc_ValueError)) throw ConfigError(str_of(path) + " is not text in UTF-8");
+    if (error.matches(PyExc_ValueError)) throw ConfigError(str_of(path) + " is not UTF-8 text");
     throw;
   }
 }
@@ -62,21 +56,37 @@ bool read(const py::handle& value, bool& to) {
 
 bool read(const py::handle& value, double& to) {
   if (is_bool(value) || PyNumber_Check(value.ptr()) == 0) return false;
-  to = PyFloat_AsDouble(value.ptr());
+  to = PyFloat_AsDouble(value.ptr()) + 0.0;  // -0.0 becomes 0.0
   if (to != -1.0 || PyErr_Occurred() == nullptr) return true;
-  clear_refusal();  // an array of numbers, an int beyond all floats
+  clear_refusal();  // an array, or an int that is too large for a float
   return false;
+}
+
+bool read(const py::handle& value, std::string& to) {
+  if (!py::isinstance<py::str>(value)) return false;
+  to = utf8_of(value);
+  return true;
+}
+
+bool read(const py::handle& value, std::vector<std::string>& to) {
+  to.clear();
+  if (py::isinstance<py::str>(value)) return read(value, to.emplace_back());
+  if (!py::isinstance<py::tuple>(value) && !py::isinstance<py::list>(value)) return false;
+  for (const py::handle& text : value) {
+    if (!read(text, to.emplace_back())) return false;
+  }
+  return true;
 }
 
 bool read(const py::handle& value, int& to) { return read_integer(value, to); }
 bool read(const py::handle& value, std::uint64_t& to) { return read_integer(value, to); }
 
 void refuse_unknown(const py::handle& name, const char* owner, const py::list& known) {
-  const py::list likely = from("difflib", "get_close_matches")(py::str(name), known, 1);
-  const std::string meant =
-      likely.empty() ? "; the" : "; did you mean " + utf8_of(likely[0]) + "? The";
+  const py::list matches = from("difflib", "get_close_matches")(py::str(name), known, 1);
+  const std::string hint =
+      matches.empty() ? "; the" : "; did you mean " + utf8_of(matches[0]) + "? The";
   const py::object names = from("builtins", "sorted")(known);
-  throw ConfigError(both_ends(str_of(name), kMostQuoted) + ": no field of " + owner + meant +
+  throw ConfigError(both_ends(str_of(name), kMostQuoted) + ": unknown field of " + owner + hint +
                     " fields are " + utf8_of(py::str(", ").attr("join")(names)));
 }
 
@@ -87,40 +97,40 @@ std::string digest_of(const py::dict& fields) {
 }
 
 std::string toml_of(const py::dict& fields, const py::dict& defaults) {
-  const py::object json = from("json", "dumps");  // writes all but None as TOML does
+  const py::object json = from("json", "dumps");  // same as TOML, except for None
   std::string text;
-  std::string given_as_none;
+  std::string nones;
   for (const auto& [name, value] : fields) {
     if (!value.is_none()) {
       text += utf8_of(name) + " = " + utf8_of(json(value)) + '\n';
     } else if (!defaults[name].is_none()) {
-      given_as_none += utf8_of(name) + " = \"none\"\n";
+      nones += utf8_of(name) + " = \"none\"\n";
     }
   }
-  return text + given_as_none;
+  return text + nones;
 }
 
-py::dict fields_of_toml(const py::object& source) {
+py::dict fields_of_toml(const py::object& source, const char* owner) {
   const bool is_text = py::isinstance<py::str>(source);
   if (!is_text && !py::isinstance(source, from("pathlib", "Path"))) {
-    throw ConfigError("source: expected TOML text, or the Path of a file, got " + repr_of(source));
+    throw ConfigError("source: expected TOML text or the Path of a file, got " + repr_of(source));
   }
   const py::object text = is_text ? source : text_at(source);
   try {
     return from("tomllib", "loads")(text);
   } catch (const py::error_already_set& error) {
-    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_RecursionError)) throw;
+    if (!error.matches(PyExc_ValueError)) throw;
     const bool is_name = is_text && utf8_of(source).ends_with(".toml");
-    throw ConfigError("a search configuration: not TOML: " + str_of(error.value()) +
-                      (is_name ? "; the file of that name is Path(...)" : ""));
+    throw ConfigError(std::string(owner) + ": invalid TOML: " + str_of(error.value()) +
+                      (is_name ? "; to read a file, pass a Path" : ""));
   }
 }
 
 void bind_setting(py::module_& m) {
-  py::class_<Setting>(m, "Setting", "A field of a class of settings.")
+  py::class_<Setting>(m, "Setting", "Description of a field of a settings class.")
       .def_readonly("name", &Setting::name)
-      .def_readonly("type", &Setting::type, "As a stub writes it: \"float | None\".")
-      .def_readonly("values", &Setting::values, "The values that fit: \"float > 0 or None\".")
+      .def_readonly("type", &Setting::type, "Type in a stub: \"float | None\".")
+      .def_readonly("values", &Setting::values, "Accepted values: \"float > 0 or None\".")
       .def_readonly("default", &Setting::default_value)
       .def_readonly("meaning", &Setting::meaning)
       .def_readonly("optional", &Setting::optional, "Whether it may be None.");
@@ -135,6 +145,10 @@ std::string annotation(const Expected& expected) {
         return "int";
       case Expected::Kind::number:
         return "float";
+      case Expected::Kind::text:
+        return "str";
+      case Expected::Kind::texts:
+        return expected.choices.empty() ? "tuple[str, ...]" : "str | tuple[str, ...]";
       case Expected::Kind::settings:
         return std::string("pyengine._core.") + expected.choices[0];
       case Expected::Kind::choice:
@@ -151,10 +165,10 @@ std::string annotation(const Expected& expected) {
 
 std::string default_text(const py::object& value) {
   if (py::isinstance<py::str>(value)) return '"' + utf8_of(value) + '"';
-  if (py::isinstance<py::int_>(value) && !is_bool(value)) {
+  if (py::isinstance<py::int_>(value) && !is_bool(value) && py::int_(0) < value) {
     const auto number = value.cast<std::uint64_t>();
     constexpr std::uint64_t kLarge = 1U << 16;
-    if (number >= kLarge && (number & (number - 1)) == 0) {
+    if (number >= kLarge && std::has_single_bit(number)) {
       return "2**" + std::to_string(std::countr_zero(number));
     }
   }
@@ -162,7 +176,7 @@ std::string default_text(const py::object& value) {
 }
 
 std::string entry(const std::string& head, const char* meaning) {
-  constexpr std::size_t kWidth = 96;  // of a docstring that is indented by four columns
+  constexpr std::size_t kWidth = 96;  // leaves room for the indentation of the docstring
   constexpr std::string_view kIndent = "    ";
   std::string text;
   std::string line = std::string(kIndent);

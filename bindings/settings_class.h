@@ -1,4 +1,4 @@
-/// A struct of settings as an immutable class of Python, made from its table: see base/fields.h.
+/// Binds a settings struct as an immutable Python class, based on its table: see base/fields.h.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -20,11 +20,13 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// Reads a value of Python. False if it is of another type; raises what its own code raises.
+/// Converts a Python value. Returns false if its type is wrong.
 [[nodiscard]] bool read(const py::handle& value, bool& to);
 [[nodiscard]] bool read(const py::handle& value, double& to);
 [[nodiscard]] bool read(const py::handle& value, int& to);
 [[nodiscard]] bool read(const py::handle& value, std::uint64_t& to);
+[[nodiscard]] bool read(const py::handle& value, std::string& to);
+[[nodiscard]] bool read(const py::handle& value, std::vector<std::string>& to);
 
 template <class E>
   requires std::is_enum_v<E>
@@ -55,6 +57,14 @@ template <class T>
 [[nodiscard]] py::object written(const T& value) {
   if constexpr (std::is_enum_v<T>) {
     return py::str(Names<T>::values[static_cast<std::size_t>(value)]);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return text_of(value);
+  } else if constexpr (std::is_same_v<T, std::optional<std::string>>) {
+    return value ? written(*value) : py::none();
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    py::list texts;
+    for (const std::string& text : value) texts.append(text_of(text));
+    return py::tuple(texts);
   } else {
     return py::cast(value);
   }
@@ -69,11 +79,11 @@ py::list names_of() {
   return names;
 }
 
-/// Sets the fields that are given by name. Throws ConfigError naming one that is unknown, of
-/// another type or out of range.
+/// Sets fields by name. Throws ConfigError naming a field that is unknown, of the wrong type or out
+/// of range.
 template <class Settings>
-void change(Settings& settings, const py::dict& given) {
-  for (const auto& [name, value] : given) {
+void change(Settings& settings, const py::dict& changes) {
+  for (const auto& [name, value] : changes) {
     const std::string key = py::isinstance<py::str>(name) ? utf8_of(name) : "";
     bool known = false;
     const auto set = [&, &value = value](const auto& field) {
@@ -90,7 +100,7 @@ void change(Settings& settings, const py::dict& given) {
   }
 }
 
-/// Fills in what depends on other fields, if the struct has such fields, and validates.
+/// Derives the fields that depend on others, if there is a settle(), and validates.
 template <class Settings>
 void finish(Settings& settings) {
   if constexpr (requires { settle(settings); }) {
@@ -100,11 +110,11 @@ void finish(Settings& settings) {
   }
 }
 
-/// A copy with some fields changed. Throws ConfigError as change() and finish() do.
+/// Returns a validated copy with some fields changed.
 template <class Settings>
-Settings changed(Settings settings, const py::dict& given) {
-  if (given.empty()) return settings;
-  change(settings, given);
+Settings changed(Settings settings, const py::dict& changes) {
+  if (changes.empty()) return settings;
+  change(settings, changes);
   finish(settings);
   return settings;
 }
@@ -116,7 +126,7 @@ Settings default_settings() {
   return settings;
 }
 
-/// All fields by name, as plain values.
+/// Returns all fields as plain values.
 template <class Settings>
 py::dict dict_of(const Settings& settings) {
   py::dict fields;
@@ -131,25 +141,25 @@ py::dict dict_of(const Settings& settings) {
   return fields;
 }
 
-/// Reads what dict_of() returned; fields left out have their defaults.
+/// The inverse of dict_of(). Missing fields have their defaults.
 template <class Settings>
 Settings from_dict(const py::object& fields) {
   if (!py::isinstance<py::dict>(fields)) {
     throw ConfigError(refusal("fields", "a dict of settings", repr_of(fields)));
   }
-  py::dict given = py::reinterpret_steal<py::dict>(PyDict_Copy(fields.ptr()));
+  py::dict changes = py::reinterpret_steal<py::dict>(PyDict_Copy(fields.ptr()));
   for_each_field<Settings>([&](const auto& field) {
     using Value = typename std::remove_cvref_t<decltype(field)>::Value;
     if constexpr (HasFields<Value>) {
-      if (given.contains(field.name) && py::isinstance<py::dict>(given[field.name])) {
-        given[field.name] = from_dict<Value>(given[field.name]);
+      if (changes.contains(field.name) && py::isinstance<py::dict>(changes[field.name])) {
+        changes[field.name] = from_dict<Value>(changes[field.name]);
       }
     }
   });
-  return changed(default_settings<Settings>(), given);
+  return changed(default_settings<Settings>(), changes);
 }
 
-/// The fields that differ from their defaults, as arguments of the class.
+/// A constructor call with the fields that differ from their defaults.
 template <class Settings>
 std::string repr_of_settings(const Settings& settings) {
   const auto defaults = default_settings<Settings>();
@@ -162,7 +172,7 @@ std::string repr_of_settings(const Settings& settings) {
   return std::string(Table<Settings>::name) + '(' + text + ')';
 }
 
-/// 12 hex digits that name the fields.
+/// A fingerprint of 12 hex digits.
 [[nodiscard]] std::string digest_of(const py::dict& fields);
 
 template <class Settings>
@@ -177,32 +187,33 @@ std::string fingerprint(const Settings& settings) {
   return digest_of(fields);
 }
 
-/// `None` as a value is written as "none": TOML has no null.
+/// TOML has no null: a field that is None, but not by default, is written as "none".
 [[nodiscard]] std::string toml_of(const py::dict& fields, const py::dict& defaults);
-/// The fields of TOML text, or of the file at a Path. Throws ConfigError.
-[[nodiscard]] py::dict fields_of_toml(const py::object& source);
+/// Parses TOML text, or the file at a Path. `owner` is the name of the class. Throws ConfigError.
+[[nodiscard]] py::dict fields_of_toml(const py::object& source, const char* owner);
 
 template <class Settings>
 Settings from_toml(const py::object& source) {
-  py::dict given = fields_of_toml(source);
+  py::dict changes = fields_of_toml(source, Table<Settings>::name);
   for_each_field<Settings>([&](const auto& field) {
-    if (!field.is_optional() || !given.contains(field.name)) return;
-    const py::object value = given[field.name];
-    if (py::isinstance<py::str>(value) && utf8_of(value) == "none") given[field.name] = py::none();
+    if (!field.is_optional() || !changes.contains(field.name)) return;
+    const py::object value = changes[field.name];
+    if (py::isinstance<py::str>(value) && utf8_of(value) == "none")
+      changes[field.name] = py::none();
   });
-  return changed(default_settings<Settings>(), given);
+  return changed(default_settings<Settings>(), changes);
 }
 
 // --- the class and its documentation
 
-/// A type as a stub writes it: "float | None".
+/// The type in a stub: "float | None".
 [[nodiscard]] std::string annotation(const Expected& expected);
 
-/// A field as Python's tools see it.
+/// The description of a field for Python.
 struct Setting {
   std::string name;
   std::string type;    ///< "float | None"
-  std::string values;  ///< which are allowed: "float > 0 or None"
+  std::string values;  ///< accepted values: "float > 0 or None"
   py::object default_value;
   std::string meaning;
   bool optional = false;
@@ -221,19 +232,19 @@ std::vector<Setting> list_of() {
 
 void bind_setting(py::module_& m);
 
-/// A default as it is documented: `"puct"`, `2**17`.
+/// A default value in the documentation: `"puct"`, `2**17`.
 [[nodiscard]] std::string default_text(const py::object& value);
-/// An entry of a docstring's block, in lines.
+/// One wrapped entry of the `Attributes` block.
 [[nodiscard]] std::string entry(const std::string& head, const char* meaning);
 
-/// The arguments by name; their defaults are `...` if all may be left as they are.
+/// The keyword arguments of a signature, with `...` as defaults if `is_replace`.
 template <class Settings>
-std::string arguments_of(bool left_as_they_are) {
+std::string arguments_of(bool is_replace) {
   const auto defaults = default_settings<Settings>();
   std::string text;
   for_each_field<Settings>([&](const auto& field) {
     using Value = typename std::remove_cvref_t<decltype(field)>::Value;
-    const bool shown = !left_as_they_are && !HasFields<Value>;
+    const bool shown = !is_replace && !HasFields<Value>;
     text += std::string(", ") + field.name + ": " + annotation(field.expected()) + " = " +
         (shown ? std::string(py::repr(written(defaults.*field.member))) : "...");
   });
@@ -253,13 +264,14 @@ std::string attributes_of() {
   return text;
 }
 
-/// Binds the class. `summary` and `example` begin and end its docstring.
+/// Binds the class. The docstring is `summary`, the `Attributes` block and `rest`.
 template <class Settings>
 py::class_<Settings> bind_settings(py::module_& m, const std::string& summary,
-                                   const std::string& example) {
+                                   const std::string& rest,
+                                   py::dict (*to_dict)(const Settings&) = &dict_of<Settings>) {
   const std::string name = Table<Settings>::name;
   const std::string self = "(self: pyengine._core." + name;
-  const std::string doc = summary + "\n\n" + attributes_of<Settings>() + "\n" + example;
+  const std::string doc = summary + "\n\n" + attributes_of<Settings>() + "\n" + rest;
   py::class_<Settings> bound(m, Table<Settings>::name, doc.c_str());
   for_each_field<Settings>([&](const auto& field) {
     const std::string type = self + ") -> " + annotation(field.expected());
@@ -277,20 +289,19 @@ py::class_<Settings> bind_settings(py::module_& m, const std::string& summary,
         ") -> pyengine._core." + name + "\n\nReturn a copy with some fields changed.";
     py::options options;
     options.disable_function_signatures();
-    bound.def(py::init([](const py::kwargs& given) {
-                return changed(default_settings<Settings>(), given);
+    bound.def(py::init([](const py::kwargs& changes) {
+                return changed(default_settings<Settings>(), changes);
               }),
               made.c_str());
     bound.def(
-        "replace", [](const Settings& s, const py::kwargs& given) { return changed(s, given); },
+        "replace", [](const Settings& s, const py::kwargs& changes) { return changed(s, changes); },
         copied.c_str());
   }
-  bound.def_static("fields", &list_of<Settings>, "Return the settings in their order.")
-      .def("to_dict", &dict_of<Settings>, "Return all fields as plain values.")
+  bound.def_static("fields", &list_of<Settings>, "Return a description of each field.")
+      .def("to_dict", to_dict, "Return all fields as plain values.")
       .def_static("from_dict", &from_dict<Settings>, py::arg("fields"),
-                  "Read what to_dict() returned; fields left out have their defaults.")
-      .def("fingerprint", &fingerprint<Settings>,
-           "Return 12 hex digits that name these settings: equal settings, equal digits.")
+                  "Return the settings of to_dict(). Missing fields have their defaults.")
+      .def("fingerprint", &fingerprint<Settings>, "Return a hash of the settings as 12 hex digits.")
       .def("__eq__",
            [](const Settings& a, const py::object& b) {
              return py::isinstance<Settings>(b) && a == b.cast<const Settings&>();
@@ -313,11 +324,10 @@ void bind_toml(py::class_<Settings>& bound) {
   bound.def(
       "to_toml",
       [](const Settings& s) { return toml_of(dict_of(s), dict_of(default_settings<Settings>())); },
-      "Return all fields as TOML; those that are None are left out.");
+      "Return all fields as TOML, without those that are None.");
   const std::string doc = std::string("from_toml(source: str | pathlib.Path) -> pyengine._core.") +
       Table<Settings>::name +
-      "\n\nRead TOML text, or a file by its Path; fields left out have their "
-      "defaults.";
+      "\n\nRead TOML text, or the file at a Path. Missing fields have their defaults.";
   py::options options;
   options.disable_function_signatures();
   bound.def_static("from_toml", &from_toml<Settings>, py::arg("source"), doc.c_str());

@@ -1,4 +1,4 @@
-/// Ctrl-C while C++ works: whoever works for long looks for signals now and then.
+/// Ctrl-C during C++ code: long computations check for signals regularly.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,26 +10,27 @@
 
 namespace pyengine::bindings {
 
-/// Signals are handled on the main thread alone. The GIL must be held.
+/// Signals are handled only on the main thread. Requires the GIL.
 [[nodiscard]] inline bool is_main_thread() {
   const py::module_ threading = py::module_::import("threading");
   return threading.attr("main_thread")().is(threading.attr("current_thread")());
 }
 
-/// Throws what a handler of a signal raised. The GIL must be held.
+/// Throws the exception of a signal handler. Requires the GIL.
 inline void raise_signals() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
-/// Whether a call goes on after what its on_progress answered: False ends it. The GIL must be held.
+/// Whether a call continues after on_progress returned `answer`: only False ends it. Requires the
+/// GIL.
 [[nodiscard]] inline bool goes_on(const py::object& answer) { return answer.ptr() != Py_False; }
 
-/// Turns for threads that wait for the GIL, of a call that holds it for long.
+/// Lets other threads take the GIL during a long call that holds it.
 class OthersTurns {
  public:
-  /// To be called every few milliseconds. Lets go every 10 ms and not more often: CPython passes
-  /// the GIL on to a thread that has waited for a whole switch interval (5 ms), and each release
-  /// begins that wait anew.
+  /// Call every few milliseconds. Releases the GIL every 10 ms, not more often: CPython hands the
+  /// GIL to a thread that has waited for a full switch interval (5 ms), and each release restarts
+  /// that interval.
   void give() {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_ || !has_gil()) return;
@@ -43,17 +44,17 @@ class OthersTurns {
   std::chrono::steady_clock::time_point next_{};
 };
 
-/// The polls of a call that has let go of the GIL. Made while it is held.
+/// Polls of a call that has released the GIL. Created while holding the GIL.
 class SignalWatch {
  public:
-  /// Throws what a handler raised, as a PythonError.
+  /// Throws the exception of a handler as a PythonError.
   void look() const {
     throw_if_ending();
     if (!on_main_thread_) return;
     const WithGil gil;
     calling_python([] { raise_signals(); });
   }
-  /// To be called as often as one likes: looks every 5 ms.
+  /// May be called at any rate; checks every 5 ms.
   void look_now_and_then() {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return;

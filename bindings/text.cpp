@@ -7,8 +7,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-/// UTF-8 in which surrogates are written as if they were characters: ED A0..BF xx, all that can be
-/// wrong with it.
+/// Replaces surrogates encoded as UTF-8 (ED A0..BF xx), the only possible defect.
 std::string without_surrogates(std::string_view bytes) {
   std::string valid;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -24,8 +23,8 @@ std::string without_surrogates(std::string_view bytes) {
 
 bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == '\x7F'; }
 
-/// What an object's own code says of it; where that fails, its type.
-std::string said(const py::handle& object, PyObject* (*say)(PyObject*)) noexcept {
+/// The text of an object; its type if the object's code raises.
+std::string text_or_type(const py::handle& object, PyObject* (*say)(PyObject*)) noexcept {
   const auto text = py::reinterpret_steal<py::object>(say(object.ptr()));
   if (text) return utf8_of(text);
   PyErr_Clear();
@@ -70,8 +69,10 @@ std::string in_one_line(std::string_view text, std::size_t most) {
 }
 
 std::string repr_of(const py::handle& object) noexcept {
-  return in_one_line(said(object, &PyObject_Repr), kMostQuoted);
+  return in_one_line(text_or_type(object, &PyObject_Repr), kMostQuoted);
 }
-std::string str_of(const py::handle& object) noexcept { return said(object, &PyObject_Str); }
+std::string str_of(const py::handle& object) noexcept {
+  return text_or_type(object, &PyObject_Str);
+}
 
 }  // namespace pyengine::bindings

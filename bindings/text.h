@@ -1,5 +1,5 @@
-/// Texts between Python and C++: what leaves C++ is valid, what enters it is UTF-8. Nothing else
-/// converts them; what is not a character becomes U+FFFD.
+/// Strings between Python and C++. Strings from C++ are valid Unicode, strings to C++ are UTF-8;
+/// invalid characters become U+FFFD. No other file converts strings.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,26 +13,24 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// A text of the engine for Python; its bytes may come from a damaged file.
+/// A Python str. The bytes may come from a damaged file.
 [[nodiscard]] py::str text_of(std::string_view bytes);
 
-/// A str of Python as UTF-8; it may hold surrogates, which are no characters.
+/// The UTF-8 form of a Python str, which may contain surrogates.
 [[nodiscard]] std::string utf8_of(const py::handle& text);
 
-/// A text for a message, which is one line: a blank for line breaks and other white space, escapes
-/// for control characters, both ends of one that has more than about so many bytes.
+/// A string for a one-line message: white space becomes a single space, control characters are
+/// escaped, and long strings are shortened in the middle.
 [[nodiscard]] std::string in_one_line(std::string_view text, std::size_t most);
 
-/// repr(object), in one line and shortened, and str(object), for messages: they raise nothing,
-/// whatever the object's code does.
+/// repr(object), shortened to one line, and str(object), for messages. They never raise.
 [[nodiscard]] std::string repr_of(const py::handle& object) noexcept;
 [[nodiscard]] std::string str_of(const py::handle& object) noexcept;
 [[nodiscard]] inline std::string type_name(const py::handle& object) {
   return Py_TYPE(object.ptr())->tp_name;
 }
 
-/// An argument or a result that Python knows as a str: std::string would refuse surrogates, and
-/// raise for bytes that are no UTF-8.
+/// A Python str as argument or result. Unlike std::string, it accepts surrogates and invalid UTF-8.
 struct Text : std::string {
   Text() = default;
   Text(std::string text) : std::string(std::move(text)) {}  // NOLINT(google-explicit-constructor)

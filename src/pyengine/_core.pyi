@@ -21,6 +21,7 @@ __all__: list[str] = [
     "Game",
     "IllegalActionError",
     "ModelError",
+    "ModelSpec",
     "ModelledDevice",
     "NOT_PROVEN",
     "OnnxModel",
@@ -52,11 +53,9 @@ __all__: list[str] = [
     "ort_report",
     "perft",
     "plane_kinds",
-    "plane_names",
     "planes_of",
     "policy_priors_evaluator",
     "policy_rollout_evaluator",
-    "preset_fields",
     "program_ends",
     "registered_games",
     "rollout_evaluator",
@@ -298,14 +297,226 @@ class State:
         The game.
         """
 
+class ModelSpec:
+    """
+    How a network reads a position and what its outputs mean.
+
+    Immutable and validated: :class:`~pyengine.ConfigError` names an invalid field.
+
+    Attributes:
+        planes (tuple of str, default ('own[0]', 'opp[0]', 'first_to_move')): names of the input
+            planes in channel order, see *Planes*. ``own[0:8]`` is short for eight planes; the spec
+            stores ranges written out. For a user's game the default means ``("observation",)``.
+        layout ("NCHW" or "NHWC", default "NCHW"): order of the input's axes. If the input of a
+            network has two dimensions, the planes are flattened in this order.
+        rows ("top_down" or "bottom_up", default "top_down"): which board row comes first in the
+            input.
+        policy_rows ("top_down" or "bottom_up", default "top_down"): which board row comes first in
+            the policy.
+        policy ("logits", "log_probs" or "probs", default "logits"): kind of the policy output.
+        pass_index (int in [0, 2**31 - 1] or None, default None): index of the pass in the policy;
+            None = last if the game has a pass. The other actions keep their order.
+        value (tuple of str, default "scalar"): one number, or the order of a 3-way head: ``("win",
+            "draw", "loss")`` in any order.
+        value_kind ("tanh", "logits", "log_probs" or "probs" or None, default None): kind of the
+            value output. Scalar: ``"tanh"`` (already in [-1, 1]), ``"probs"`` (probability of a
+            win) or ``"logits"`` (before tanh); 3-way: ``"logits"``, ``"log_probs"`` or ``"probs"``.
+            None = the first of these.
+        value_for ("mover" or "first_player", default "mover"): perspective of the value: the player
+            to move, or the first player.
+        input (str or None, default None): name of the input tensor; None = the only one.
+        policy_output (str or None, default None): name of the policy tensor; None = ``policy``, or
+            else the only output of its size.
+        value_output (str or None, default None): name of the value tensor; None = ``value``, or
+            else the only output of its size.
+        ownership_output (str or None, default None): name of the tensor [N,H,W] with the owner of
+            each point at the end of the game: 1 = the player to move, -1 = the opponent; rows as in
+            the input.
+        score_output (str or None, default None): name of the tensor [N] or [N,1] with the lead of
+            the player to move in points at the end of the game.
+
+    Planes:
+        own[t]: stones of the player to move, ``t`` plies ago, 0 <= t < 8. A pass is a ply;
+            before the start all is empty.
+        opp[t]: stones of the opponent, ``t`` plies ago.
+        first[t]: stones of player 0, ``t`` plies ago.
+        second[t]: stones of player 1, ``t`` plies ago.
+        empty: points without a stone.
+        last[t]: a single 1 at the point of the move ``t`` plies ago (in Connect Four where the
+            stone landed); all 0 for a pass.
+        first_to_move: all 1 if player 0 is to move, else all 0.
+        second_to_move: all 1 if player 1 is to move, else all 0.
+        mover_sign: all +1 if player 0 is to move, else all -1.
+        ones: all 1.
+        zeros: all 0.
+        legal: points where a stone may be placed (in Connect Four where it would land).
+        liberties[k]: Go: stones of chains with exactly ``k`` liberties; ``liberties[k+]``: with
+            ``k`` or more.
+        own_area: Go: the area of the player to move if the game ended now.
+        opp_area: Go: the opponent's area.
+        ko: Go: the point that the ko rule forbids.
+        gomoku_*: Gomoku: the features of :meth:`gomoku17`.
+        observation: all planes of a user's game. Such a game has only this plane and the constant
+            ones.
+
+    Example:
+        >>> import pyengine
+        >>> spec = pyengine.ModelSpec(planes=("own[0:2]", "opp[0:2]"), policy="probs")
+        >>> spec.planes
+        ('own[0]', 'own[1]', 'opp[0]', 'opp[1]')
+    """
+    @staticmethod
+    def alphago_zero(game: typing.Any = None) -> ModelSpec:
+        """
+        Return 17 planes: ``own[t]``, ``opp[t]`` interleaved for t = 0..7, then ``first_to_move``
+        [Silver et al., 2017]. Raises ModelError if the spec does not fit the game.
+        """
+    @staticmethod
+    def fields() -> list[Setting]:
+        """
+        Return a description of each field.
+        """
+    @staticmethod
+    def from_dict(fields: typing.Any) -> ModelSpec:
+        """
+        Return the settings of to_dict(). Missing fields have their defaults.
+        """
+    @staticmethod
+    def from_json(text: typing.Any) -> ModelSpec:
+        """
+        Return the spec of to_json(). Raises ConfigError.
+        """
+    @staticmethod
+    def gomoku17(game: typing.Any = None) -> ModelSpec:
+        """
+        Return 17 features of each point; first is black, second white.
+
+        ============================  ========================================================
+        ``gomoku_stone``              -1 empty, 1 black, 2 white
+        ``gomoku_line_*``             length of the row of one colour through this stone, / 5:
+                                      ``vertical``, ``horizontal``, ``diagonal`` (north-west to
+                                      south-east), ``antidiagonal``; 0 on an empty point
+        ``gomoku_blocked_*``          ``n``, ``ne``, ``e``, ``se``, ``s``, ``sw``, ``w``, ``nw``:
+                                      1 if the neighbour is of the other colour or beyond the
+                                      edge, else 0; -1 on an empty point. North is the top row
+        ``gomoku_distance``           Euclidean distance of the last two moves / (14 sqrt 2),
+                                      the same on all points; -1 with fewer than two moves
+        ``gomoku_near_*``             ``first``, ``second``, ``empty``: number of such points in
+                                      the 7x7 square around this point, itself included, / 15
+        ============================  ========================================================
+
+        Under a board symmetry the features are those of the transformed position: lines and
+        directions turn with the board. Raises ModelError if the spec does not fit the game.
+        """
+    @staticmethod
+    def leela_zero(game: typing.Any = None) -> ModelSpec:
+        """
+        Return 18 planes: ``own[0:8]``, ``opp[0:8]``, ``first_to_move``, ``second_to_move``.
+
+        The bottom row comes first, in the input and in the policy, as in Leela Zero. Raises ModelError
+        if the spec does not fit the game.
+        """
+    def __eq__(self, arg0: typing.Any) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self,
+        *,
+        planes: tuple[str, ...] = ("own[0]", "opp[0]", "first_to_move"),
+        layout: typing.Literal["NCHW", "NHWC"] = "NCHW",
+        rows: typing.Literal["top_down", "bottom_up"] = "top_down",
+        policy_rows: typing.Literal["top_down", "bottom_up"] = "top_down",
+        policy: typing.Literal["logits", "log_probs", "probs"] = "logits",
+        pass_index: int | None = None,
+        value: str | tuple[str, ...] = "scalar",
+        value_kind: typing.Literal["tanh", "logits", "log_probs", "probs"] | None = None,
+        value_for: typing.Literal["mover", "first_player"] = "mover",
+        input: str | None = None,
+        policy_output: str | None = None,
+        value_output: str | None = None,
+        ownership_output: str | None = None,
+        score_output: str | None = None,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def fingerprint(self) -> str:
+        """
+        Return a hash of the settings as 12 hex digits.
+        """
+    def replace(
+        self,
+        *,
+        planes: tuple[str, ...] = ...,
+        layout: typing.Literal["NCHW", "NHWC"] = ...,
+        rows: typing.Literal["top_down", "bottom_up"] = ...,
+        policy_rows: typing.Literal["top_down", "bottom_up"] = ...,
+        policy: typing.Literal["logits", "log_probs", "probs"] = ...,
+        pass_index: int | None = ...,
+        value: str | tuple[str, ...] = ...,
+        value_kind: typing.Literal["tanh", "logits", "log_probs", "probs"] | None = ...,
+        value_for: typing.Literal["mover", "first_player"] = ...,
+        input: str | None = ...,
+        policy_output: str | None = ...,
+        value_output: str | None = ...,
+        ownership_output: str | None = ...,
+        score_output: str | None = ...,
+    ) -> ModelSpec:
+        """
+        Return a copy with some fields changed.
+        """
+    def to_dict(self) -> dict:
+        """
+        Return all fields as plain values.
+        """
+    def to_json(self) -> str:
+        """
+        Return the text for the metadata key ``pyengine.spec`` or a file MODEL.spec.json.
+        """
+    def without_final_board(self) -> ModelSpec:
+        """
+        Return the spec without the ownership and score outputs.
+        """
+    @property
+    def final_board_outputs(self) -> tuple:
+        """
+        Names of the ownership and score tensors.
+        """
+    @property
+    def input(self) -> str | None: ...
+    @property
+    def layout(self) -> typing.Literal["NCHW", "NHWC"]: ...
+    @property
+    def ownership_output(self) -> str | None: ...
+    @property
+    def pass_index(self) -> int | None: ...
+    @property
+    def planes(self) -> tuple[str, ...]: ...
+    @property
+    def policy(self) -> typing.Literal["logits", "log_probs", "probs"]: ...
+    @property
+    def policy_output(self) -> str | None: ...
+    @property
+    def policy_rows(self) -> typing.Literal["top_down", "bottom_up"]: ...
+    @property
+    def rows(self) -> typing.Literal["top_down", "bottom_up"]: ...
+    @property
+    def score_output(self) -> str | None: ...
+    @property
+    def value(self) -> str | tuple[str, ...]: ...
+    @property
+    def value_for(self) -> typing.Literal["mover", "first_player"]: ...
+    @property
+    def value_kind(self) -> typing.Literal["tanh", "logits", "log_probs", "probs"] | None: ...
+    @property
+    def value_output(self) -> str | None: ...
+
 class OnnxModel:
     """
     A file opened by ONNX Runtime.
     """
-    def infer_spec(self) -> dict:
+    def infer_spec(self) -> ModelSpec:
         """
-        The fields of a ModelSpec, from shapes, last operators and a trial run. Raises
-        ModelError.
+        Infer the ModelSpec from shapes, last operators and a trial run. Raises ModelError.
         """
     def metadata(self, key: str) -> str | None:
         """
@@ -455,7 +666,7 @@ class RolloutPolicy:
 
 class Setting:
     """
-    A field of a class of settings.
+    Description of a field of a settings class.
     """
     @property
     def default(self) -> typing.Any: ...
@@ -471,12 +682,12 @@ class Setting:
     @property
     def type(self) -> str:
         """
-        As a stub writes it: "float | None".
+        Type in a stub: "float | None".
         """
     @property
     def values(self) -> str:
         """
-        The values that fit: "float > 0 or None".
+        Accepted values: "float > 0 or None".
         """
 
 class SearchConfig:
@@ -583,17 +794,17 @@ class SearchConfig:
     @staticmethod
     def fields() -> list[Setting]:
         """
-        Return the settings in their order.
+        Return a description of each field.
         """
     @staticmethod
     def from_dict(fields: typing.Any) -> SearchConfig:
         """
-        Read what to_dict() returned; fields left out have their defaults.
+        Return the settings of to_dict(). Missing fields have their defaults.
         """
     @staticmethod
     def from_toml(source: str | pathlib.Path) -> SearchConfig:
         """
-        Read TOML text, or a file by its Path; fields left out have their defaults.
+        Read TOML text, or the file at a Path. Missing fields have their defaults.
         """
     def __eq__(self, arg0: typing.Any) -> bool: ...
     def __getstate__(self) -> dict: ...
@@ -640,7 +851,7 @@ class SearchConfig:
     def __setstate__(self, arg0: dict) -> None: ...
     def fingerprint(self) -> str:
         """
-        Return 12 hex digits that name these settings: equal settings, equal digits.
+        Return a hash of the settings as 12 hex digits.
         """
     def replace(
         self,
@@ -689,7 +900,7 @@ class SearchConfig:
         """
     def to_toml(self) -> str:
         """
-        Return all fields as TOML; those that are None are left out.
+        Return all fields as TOML, without those that are None.
         """
     @property
     def algorithm(self) -> typing.Literal["puct", "gumbel", "uct", "flat_ucb"]: ...
@@ -956,12 +1167,12 @@ class SelfPlayConfig:
     @staticmethod
     def fields() -> list[Setting]:
         """
-        Return the settings in their order.
+        Return a description of each field.
         """
     @staticmethod
     def from_dict(fields: typing.Any) -> SelfPlayConfig:
         """
-        Read what to_dict() returned; fields left out have their defaults.
+        Return the settings of to_dict(). Missing fields have their defaults.
         """
     @staticmethod
     def gumbel(game: typing.Any, *, simulations: typing.Any = 32) -> SelfPlayConfig:
@@ -1004,7 +1215,7 @@ class SelfPlayConfig:
     def __setstate__(self, arg0: dict) -> None: ...
     def fingerprint(self) -> str:
         """
-        Return 12 hex digits that name these settings: equal settings, equal digits.
+        Return a hash of the settings as 12 hex digits.
         """
     def replace(
         self,
@@ -1104,7 +1315,8 @@ def at_temperature(
 def callback_evaluator(fn: typing.Any, spec: typing.Any) -> Evaluator: ...
 def check_fit(spec: typing.Any, game: typing.Any) -> typing.Annotated[list[int], "FixedSize(3)"]:
     """
-    Shape of the planes of a game, in the spec's layout. Raises ModelError.
+    Return the shape of the planes in the spec's layout. Raises ModelError if the spec does not
+    fit the game.
     """
 
 def dense_slots(game: typing.Any, spec: typing.Any) -> numpy.typing.NDArray[numpy.int32]:
@@ -1198,11 +1410,6 @@ def plane_kinds(game: typing.Any, spec: typing.Any) -> list[str]:
     [C]: "bits" (a set of points), "fill" (one number) or "dense" (a number a point).
     """
 
-def plane_names(spec: typing.Any) -> list[str]:
-    """
-    Checks a ModelSpec; its planes with ranges written out.
-    """
-
 def planes_of(
     states: collections.abc.Sequence, spec: typing.Any, game: typing.Any
 ) -> numpy.typing.NDArray[numpy.float32]:
@@ -1214,11 +1421,6 @@ def policy_priors_evaluator(policy: RolloutPolicy) -> Evaluator: ...
 def policy_rollout_evaluator(
     rollouts: typing.SupportsInt | typing.SupportsIndex, policy: RolloutPolicy
 ) -> Evaluator: ...
-def preset_fields(name: str) -> dict:
-    """
-    Fields of the ModelSpec "alphago_zero", "leela_zero" or "gomoku17".
-    """
-
 def program_ends() -> bool:
     """
     Whether the program is ending: searches of threads end.

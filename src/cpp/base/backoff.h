@@ -1,4 +1,4 @@
-/// How to wait for a lock that is held for a few instructions.
+/// Backoff for a spinlock that is held for a few instructions.
 #pragma once
 
 #include <thread>
@@ -8,9 +8,8 @@
 
 namespace pyengine {
 
-/// Call pause() between two attempts. First it tells the processor that this thread spins, which
-/// leaves more of the core to its other thread; then it lets others run, since who holds the lock
-/// may have lost its core.
+/// Call pause() between two attempts. It first spins with a pause instruction, then yields, since
+/// the holder of the lock may have been descheduled.
 class Backoff {
  public:
   void pause() noexcept {
@@ -27,7 +26,7 @@ class Backoff {
   }
 
  private:
-  static constexpr int kSpins = 64;  ///< longer than a path takes to be marked
+  static constexpr int kSpins = 64;  ///< longer than marking a path takes
   int rounds_ = 0;
 };
 

@@ -1,5 +1,5 @@
-/// Counting and listing the bits of a word without the popcnt instruction, which a portable build
-/// may not assume: std::popcount would be a call.
+/// Bit operations without the popcnt instruction: a portable build would call a function for
+/// std::popcount.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace pyengine {
 
-/// For each byte: the numbers of its bits, and how many there are.
+/// For each byte value: the positions of its set bits and their count.
 struct ByteBits {
   std::array<std::array<std::uint16_t, 8>, 256> positions{};
   std::array<std::uint8_t, 256> counts{};
@@ -26,7 +26,7 @@ inline constexpr ByteBits kByteBits{};
 
 inline constexpr std::uint64_t kEveryByte = 0x0101010101010101U;
 
-/// Byte i of the result: the number of bits of x in its bytes 0..i.
+/// Byte i of the result is the number of set bits in bytes 0..i of x.
 [[nodiscard]] constexpr std::uint64_t bits_below(std::uint64_t x) noexcept {
   x -= (x >> 1) & 0x5555555555555555U;
   x = (x & 0x3333333333333333U) + ((x >> 2) & 0x3333333333333333U);
@@ -37,11 +37,11 @@ inline constexpr std::uint64_t kEveryByte = 0x0101010101010101U;
   return static_cast<int>(bits_below(x) >> 56);
 }
 
-/// The place of the set bit of x with `rank` smaller ones; `sums` = bits_below(x), 0 <= rank <
+/// The position of the set bit of x with the given rank; `sums` = bits_below(x), 0 <= rank <
 /// count_bits(x).
 [[nodiscard]] constexpr unsigned nth_bit(std::uint64_t x, unsigned rank,
                                          std::uint64_t sums) noexcept {
-  // The byte: as many as have sums <= rank come before it. Bit 7 of a byte of `passed` says so.
+  // Bytes whose sum is <= rank precede the byte; bit 7 of each byte of `passed` marks them.
   const std::uint64_t passed = ((rank * kEveryByte | kEveryByte << 7) - sums) & kEveryByte << 7;
   const unsigned shift = static_cast<unsigned>(((passed >> 7) * kEveryByte) >> 56) * 8;
   const auto before = static_cast<unsigned>((sums << 8 >> shift) & 0xFFU);
@@ -49,7 +49,7 @@ inline constexpr std::uint64_t kEveryByte = 0x0101010101010101U;
   return shift + kByteBits.positions[byte][rank - before];
 }
 
-/// The same for a set of words: bit 64 w + i of it is bit i of word w.
+/// The same for an array of words: bit 64 w + i is bit i of word w.
 [[nodiscard]] constexpr unsigned nth_bit(const std::uint64_t* words, unsigned rank) noexcept {
   unsigned w = 0;
   std::uint64_t sums = bits_below(words[0]);

@@ -1,5 +1,5 @@
-/// What the processor can do: the only reader of CPUID. __builtin_cpu_supports() answers "no" to
-/// everything where the compiler's runtime library keeps no model of the processor.
+/// CPU features from CPUID. __builtin_cpu_supports() always answers "no" if the compiler's runtime
+/// library lacks the CPU model.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace pyengine {
 
-/// Instructions that the processor has and the operating system lets programs use.
+/// Instruction sets that the CPU supports and the operating system enables.
 struct CpuVectors {
   bool avx2 = false;
-  bool avx512 = false;  ///< the parts F and DQ
-  /// POPCNT, LZCNT, BMI1 and BMI2, which came with AVX2 without being part of it.
+  bool avx512 = false;  ///< F and DQ
+  /// POPCNT, LZCNT, BMI1 and BMI2. They were introduced with AVX2 but are separate features.
   bool bit_counts = false;
 };
 
@@ -41,7 +41,7 @@ struct CpuVectors {
 #endif
 }
 
-/// What an x86-64 processor lacks of x86-64-v2, "SSSE3, POPCNT"; empty on another one.
+/// The missing features of x86-64-v2, such as "SSSE3, POPCNT"; empty on other architectures.
 /// [x86-64 psABI, section 3.1.1]
 [[nodiscard]] inline std::string missing_of_x86_64_v2() {
   std::string missing;

@@ -1,4 +1,4 @@
-/// The errors of the package. Each says what was expected and what the caller passed.
+/// The errors of the package.
 #pragma once
 
 #include <exception>
@@ -7,19 +7,19 @@
 
 namespace pyengine {
 
-/// Base of every error that the engine raises on purpose.
+/// Base of all errors of the engine.
 class EngineError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A parameter, a state or a call that does not fit; the message names the field.
+/// An invalid parameter, state or call.
 class ConfigError : public EngineError {
  public:
   using EngineError::EngineError;
 };
 
-/// The action is not legal in this state, which is left as it was.
+/// An illegal action. The state is unchanged.
 class IllegalActionError : public EngineError {
  public:
   using EngineError::EngineError;
@@ -31,10 +31,10 @@ class ModelError : public EngineError {
   using EngineError::EngineError;
 };
 
-/// No error: ends what a thread does for a run that is to end. It does not leave the search.
+/// Not an error: unwinds the work of a thread whose run is ending. It is caught inside the search.
 class Interrupted final : public std::exception {};
 
-/// An evaluator that failed while it evaluated positions.
+/// An evaluator failed while evaluating positions.
 class EvaluationError : public EngineError {
  public:
   using EngineError::EngineError;

@@ -8,15 +8,15 @@
 namespace pyengine {
 namespace {
 
-constexpr double kLarge = 1e6;  // a power of two above is written as one
+constexpr double kLarge = 1e6;  // larger powers of two are written as 2**n
 
-/// A bound as an expression of Python.
+/// A bound as a Python expression.
 std::string bound_text(double bound) {
   int exponent = 0;
   if (std::abs(bound) > kLarge) {
     const std::string sign = bound < 0 ? "-" : "";
     if (std::frexp(std::abs(bound), &exponent) == 0.5) {
-      // No double is 2^64 - 1, the largest std::uint64_t.
+      // 2^64 stands for the largest std::uint64_t, which is not a double.
       return sign + "2**" + std::to_string(exponent - 1) + (exponent == 65 ? " - 1" : "");
     }
     if (std::frexp(bound + 1, &exponent) == 0.5)
@@ -44,7 +44,6 @@ std::string list(std::span<const char* const> choices, const char* last) {
   return text;
 }
 
-/// The kind, then a blank and the range where there is one.
 std::string with_range(const char* kind, const Range& range) {
   const std::string text = range_text(range);
   return text.empty() ? kind : kind + (' ' + text);
@@ -69,6 +68,10 @@ std::string in_words(const Expected& expected) {
         return "one of " + list(expected.choices, ", ");
       case Expected::Kind::settings:
         return std::string("a ") + expected.choices[0];
+      case Expected::Kind::text:
+        return "a non-empty str";
+      case Expected::Kind::texts:
+        return "a str or a sequence of str";
       case Expected::Kind::number:
         break;
     }
@@ -88,6 +91,10 @@ std::string in_short(const Expected& expected) {
         return list(expected.choices, " or ");
       case Expected::Kind::settings:
         return expected.choices[0];
+      case Expected::Kind::text:
+        return "str";
+      case Expected::Kind::texts:
+        return "tuple of str";
       case Expected::Kind::number:
         break;
     }

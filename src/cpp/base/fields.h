@@ -1,5 +1,5 @@
-/// Settings: each is declared once, in the table of its struct. From the declaration follow its
-/// validation, the text of its error, its name and type in Python and its documentation.
+/// Settings, each declared once in the table of its struct. Validation, error messages, the Python
+/// class and the documentation are derived from the declaration.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,18 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace pyengine {
 
-/// The numbers that a setting may have. Only finite ones are in a range.
+/// The range of a number. Infinities and NaN are outside every range.
 struct Range {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool above = false;  ///< `least` itself is excluded
+  bool above = false;  ///< excludes `least`
 
   [[nodiscard]] bool contains(double x) const noexcept {
     return std::isfinite(x) && (above ? x > least : x >= least) && x <= most;
@@ -38,7 +40,7 @@ inline constexpr Range kShare{.least = 0, .most = 1};
   return {.least = least, .most = most};
 }
 
-/// The words for an enum's values, in their order: `static constexpr std::array values`.
+/// The names of an enum's values, in order: `static constexpr std::array values`.
 template <class E>
 struct Names;
 
@@ -51,17 +53,17 @@ struct WithoutOptional<std::optional<T>> {
   using Type = T;
 };
 
-/// What fits a setting.
+/// The values that a setting accepts.
 struct Expected {
-  enum class Kind : std::uint8_t { boolean, integer, number, choice, settings };
+  enum class Kind : std::uint8_t { boolean, integer, number, text, texts, choice, settings };
   Kind kind = Kind::number;
   Range range;
-  std::span<const char* const> choices;  ///< of Kind::choice; the class's name of Kind::settings
+  std::span<const char* const> choices;  ///< Kind::choice: the names; Kind::settings: the class
   bool optional = false;
 };
-/// For a message: "a number > 0, or None".
+/// For an error message: "a number > 0, or None".
 [[nodiscard]] std::string in_words(const Expected& expected);
-/// For a page: "float > 0 or None".
+/// For the documentation: "float > 0 or None".
 [[nodiscard]] std::string in_short(const Expected& expected);
 /// "c_puct: expected a number > 0, got 0"
 [[nodiscard]] std::string refusal(const char* name, const std::string& expected,
@@ -82,20 +84,23 @@ struct Field {
   const char* name;
   T Settings::* member;
   Range range;
-  const char* meaning;  ///< a clause, with its source in brackets
-  bool later = false;   ///< in a fingerprint only if it differs from its default
+  const char* meaning;                     ///< a clause, with its source in brackets
+  std::span<const char* const> choices{};  ///< accepted strings; empty = any
+  bool later = false;                      ///< in a fingerprint only if it is not the default
 
-  /// The same, for a setting that is younger than records named by fingerprints.
+  /// Keeps fingerprints from before this setting existed.
   [[nodiscard]] constexpr Field added_later() const {
     Field field = *this;
     field.later = true;
     return field;
   }
-  [[nodiscard]] static bool is_optional() noexcept { return !std::is_same_v<T, Value>; }
+  [[nodiscard]] static constexpr bool is_optional() noexcept { return !std::is_same_v<T, Value>; }
 
   [[nodiscard]] bool fits(const Value& value) const noexcept {
     if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
       return range.contains(static_cast<double>(value));
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      return choices.empty() ? !value.empty() : std::ranges::find(choices, value) != choices.end();
     } else {
       return true;
     }
@@ -112,11 +117,17 @@ struct Field {
     } else if constexpr (std::is_same_v<Value, bool>) {
       return {Expected::Kind::boolean, range, {}, is_optional()};
     } else if constexpr (std::is_integral_v<Value>) {
-      // As a double the largest std::uint64_t is 2^64, which in_words() knows.
-      const Range all = between(static_cast<double>(std::numeric_limits<Value>::min()),
-                                static_cast<double>(std::numeric_limits<Value>::max()));
-      const Range held{std::max(range.least, all.least), std::min(range.most, all.most)};
-      return {Expected::Kind::integer, held, {}, is_optional()};
+      // As a double the largest std::uint64_t is 2^64; in_words() writes 2**64 - 1.
+      constexpr auto kLeast = static_cast<double>(std::numeric_limits<Value>::min());
+      constexpr auto kMost = static_cast<double>(std::numeric_limits<Value>::max());
+      const Range whole{std::max(range.least, kLeast), std::min(range.most, kMost),
+                        range.above && range.least >= kLeast};
+      return {Expected::Kind::integer, whole, {}, is_optional()};
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      const auto kind = choices.empty() ? Expected::Kind::text : Expected::Kind::choice;
+      return {kind, range, choices, is_optional()};
+    } else if constexpr (!std::is_arithmetic_v<Value>) {
+      return {Expected::Kind::texts, range, choices, is_optional()};
     } else {
       return {Expected::Kind::number, range, {}, is_optional()};
     }
@@ -128,10 +139,16 @@ constexpr Field<Settings, T> field(const char* name, T Settings::* member, Range
                                    const char* meaning) {
   return {name, member, range, meaning};
 }
-/// A flag, or a choice among the names of an enum.
+/// A bool, an enum, a string or a list of strings.
 template <class Settings, class T>
 constexpr Field<Settings, T> field(const char* name, T Settings::* member, const char* meaning) {
   return {name, member, kAnyNumber, meaning};
+}
+/// One of several strings.
+template <class Settings, class T>
+constexpr Field<Settings, T> field(const char* name, T Settings::* member,
+                                   std::span<const char* const> choices, const char* meaning) {
+  return {name, member, kAnyNumber, meaning, choices};
 }
 
 template <class Settings, class Visit>
@@ -145,7 +162,7 @@ template <std::integral T>
   return std::to_string(value);
 }
 
-/// Throws ConfigError naming the first field that is out of its range.
+/// Throws ConfigError naming the first field that is out of range.
 template <class Settings>
 void check_fields(const Settings& settings) {
   for_each_field<Settings>([&](const auto& field) {
@@ -155,6 +172,11 @@ void check_fields(const Settings& settings) {
       if (field.fits(value)) return;
       throw ConfigError(
           refusal(field.name, in_words(field.expected()), number_text(value.value_or(Value{}))));
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      const std::optional<Value> value = settings.*field.member;
+      if (field.fits(value)) return;
+      throw ConfigError(
+          refusal(field.name, in_words(field.expected()), in_quotes(value.value_or(""))));
     }
   });
 }

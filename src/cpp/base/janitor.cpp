@@ -62,7 +62,7 @@ class Janitor {
       tasks_.pop_front();
       lock.unlock();
       task();
-      task = nullptr;  // what the task owned is freed before it counts as done
+      task = nullptr;  // frees the resources of the task before it counts as done
       lock.lock();
       ++done_;
       changed_.notify_all();
@@ -78,7 +78,7 @@ class Janitor {
   std::thread thread_;
 };
 
-/// What is left at exit is done then.
+/// Runs pending tasks at exit.
 Janitor& janitor(Background where) {
   static OfProcess<Janitor> memory;
   static OfProcess<Janitor> devices;

@@ -1,4 +1,4 @@
-/// A background thread for work that nobody waits for, such as returning memory.
+/// A background thread for work without a deadline, such as freeing memory.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 
 namespace pyengine {
 
-/// Which thread runs a task: those that wait for a device have one of their own, so that nobody who
-/// waits for memory waits for a device.
+/// The thread that runs a task. Tasks that wait for a device have a separate thread, so that
+/// waiting for memory never means waiting for a device.
 enum class Background : std::uint8_t { memory, devices };
 
-/// Runs `task` soon, on one thread of the process, in the order given. The task must not throw.
-/// What is left at exit is run then. After fork() the child has a thread of its own.
+/// Runs `task` in the background, in order of submission. The task must not throw. Pending tasks
+/// run at exit. After fork() the child has a new thread.
 void run_in_background(std::function<void()> task, Background where = Background::memory);
 
-/// Returns when everything given so far has run there.
+/// Waits for all tasks submitted so far.
 void wait_for_background(Background where = Background::memory);
-/// The same of memory, for a caller who may not have the time: also once `goes_on`, which is asked
-/// every few milliseconds and may throw, says no.
+/// The same for memory tasks, but also returns when `goes_on` returns false. It is called every few
+/// milliseconds and may throw.
 void wait_for_background(const std::function<bool()>& goes_on);
 
 }  // namespace pyengine

@@ -12,9 +12,9 @@ namespace pyengine {
 namespace {
 
 constexpr std::uint32_t kSpanUnits = (64U << 10) / kUnitBytes;  ///< a thread takes 64 KiB at a time
-/// Of a first chunk in use, before it moves to a huge page.
+/// Bytes in use of the first chunk before it moves to a huge page.
 constexpr std::uint32_t kSmallUnits = (256U << 10) / kUnitBytes;
-/// What is left of a span is a free block when it is smaller, else a span again.
+/// A smaller rest of a span becomes a free block, a larger one a span.
 constexpr std::uint32_t kLeastSpan = 1024;
 
 std::byte* new_chunk() {
@@ -22,14 +22,14 @@ std::byte* new_chunk() {
   return static_cast<std::byte*>(memory);
 }
 
-/// A tree is walked at random: with 4 KiB pages most steps miss the TLB (Gomoku: 24 % slower).
+/// Trees are accessed at random: with 4 KiB pages most steps miss the TLB (Gomoku: 24 % slower).
 void use_huge_page(std::byte* chunk) noexcept {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   madvise(chunk, kChunkBytes, MADV_HUGEPAGE);
 #endif
 }
 
-/// Moves what is in the chunk to a huge page; Linux before 6.1 does that in its own time.
+/// Moves the chunk to a huge page. Linux before 6.1 does so asynchronously.
 void move_to_huge_page(std::byte* chunk) noexcept {
   use_huge_page(chunk);
 #if defined(__linux__) && defined(MADV_COLLAPSE)
@@ -41,7 +41,7 @@ void delete_chunk(std::byte* chunk) noexcept {
   ::operator delete(chunk, std::align_val_t{kChunkBytes});
 }
 
-/// The first word of a free block holds the index of the next one.
+/// The first word of a free block is the index of the next one.
 BlockIndex next_of(const Arena& arena, BlockIndex index) {
   BlockIndex next = 0;
   std::memcpy(&next, arena.at(index), sizeof next);
@@ -52,7 +52,7 @@ void set_next(const Arena& arena, BlockIndex index, BlockIndex next) {
   std::memcpy(arena.at(index), &next, sizeof next);
 }
 
-/// Whether the system had the memory for what `verb` does.
+/// Calls `verb`; returns false if it threw std::bad_alloc.
 bool succeeds(auto&& verb) noexcept {
   try {
     verb();
@@ -80,14 +80,14 @@ void ChunkPool::reserve(std::uint64_t bytes) noexcept {
   update_limit();
 }
 
-/// Under the mutex.
+/// Requires the mutex.
 void ChunkPool::update_limit() noexcept {
   const std::uint64_t left = limit_bytes_ - std::min(reserved_, limit_bytes_);
   limit_.store(static_cast<std::size_t>(left / kChunkBytes), std::memory_order_relaxed);
   trim();
 }
 
-/// Returns to the system what is kept beyond the limit. Under the mutex.
+/// Frees cached chunks above the limit. Requires the mutex.
 void ChunkPool::trim() noexcept {
   while (!free_.empty() && allocated_.load(std::memory_order_relaxed) > limit_chunks()) {
     if (free_.back() == first_) first_ = nullptr;
@@ -97,7 +97,7 @@ void ChunkPool::trim() noexcept {
   }
 }
 
-/// Whether one more chunk could be kept when it comes back. Under the mutex.
+/// Whether the cache has space for one more chunk. Requires the mutex.
 bool ChunkPool::reserve_place() noexcept {
   const std::size_t needed = allocated_.load(std::memory_order_relaxed) + 1;
   if (needed <= free_.capacity()) return true;
@@ -124,7 +124,7 @@ std::byte* ChunkPool::take() {
   return nullptr;
 }
 
-/// Of the chunk that is about to be the newest. Under the mutex.
+/// Called before a chunk becomes the newest. Requires the mutex.
 void ChunkPool::choose_pages(std::byte* chunk) noexcept {
   if (allocated_.load(std::memory_order_relaxed) == 0) {
     first_ = chunk;
@@ -134,7 +134,7 @@ void ChunkPool::choose_pages(std::byte* chunk) noexcept {
   use_huge_page(chunk);
 }
 
-/// Under the mutex.
+/// Requires the mutex.
 void ChunkPool::leave_small_pages() noexcept {
   if (first_ != nullptr) move_to_huge_page(std::exchange(first_, nullptr));
 }
@@ -197,13 +197,13 @@ std::byte* Arena::take_chunk() {
   return nullptr;
 }
 
-Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
+Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t preferred) {
   const std::lock_guard lock(mutex_);
   for (Span& rest : rests_) {
     if (rest.end - rest.begin < units) continue;
-    const Span found = std::exchange(rest, rests_.back());
+    const Span span = std::exchange(rest, rests_.back());
     rests_.pop_back();
-    return found;
+    return span;
   }
   if (open_.end - open_.begin < units) {
     std::byte* chunk = take_chunk();
@@ -213,7 +213,7 @@ Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
     if (open_.begin == 0) ++open_.begin;  // index 0 means "no block"
     chunks_[num_chunks_++] = chunk;
   }
-  const std::uint32_t size = std::min(std::max(units, wanted), open_.end - open_.begin);
+  const std::uint32_t size = std::min(std::max(units, preferred), open_.end - open_.begin);
   const Span span{open_.begin, open_.begin + size};
   open_.begin += size;
   if (span.begin <= kSmallUnits && span.end > kSmallUnits) pool_->note_use(chunks_[0]);
@@ -314,8 +314,8 @@ bool Allocator::refill(std::uint32_t units) noexcept {
   give_span();
   span_ = arena_->take_span(units, kSpanUnits);
   if (span_.end != 0) return true;
-  // At the cap. Positions of a game have ever fewer moves, and so ever smaller blocks: those that
-  // are free are mostly too large, and one of them is cut.
+  // At the cap. The number of moves shrinks in the course of a game, and so do the blocks: most
+  // free blocks are too large, and one of them is cut.
   flush();
   span_ = arena_->take_larger(static_cast<int>(units));
   return span_.end != 0;

@@ -1,5 +1,4 @@
-/// Large blocks of memory: a pool of chunks under a hard cap, and an arena of numbered blocks on
-/// it.
+/// Large blocks of memory: a pool of chunks with a hard cap, and arenas of indexed blocks.
 #pragma once
 
 #include <array>
@@ -14,13 +13,13 @@
 
 namespace pyengine {
 
-/// Apart by this much, what two cores write does not disturb them.
+/// Alignment that prevents false sharing.
 inline constexpr std::size_t kCacheLine = 64;
 
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 21;  ///< one huge page
 
-/// Hands out chunks of kChunkBytes, aligned to their size, and keeps those that come back.
-/// The cap is exact: chunks held by anybody plus chunks kept never exceed it. Thread-safe.
+/// Hands out chunks of kChunkBytes, aligned to their size, and caches returned ones. Chunks in use
+/// plus cached chunks never exceed the cap. Thread-safe.
 class ChunkPool {
  public:
   explicit ChunkPool(std::uint64_t limit_bytes) { set_limit(limit_bytes); }
@@ -28,29 +27,29 @@ class ChunkPool {
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool();
 
-  /// For chunks taken from now on; what is held already stays, what is kept beyond it goes.
+  /// Applies to future chunks: chunks in use stay, cached chunks above the limit are freed.
   void set_limit(std::uint64_t bytes) noexcept;
-  /// nullptr at the cap.
+  /// Returns nullptr at the cap.
   [[nodiscard]] std::byte* take();
-  /// Cannot fail: every chunk that was taken has a place among those that are kept.
+  /// Cannot fail: take() reserves space in the cache for every chunk.
   void give_back(std::span<std::byte* const> chunks) noexcept;
-  /// The first chunk that was taken is in small pages, so that an engine at rest holds what it has
-  /// used; from now on, or when there is a second one, it is in a huge page.
+  /// The first chunk uses small pages, so that an idle engine occupies only the memory that it has
+  /// touched. This moves it to a huge page; a second chunk does so too.
   void note_use(const std::byte* chunk) noexcept;
-  /// Leaves so much of the cap to memory that others hold: instead of what was left before.
+  /// Reserves part of the cap for other memory, replacing the previous reservation.
   void reserve(std::uint64_t bytes) noexcept;
-  /// Of the cap, those that are not reserved.
+  /// The cap without the reservation.
   [[nodiscard]] std::size_t limit_chunks() const noexcept {
     return limit_.load(std::memory_order_relaxed);
   }
-  /// Chunks that take() has left.
+  /// Chunks that take() can still return.
   [[nodiscard]] std::size_t available() const;
-  /// How often memory was asked for and there was none left.
+  /// Number of requests that failed at the cap.
   [[nodiscard]] std::uint64_t refusals() const noexcept {
     return refusals_.load(std::memory_order_relaxed);
   }
   void count_refusal() noexcept { refusals_.fetch_add(1, std::memory_order_relaxed); }
-  /// Chunks obtained from the system, in bytes.
+  /// Bytes of the chunks obtained from the system.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return allocated_.load(std::memory_order_relaxed) * kChunkBytes;
   }
@@ -67,28 +66,28 @@ class ChunkPool {
   std::uint64_t limit_bytes_ = 0;
   std::uint64_t reserved_ = 0;  ///< bytes of the limit
   std::vector<std::byte*> free_;
-  std::byte* first_ = nullptr;  ///< the chunk in small pages
+  std::byte* first_ = nullptr;  ///< the chunk with small pages
   std::atomic<std::uint64_t> allocated_{0};
   std::atomic<std::uint64_t> charged_{0};  ///< bytes; written under the mutex
   std::atomic<std::uint64_t> refusals_{0};
 };
 
-/// Cuts chunks of a pool into pieces of one size, for arenas that each have a share. What an arena
-/// gets then depends on its own wishes alone, not on when others have theirs. Thread-safe; the
-/// memory returns to the pool at the end.
+/// Cuts chunks of a pool into pieces of equal size for arenas with a fixed share each, so that an
+/// arena's supply does not depend on the timing of the others. Thread-safe; the destructor returns
+/// the memory to the pool.
 class PiecePool {
  public:
-  /// The largest block of an arena is to fit into a piece: 1 <= units <= Arena::kMaxUnits.
+  /// A piece must fit the largest block of an arena: 1 <= units <= Arena::kMaxUnits.
   PiecePool(std::shared_ptr<ChunkPool> pool, std::uint32_t units);
   PiecePool(const PiecePool&) = delete;
   PiecePool& operator=(const PiecePool&) = delete;
   ~PiecePool();
 
-  /// nullptr when the pool has no chunk left.
+  /// Returns nullptr if the pool is exhausted.
   [[nodiscard]] std::byte* take();
   [[nodiscard]] std::uint32_t units() const noexcept { return units_; }
-  [[nodiscard]] std::size_t bytes() const noexcept;  ///< of a piece
-  /// Pieces that the chunks make which the pool has left.
+  [[nodiscard]] std::size_t bytes() const noexcept;  ///< size of a piece
+  /// Number of pieces in the remaining chunks of the pool.
   [[nodiscard]] std::size_t available() const;
   [[nodiscard]] const std::shared_ptr<ChunkPool>& pool() const noexcept { return pool_; }
 
@@ -97,28 +96,27 @@ class PiecePool {
   const std::uint32_t units_;
   std::mutex mutex_;
   std::vector<std::byte*> chunks_;
-  std::size_t left_ = 0;  ///< pieces of the newest chunk
+  std::size_t left_ = 0;  ///< pieces left in the newest chunk
 };
 
-/// Names a block of an Arena; 0 names none.
+/// Index of a block in an Arena; 0 = none.
 using BlockIndex = std::uint32_t;
-inline constexpr std::size_t kUnitBytes = 8;  ///< blocks are whole units, aligned to one
+inline constexpr std::size_t kUnitBytes = 8;  ///< size and alignment unit of blocks
 
-/// Blocks of memory that never move, named by 32-bit indices in units of 8 bytes. Blocks are taken
-/// and given back through an Allocator, one per thread. Everything is returned at once, to the
-/// pool, when the arena dies.
+/// Blocks of memory that never move, with 32-bit indices in units of 8 bytes. Blocks are allocated
+/// and freed through an Allocator per thread. The destructor returns all memory to the pool.
 class Arena {
  public:
-  static constexpr int kMaxUnits = 1 << 15;  ///< of one block (256 KiB)
+  static constexpr int kMaxUnits = 1 << 15;  ///< largest block: 256 KiB
 
   explicit Arena(std::shared_ptr<ChunkPool> pool);
-  /// On a share: `most` pieces.
+  /// With a fixed share of `most` pieces.
   Arena(std::shared_ptr<PiecePool> pieces, std::size_t most);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  /// The memory of a block. Safe from any thread that learnt the index by acquire.
+  /// The memory of a block. Thread-safe if the index was read with acquire.
   [[nodiscard]] std::byte* at(BlockIndex index) const noexcept {
     return chunks_[index >> kUnitBits] + (index & kUnitMask) * kUnitBytes;
   }
@@ -126,8 +124,8 @@ class Arena {
   [[nodiscard]] T* at(BlockIndex index) const noexcept {
     return reinterpret_cast<T*>(at(index));
   }
-  /// at(), where `near` at `memory` is most often in the same chunk: the address then waits for no
-  /// load.
+  /// Same as at(), with a hint: `memory` is the address of `near`. If both blocks are in the same
+  /// chunk, which is likely, the address needs no load.
   template <class T>
   [[nodiscard]] T* at_near(BlockIndex index, BlockIndex near, void* memory) const noexcept {
     if (index >> kUnitBits != near >> kUnitBits) [[unlikely]] {
@@ -137,12 +135,12 @@ class Arena {
     return reinterpret_cast<T*>(static_cast<std::byte*>(memory) +
                                 units * static_cast<std::ptrdiff_t>(kUnitBytes));
   }
-  /// Set when nobody will use the blocks any more: whoever sorts free blocks may stop.
+  /// Set when the blocks are no longer needed, so that sorting of free blocks may stop.
   std::atomic<bool> abandoned{false};
 
  private:
   friend class Allocator;
-  static constexpr int kUnitBits = 18;  ///< units in a chunk, as a power of two
+  static constexpr int kUnitBits = 18;  ///< log2 of the units in a chunk
   static constexpr std::uint32_t kUnitMask = (1U << kUnitBits) - 1;
   static_assert((std::size_t{1} << kUnitBits) * kUnitBytes == kChunkBytes);
 
@@ -152,40 +150,41 @@ class Arena {
   };
   /// A chunk of the pool or a piece of the share; nullptr at the cap.
   [[nodiscard]] std::byte* take_chunk();
-  /// Room for `units` at least, `wanted` if it can be; empty at the cap.
+  /// A span of at least `units`, preferably `wanted`; empty at the cap.
   Span take_span(std::uint32_t units, std::uint32_t wanted);
-  /// What a thread has left of a span; the next one goes on there.
-  /// It is lost, until the arena dies, where the system has no memory to note it.
+  /// Returns the rest of a thread's span for reuse. If the system is out of memory, the rest is
+  /// lost until the arena is destroyed.
   void give_span(Span rest) noexcept;
   /// Free blocks of one size, linked through their first word.
   struct List {
     BlockIndex head = 0;
     BlockIndex tail = 0;
   };
-  /// A list that somebody gave, whole; empty when there is none of this size.
+  /// A complete list returned by another thread; empty if there is none of this size.
   List take_free(int units);
-  /// A free block of `units` at least, as a span; empty when there is none.
+  /// A free block of at least `units`, as a span; empty if there is none.
   Span take_larger(int units);
-  void give_free(int units, List list) noexcept;  ///< as give_span()
+  void give_free(int units, List list) noexcept;  ///< see give_span()
 
-  /// Indices are 32 bits: beyond so many chunks (32 GiB) an arena is full whatever the cap.
+  /// Limit of 32-bit indices: 32 GiB, regardless of the cap.
   static constexpr std::size_t kMostChunks = std::size_t{1} << (32 - kUnitBits);
 
   std::shared_ptr<ChunkPool> pool_;
-  std::shared_ptr<PiecePool> pieces_;  ///< what chunks_ are made of, where it is a share
+  std::shared_ptr<PiecePool> pieces_;  ///< source of chunks_ for an arena with a share
   std::size_t most_chunks_ = kMostChunks;
-  std::uint32_t chunk_units_ = kUnitMask;  ///< the last unit stays unused: an end may not overflow
+  std::uint32_t chunk_units_ =
+      kUnitMask;  ///< excludes the last unit, so that the end of a span cannot overflow
   std::mutex mutex_;
-  std::unique_ptr<std::byte*[]> chunks_;  ///< fixed size: readers need no lock
+  std::unique_ptr<std::byte*[]> chunks_;  ///< fixed size, so that readers need no lock
   std::uint32_t num_chunks_ = 0;
   Span open_;                            ///< rest of the newest chunk
-  std::vector<Span> rests_;              ///< of spans given back
-  std::vector<std::vector<List>> free_;  ///< [units]: lists given
-  std::size_t largest_free_ = 0;         ///< no list beyond this size
-  std::atomic<bool> has_free_{false};    ///< a hint, so that the common case takes no lock
+  std::vector<Span> rests_;              ///< returned rests of spans
+  std::vector<std::vector<List>> free_;  ///< [units]: returned lists
+  std::size_t largest_free_ = 0;         ///< no list exceeds this size
+  std::atomic<bool> has_free_{false};    ///< a hint that avoids the lock in the common case
 };
 
-/// One thread's door to an arena: takes blocks from a span of its own, and blocks given back first.
+/// The allocator of one thread: reuses freed blocks, then cuts blocks from its own span.
 class Allocator {
  public:
   Allocator() = default;
@@ -193,7 +192,7 @@ class Allocator {
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
   Allocator(Allocator&& other) noexcept { *this = std::move(other); }
-  /// What was left of the memory of this one goes to its arena.
+  /// Returns the remaining memory of this allocator to its arena.
   Allocator& operator=(Allocator&& other) noexcept {
     flush();
     arena_ = std::exchange(other.arena_, nullptr);
@@ -204,7 +203,7 @@ class Allocator {
   ~Allocator() { flush(); }
 
   [[nodiscard]] const std::shared_ptr<Arena>& arena() const noexcept { return arena_; }
-  /// 0 at the memory cap. 1 <= units <= Arena::kMaxUnits.
+  /// Returns 0 at the memory cap. 1 <= units <= Arena::kMaxUnits.
   [[nodiscard]] BlockIndex take(int units) noexcept {
     const auto size = static_cast<std::uint32_t>(units);
     if (BlockIndex index = reuse(units)) return index;
@@ -213,10 +212,10 @@ class Allocator {
     span_.begin += size;
     return index;
   }
-  /// Makes a block of this size available again; it is lost, until the arena dies, where the system
-  /// has no memory to note it.
+  /// Makes a block available for reuse. If the system is out of memory, the block is lost until the
+  /// arena is destroyed.
   void give(BlockIndex index, int units) noexcept;
-  /// Hands all free memory of this allocator to the arena, for other threads.
+  /// Returns all free memory of this allocator to the arena, for other threads.
   void flush() noexcept;
 
  private:

@@ -1,9 +1,9 @@
-/// A hint to bring memory near before it is read.
+/// Prefetch hint.
 #pragma once
 
 namespace pyengine {
 
-/// The address need not be one of an object.
+/// The address may be invalid.
 inline void prefetch(const void* address) noexcept {
 #if defined(__GNUC__) || defined(__clang__)
   __builtin_prefetch(address);

@@ -10,7 +10,7 @@ namespace {
 std::atomic<long> g_forks{0};
 
 #if defined(__unix__) || defined(__APPLE__)
-/// Before any thread of ours can be there to fork.
+/// Initialised before any of our threads can fork.
 [[maybe_unused]] const int kCountsForks =
     pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1, std::memory_order_relaxed); });
 #endif

@@ -1,4 +1,4 @@
-/// Which process this is: after fork() a child has our objects, but none of our threads.
+/// Detection of fork(): a child inherits the objects of its parent, but not its threads.
 #pragma once
 
 #include <atomic>
@@ -6,11 +6,11 @@
 
 namespace pyengine {
 
-/// Differs from that of every process that this one was forked from. Cheaper than the system's.
+/// Differs from the id of every ancestor process. Cheaper than getpid().
 [[nodiscard]] long process_id() noexcept;
 
-/// An object of which every process has its own. A forked child makes another one and leaves its
-/// parent's as it is, with its locks: threads that the child does not have may hold them.
+/// A singleton per process. A forked child creates a new one and leaves its parent's untouched,
+/// because threads that do not exist in the child may hold its locks.
 template <class T>
 class OfProcess {
  public:
@@ -18,17 +18,17 @@ class OfProcess {
   OfProcess(const OfProcess&) = delete;
   OfProcess& operator=(const OfProcess&) = delete;
   ~OfProcess() {
-    Made* made = current_.load(std::memory_order_acquire);
-    if (made != nullptr && made->process == process_id()) delete made;
+    Made* instance = current_.load(std::memory_order_acquire);
+    if (instance != nullptr && instance->process == process_id()) delete instance;
   }
 
-  /// Made at the first call.
+  /// Created at the first call.
   [[nodiscard]] T& get() {
     Made* known = current_.load(std::memory_order_acquire);
     if (known != nullptr && known->process == process_id()) return known->object;
-    auto made = std::make_unique<Made>();
-    if (current_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
-      return made.release()->object;
+    auto instance = std::make_unique<Made>();
+    if (current_.compare_exchange_strong(known, instance.get(), std::memory_order_acq_rel)) {
+      return instance.release()->object;
     }
     return known->object;
   }

@@ -1,4 +1,4 @@
-/// Random numbers as streams that are passed, never a global.
+/// Random number streams; there is no global generator.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace pyengine {
 
-/// Philox4x64-10 (Salmon et al., 2011), a counter-based generator: a stream is named by its key, so
-/// two streams never share state. Produces the numbers of numpy.random.Philox(key=[seed, stream]).
+/// Philox4x64-10 [Salmon et al., 2011], a counter-based generator. The key identifies the stream,
+/// so streams never share state. Matches numpy.random.Philox(key=[seed, stream]).
 class Rng {
  public:
   explicit Rng(std::uint64_t seed = 0, std::uint64_t stream = 0) noexcept : key_{seed, stream} {}
@@ -28,7 +28,7 @@ class Rng {
   std::uint32_t below(std::uint32_t bound) noexcept {
     return static_cast<std::uint32_t>(multiply_wide(next(), bound).high);
   }
-  /// Standard Gumbel, by the inverse of exp(-exp(-x)); finite.
+  /// Standard Gumbel by inversion of exp(-exp(-x)); always finite.
   double gumbel() noexcept { return -std::log(-std::log(open_uniform())); }
   /// Standard normal (Marsaglia's polar method).
   double normal() noexcept;
@@ -43,7 +43,7 @@ class Rng {
   std::array<std::uint64_t, 2> key_;
   std::array<std::uint64_t, 4> counter_{};
   std::array<std::uint64_t, 4> block_{};
-  unsigned used_ = 4;  ///< words of block_ handed out
+  unsigned used_ = 4;  ///< words of block_ already returned
 };
 
 }  // namespace pyengine

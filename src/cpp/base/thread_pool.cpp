@@ -10,8 +10,8 @@
 namespace pyengine {
 namespace {
 
-/// Members of optional crews at a time: what one run asks for at most on any usual machine. More
-/// would only take each other's turns.
+/// Members of optional crews, enough for one run on any common machine. More threads would only
+/// compete for cores.
 int most_optional() noexcept {
   constexpr unsigned kLeast = 64;
   constexpr unsigned kPerCore = 4;
@@ -20,8 +20,8 @@ int most_optional() noexcept {
 
 }  // namespace
 
-/// One mutex guards all crews. It is held for a few instructions, once or twice for each thread
-/// that a run gets, and never while anything else is locked or called.
+/// One mutex guards all crews. It is held for a few instructions, once or twice per thread of a
+/// run, and never while another lock is held or other code is called.
 class ThreadPool {
  public:
   ThreadPool() = default;
@@ -29,7 +29,8 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
   ~ThreadPool() = default;
 
-  /// A forked child has a pool of its own. Never destroyed: its threads are idle to the very end.
+  /// A forked child gets a new pool. The pool is never destroyed, because its threads stay idle
+  /// until the process exits.
   static ThreadPool& of_process() {
     static auto& pools = *new OfProcess<ThreadPool>;
     return pools.get();
@@ -69,20 +70,20 @@ class ThreadPool {
     bool called = false;
   };
 
-  // --- all of it under the mutex
-  /// As many as the open crews are short of, within the bound. Throws std::system_error where an
-  /// essential one cannot be had.
+  // --- all of these require the mutex
+  /// Creates the threads that open crews lack, up to the limit. Throws std::system_error if an
+  /// essential one cannot be created.
   void make_threads() {
-    int wanted = members_;
+    int required = members_;
     int essential = members_;
     int most = most_;
     for (const Crew* crew : open_) {
-      wanted += crew->short_of();
+      required += crew->short_of();
       if (crew->need_ == Crew::Need::optional) continue;
       essential += crew->short_of();
       most += crew->wanted_;
     }
-    const int useful = std::max(essential, std::min(wanted, most));
+    const int useful = std::max(essential, std::min(required, most));
     try {
       while (threads_ < useful) make_thread();
     } catch (const std::exception&) {
@@ -96,7 +97,7 @@ class ThreadPool {
     ++threads_;
   }
 
-  /// The one that fell idle last: its caches are warm.
+  /// The thread that became idle last, because its caches are warm.
   void call_last() noexcept {
     Idle* last = idle_.back();
     idle_.pop_back();
@@ -121,18 +122,18 @@ class ThreadPool {
     }
   }
 
-  /// Among those that are short of members: one to which they are essential, else one that has the
-  /// fewest. Null where there is none.
+  /// The crew to join: one with essential members first, else the one with the fewest members;
+  /// nullptr if no crew lacks members.
   [[nodiscard]] Crew* neediest() const noexcept {
     const auto before = [](const Crew* one, const Crew* other) {
       if (one->need_ != other->need_) return one->need_ == Crew::Need::essential;
       return one->members_ < other->members_;
     };
-    Crew* found = nullptr;
+    Crew* best = nullptr;
     for (Crew* crew : open_) {
-      if (crew->short_of() > 0 && (found == nullptr || before(crew, found))) found = crew;
+      if (crew->short_of() > 0 && (best == nullptr || before(crew, best))) best = crew;
     }
-    return found;
+    return best;
   }
 
   void serve(Crew& crew, std::unique_lock<std::mutex>& lock) noexcept {
@@ -151,11 +152,12 @@ class ThreadPool {
     --members_;
     take_back_request(crew);
     if (!goes_on && crew.openings_ == opening) withdraw(crew);
-    if (crew.members_ == 0) crew.left_.notify_all();  // under the mutex: the crew may go then
+    if (crew.members_ == 0)
+      crew.left_.notify_all();  // under the mutex, since the crew may be destroyed next
   }
 
-  /// Where no thread is free for a crew that is short of members, one that has more is asked to let
-  /// one go. One at a time: whoever comes from there asks for the next.
+  /// If no thread is free for a crew that lacks members, asks a larger crew to release one. Only
+  /// one request is pending at a time; the released thread makes the next one.
   void balance() noexcept {
     if (asked_ != nullptr || threads_ > members_) return;
     const Crew* poorest = neediest();
@@ -182,9 +184,9 @@ class ThreadPool {
   std::mutex mutex_;
   int threads_ = 0;
   int members_ = 0;          ///< of all crews
-  std::vector<Idle*> idle_;  ///< the last one was at work last
+  std::vector<Idle*> idle_;  ///< most recently active last
   std::vector<Crew*> open_;  ///< crews
-  Crew* asked_ = nullptr;    ///< to let a member go
+  Crew* asked_ = nullptr;    ///< to release a member
 };
 
 void Crew::open(int members) {

@@ -1,16 +1,16 @@
-/// The threads of the process, which many runs share.
+/// The thread pool of the process, shared by all runs.
 ///
 /// A run opens a crew, and threads of the pool join it while it is open:
 ///
-///   idle ──open()──▶ a place of the crew ──work(place)──▶ it returns ──▶ another crew, or idle
+///   idle ──open()──▶ a place in a crew ──work(place)──▶ returns ──▶ another crew, or idle
 ///
-/// Whoever opens a crew never depends on its members, unless they are essential: a run's own thread
-/// does what they would do. A thread that is free joins the crew with the fewest members among
-/// those that are short of some. Where all threads are taken, a crew with more members than another
-/// is asked to let one go: so runs that compete have equal shares.
+/// The owner of a crew must not depend on optional members: it does their work if they never join.
+/// A free thread joins the crew with the fewest members among those below their target. If all
+/// threads are busy, a larger crew is asked to release one, so that competing runs get equal
+/// shares.
 ///
-/// The pool makes threads as they are needed and keeps them. It never ends one: libraries keep
-/// state per thread (ONNX Runtime a context of CUDA), whose destruction would fall at any moment.
+/// The pool creates threads on demand and never ends them: libraries keep state per thread (ONNX
+/// Runtime a CUDA context), and destroying it at an arbitrary moment is not safe.
 #pragma once
 
 #include <atomic>
@@ -27,10 +27,10 @@ class ThreadPool;
 
 class Crew {
  public:
-  /// Whether the work needs its members, or would be done without them.
+  /// Whether the run depends on its members.
   enum class Need : std::uint8_t { optional, essential };
-  /// What a member does at its place, which no other member has meanwhile. Returns whether others
-  /// may take the place; false closes the crew to further members. Must not throw.
+  /// The work of a member at its place, which is exclusive. Returns whether others may take the
+  /// place afterwards; false closes the crew to new members. Must not throw.
   using Work = std::function<bool(std::size_t place)>;
 
   Crew(Work work, Need need) : work_(std::move(work)), need_(need) {}
@@ -39,13 +39,13 @@ class Crew {
   /// Closes the crew.
   ~Crew() { close(); }
 
-  /// Up to so many threads are members from now on, at least one, in places [0, members). Throws
-  /// std::system_error or std::bad_alloc where an essential one cannot be had; of an optional crew
-  /// they may be fewer, or none.
+  /// Sets the target to `members` threads, at least one, in places [0, members). Throws
+  /// std::system_error or std::bad_alloc if an essential thread cannot be created. An optional crew
+  /// may get fewer threads, or none.
   void open(int members);
-  /// Nobody joins any more. Returns when all members have left.
+  /// Stops new members from joining and waits until all members have left.
   void close() noexcept;
-  /// Asked by members between two pieces of work: true for one that is to return true now, since
+  /// Called by members between two pieces of work. True asks the member to return now, because
   /// another crew needs it more.
   [[nodiscard]] bool lets_one_go() noexcept {
     return lets_go_.load(std::memory_order_relaxed) &&
@@ -62,16 +62,16 @@ class Crew {
   const Need need_;
   std::atomic<bool> lets_go_{false};
 
-  ThreadPool* pool_ = nullptr;  ///< which has it in its list
-  // Guarded by the pool's mutex.
+  ThreadPool* pool_ = nullptr;  ///< whose list contains this crew
+  // Guarded by the pool's mutex:
   int wanted_ = 0;  ///< 0 = closed
   int members_ = 0;
   std::uint64_t openings_ = 0;
-  std::vector<char> taken_;  ///< places
+  std::vector<char> taken_;  ///< by place
   std::condition_variable left_;
 };
 
-/// Threads of the pool in this process, those that are idle included.
+/// Number of threads in the pool, including idle ones.
 [[nodiscard]] int pool_threads();
 
 }  // namespace pyengine

@@ -1,4 +1,4 @@
-/// Vocabulary of the whole engine: actions, players, outcomes, sets of board points.
+/// Basic types: actions, players, outcomes, sets of board points.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 namespace pyengine {
 
 using Action = std::int32_t;     ///< 0 .. num_actions-1, or kNoAction
-using ActionId = std::uint16_t;  ///< an Action as trees and lists store it
+using ActionId = std::uint16_t;  ///< an Action as stored in trees and lists
 inline constexpr Action kNoAction = -1;
-/// Of a game. A node counts its moves in 16 bits: there may be 65,535, though an ActionId could
-/// name one more.
+/// Most actions of a game. A node counts its moves in 16 bits, so the limit is 65,535 although an
+/// ActionId has one more value.
 inline constexpr int kMaxActions = (1 << 16) - 1;
 
-/// The end of a game, in [-1, 1], for the first player; the second one's is its negative.
+/// The outcome of a game in [-1, 1] for the first player; negate it for the second player.
 struct Outcome {
   float first = 0.0F;
   [[nodiscard]] float for_player(int player) const noexcept {
@@ -28,12 +28,12 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-/// The legal actions of a position, ascending. Reused: clear() keeps the memory.
+/// The legal actions of a position in ascending order. clear() keeps the memory for reuse.
 class ActionList {
  public:
   void clear() noexcept { size_ = 0; }
   void push_back(Action action) { *extend(1) = static_cast<ActionId>(action); }
-  /// Appends room for `count` actions and returns where they are to be written.
+  /// Appends `count` uninitialised actions and returns a pointer to them.
   ActionId* extend(int count) {
     const int needed = size_ + count;
     if (needed > capacity_) grow(needed);
@@ -41,7 +41,7 @@ class ActionList {
     size_ = needed;
     return room;
   }
-  /// Keeps the first `size` actions, which are there: gives back what extend() gave too much.
+  /// Truncates the list to `size` actions, after an extend() that was too large.
   void truncate(int size) noexcept { size_ = size; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
@@ -92,7 +92,7 @@ struct BoardBits {
     for (const std::uint64_t word : words) all |= word;
     return all != 0;
   }
-  /// Calls `visit(point)` for each point of the set, ascending.
+  /// Calls `visit(point)` for each point in ascending order.
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (int w = 0; w < kWords; ++w) {

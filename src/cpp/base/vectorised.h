@@ -1,9 +1,9 @@
-/// PYENGINE_VECTORISED before a function makes one copy of its loops for each width of vectors,
-/// chosen when the library is loaded; a portable build would else use the narrowest. The copies
-/// give the same bits: nothing is contracted or reordered.
+/// PYENGINE_VECTORISED compiles a function for several vector widths and selects one when the
+/// library is loaded; a portable build would otherwise use the narrowest. All copies give identical
+/// bits: nothing is contracted or reordered.
 #pragma once
 
-// Sanitizers start before the choice could be made.
+// Sanitizers run code before the selection is possible.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define PYENGINE_VECTORISED __attribute__((target_clones("avx512f", "avx2", "default")))

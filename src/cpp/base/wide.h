@@ -1,4 +1,4 @@
-/// 64 x 64 -> 128 bit multiplication, which C++20 has no standard name for.
+/// 64 x 64 -> 128 bit multiplication, which C++20 does not provide.
 #pragma once
 
 #include <cstdint>

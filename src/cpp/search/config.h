@@ -7,19 +7,19 @@
 
 namespace pyengine {
 
-/// Which rule chooses a child, see rules/rule.h.
+/// Selection rule, see rules/rule.h.
 enum class Algorithm : std::uint8_t { puct, gumbel, uct, flat_ucb };
-/// Which move of the root is played at temperature 0.
+/// Selection of the move played at temperature 0.
 enum class MoveChoice : std::uint8_t { visits, mean };
-/// The exploration term: of PUCT standard or AlphaGo's, of UCB1 standard or logarithmic.
+/// Exploration term. PUCT: standard or alphago; UCB1: standard or log.
 enum class Exploration : std::uint8_t { standard, alphago, log };
 enum class FirstPlay : std::uint8_t { value, parent, reduction };
 enum class CollisionRule : std::uint8_t { virtual_visit, virtual_loss };
 enum class SymmetryMode : std::uint8_t { none, random, average, root_average, fill };
 
-/// What each field means and which values fit: config_fields.h.
+/// The meaning and the accepted values of each field: config_fields.h.
 struct SearchConfig {
-  std::optional<std::uint64_t> simulations;  ///< with neither budget: kDefaultSimulations
+  std::optional<std::uint64_t> simulations;  ///< kDefaultSimulations without any budget
   std::optional<double> seconds;
 
   Algorithm algorithm = Algorithm::puct;
@@ -59,24 +59,24 @@ struct SearchConfig {
   double gumbel_c_scale = 0.1;
   bool gumbel_noise = true;
 
-  // Self-play sets these for each of its searches; they are not in the table.
-  double forced_playouts = 0.0;     ///< see rules/forced.h; 0 = none
+  // Set by self-play for each of its searches; not in the table.
+  double forced_playouts = 0.0;     ///< see rules/forced.h; 0 = off
   bool gumbel_plays_sample = true;  ///< whether the noise also affects the move played
 
   friend bool operator==(const SearchConfig&, const SearchConfig&) = default;
 };
 
 inline constexpr std::uint64_t kDefaultSimulations = 800;  ///< [AlphaZero]
-inline constexpr std::uint64_t kLeastMemory = 8U << 20;    ///< two chunks of tree and a cache
+inline constexpr std::uint64_t kLeastMemory = 8U << 20;    ///< two chunks for the tree, and a cache
 
-/// Throws ConfigError naming the first field that is out of range.
+/// Throws ConfigError naming the first invalid field.
 void validate(const SearchConfig& config);
 
-/// Leaves of one tree that may wait at once.
+/// Maximum number of leaves in flight per tree.
 [[nodiscard]] int max_in_flight(const SearchConfig& config) noexcept;
-/// Cores that this process may use.
+/// Number of cores that this process may use.
 [[nodiscard]] int usable_cores() noexcept;
-/// Worker threads, the calling one included.
+/// Number of worker threads, including the calling thread.
 [[nodiscard]] int num_workers(const SearchConfig& config) noexcept;
 
 }  // namespace pyengine

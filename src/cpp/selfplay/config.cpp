@@ -13,12 +13,12 @@ namespace {
 
 constexpr int kGames = 64;
 constexpr double kDirichletFraction = 0.25;  // [AlphaGo Zero]
-constexpr double kTemperature = 1.0;         // of the first moves [AlphaGo Zero]
-constexpr int kDeviceRows = 128;             // of a batch; small networks gain up to 256
+constexpr double kTemperature = 1.0;         // first moves [AlphaGo Zero]
+constexpr int kDeviceRows = 128;             // per batch; small networks gain up to 256
 constexpr int kMostDeviceRows = 256;
 const int kDefaultRows = SearchConfig{}.batch_size;
 
-/// Plies of a game whose moves are drawn.
+/// Number of plies with sampled moves.
 int opening_of(const AnyGame& game) {
   return static_cast<int>(std::clamp<long long>(game.shape().max_game_length / 4, 4, 30));
 }
@@ -33,10 +33,10 @@ SelfPlayConfig settled(SelfPlayConfig config) {
 void validate(const SelfPlayConfig& config) {
   validate(config.search);
   if (!config.search.simulations || config.search.seconds) {
-    throw ConfigError("search: expected a budget of simulations and none of seconds");
+    throw ConfigError("search: expected a budget in simulations, without seconds");
   }
   if (config.search.deterministic) {
-    throw ConfigError("search: deterministic=True is not for games that share batches");
+    throw ConfigError("search: deterministic=True does not work for games that share batches");
   }
   check_fields(config);
   if (config.forced_playouts != 0.0 && config.search.algorithm != Algorithm::puct) {
@@ -70,8 +70,8 @@ int games_at_once(const SelfPlayConfig& config) noexcept {
 
 SelfPlayConfig sized(SelfPlayConfig config, int device_batches) {
   if (device_batches > 0) {
-    // As many more batches wait for the device, one is handed over and one is being filled; with a
-    // game for each of their rows no tree has two leaves in flight.
+    // Batches on the device, as many that wait for it, one being decoded and one being filled. With
+    // one game per row, no tree has two leaves in flight.
     const int under_way = 2 * device_batches + 2;
     int& rows = config.search.batch_size;
     if (rows == kDefaultRows) {

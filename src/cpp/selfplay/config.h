@@ -9,12 +9,12 @@
 
 namespace pyengine {
 
-inline constexpr int kMostPlies = 65'535;  ///< of a game, as records count them
+inline constexpr int kMostPlies = 65'535;  ///< limit of the records
 inline constexpr int kMostGamesAtOnce = 65'535;
 
-/// What each field means and which values fit: config_fields.h.
+/// The meaning and the accepted values of each field: config_fields.h.
 struct SelfPlayConfig {
-  SearchConfig search;  ///< of full searches; `simulations` must be set and `seconds` not
+  SearchConfig search;  ///< full searches; after settle() with `simulations` but not `seconds`
   bool noise = true;
   std::optional<int> concurrent_games;
   int temperature_moves = 30;  ///< plies
@@ -34,14 +34,14 @@ struct SelfPlayConfig {
   friend bool operator==(const SelfPlayConfig&, const SelfPlayConfig&) = default;
 };
 
-/// Throws ConfigError naming the first field that is out of range.
+/// Throws ConfigError naming the first invalid field.
 void validate(const SelfPlayConfig& config);
-/// Gives the search self-play's defaults, without which all games would be equal, and validates.
+/// Sets self-play's defaults of the search, which make games differ, and validates.
 void settle(SelfPlayConfig& config);
 
 [[nodiscard]] int games_at_once(const SelfPlayConfig& config) noexcept;
-/// The settings with games and rows of a batch chosen for an evaluator whose device serves so many
-/// batches at once, 0 = it has none.
+/// Chooses concurrent_games and search.batch_size for a device that serves this number of batches
+/// concurrently; 0 = no device.
 [[nodiscard]] SelfPlayConfig sized(SelfPlayConfig config, int device_batches);
 
 /// Presets.

@@ -15,71 +15,68 @@ struct Table<SelfPlayConfig> {
   static constexpr const char* name = "SelfPlayConfig";
   static constexpr std::tuple fields{
       field("search", &S::search,
-            "of full searches. What it leaves at a search's default has self-play's: 800 "
-            "simulations, ``dirichlet_fraction`` 0.25, ``temperature`` 1. With "
-            "``algorithm=\"gumbel\"`` these two stay at 0, as the Gumbel noise explores and draws "
-            "the move, and the policy target is ``improved_policy``. Its budget is in simulations, "
-            "``deterministic`` is refused (see ``seed`` below), its own ``seed`` is not read."),
+            "settings of full searches. Fields with a search's default get the default of self- "
+            "play: 800 simulations, ``dirichlet_fraction`` 0.25, ``temperature`` 1. With "
+            "``algorithm=\"gumbel\"`` these two stay 0, since Gumbel noise explores and samples "
+            "the move, and the policy target is ``improved_policy``. The budget must be in "
+            "simulations, ``deterministic`` is refused (see ``seed`` below), and the ``seed`` of "
+            "the search is ignored."),
       field("noise", &S::noise,
-            "at the root of full searches; False sets the search's ``dirichlet_fraction`` to 0 and "
+            "root noise in full searches; False sets the search's ``dirichlet_fraction`` to 0 and "
             "its ``gumbel_noise`` to False."),
       field("concurrent_games", &S::concurrent_games, between(1, kMostGamesAtOnce),
-            "games at once, whose searches share batches. None = 64; if the evaluator has a "
-            "device, a game for each row of its batches, and a ``search.batch_size`` left at 8 is "
-            "chosen with it (128 rows and 768 games with neither given)."),
+            "number of concurrent games, whose searches share batches. None = 64; if the "
+            "evaluator has a device, one game per row of its batches, and a ``search.batch_size`` "
+            "of 8 is then adjusted too (128 rows and 768 games if neither is set)."),
       field("temperature_moves", &S::temperature_moves, kNotNegative,
-            "plies of a game at the search's ``temperature``; later moves are the most visited "
-            "ones [AlphaGo Zero]. With ``algorithm=\"gumbel\"`` the plies whose moves the noise "
-            "draws; later it only explores."),
+            "plies of a game that use the search's ``temperature``; later moves are the most "
+            "visited ones [AlphaGo Zero]. With ``algorithm=\"gumbel\"``, plies whose moves are "
+            "sampled with the noise; later noise only explores."),
       field("resign_threshold", &S::resign_threshold, between(-1, 1),
-            "a side resigns when the values of the root and of its best child are both below it; "
-            "None = nobody resigns."),
+            "a side resigns if the values of the root and of its best child are both below it; "
+            "None = no resignation."),
       field("resign_off_fraction", &S::resign_off_fraction, kShare,
             "share of games that are played to the end, to measure false resignations [AlphaGo "
             "Zero]."),
       field("resign_false_positives", &S::resign_false_positives, kShare,
-            "the threshold falls until no larger share of those games would have been resigned by "
-            "a side that did not lose; by the newest 1,000 such games, of earlier calls into the "
-            "same directory, too, from 20 on."),
+            "the threshold falls until at most this share of the games played to the end would "
+            "have been resigned by a side that did not lose. Counts the newest 1,000 games, "
+            "including earlier calls with the same directory, and starts after 20."),
       field("full_search_fraction", &S::full_search_fraction, Range{0, 1, true},
-            "probability that a move has a full search; positions of the others are no policy "
-            "targets [KataGo, playout cap]."),
+            "probability of a full search for a move; positions of fast searches have no policy "
+            "target [KataGo, playout cap]."),
       field("fast_simulations", &S::fast_simulations, at_least(1),
-            "budget of the other searches, without noise and at a ``root_policy_temperature`` of "
-            "1."),
+            "budget of fast searches, which have no noise and a ``root_policy_temperature`` of 1."),
       field("clear_before_full", &S::clear_before_full,
-            "whether a full search begins from a cleared tree, so that all visits of a policy "
-            "target were made under its noise [KataGo]; otherwise it goes on in what the search "
-            "before left below the move that was played."),
+            "whether a full search starts from a cleared tree, so that all visits of a policy "
+            "target were made under its noise [KataGo]; otherwise it continues in the subtree of "
+            "the move played."),
       field("forced_playouts", &S::forced_playouts, between(0, 1e6),
-            "k: a root move of a full search gets at least sqrt(k * prior * visits) visits, which "
-            "policy targets leave out, and which the draw of the move does; 0 = none [KataGo: 2]. "
-            "Only with ``algorithm=\"puct\"``."),
+            "k: a root move of a full search gets at least sqrt(k * prior * visits) visits. "
+            "Policy targets leave them out, move sampling does too; 0 = off [KataGo: 2]. Only "
+            "with ``algorithm=\"puct\"``."),
       field("record_surprise", &S::record_surprise,
-            "whether records say how much their policy target surprised the network, so that a "
-            "``Dataset`` can draw by that [KataGo, policy surprise weighting]. Such data are of "
-            "format 4."),
+            "whether records contain the surprise of their policy target, so that a ``Dataset`` "
+            "can sample by it [KataGo, policy surprise weighting]. These data have format 4."),
       field("minimum_target_visits", &S::minimum_target_visits, kNotNegative,
-            "a full search whose policy target has fewer visits, since a draw was proven, teaches "
-            "all moves that draw in equal parts. A full search without a proof that gave most of "
-            "its visits to moves known to lose, and fewer than this to the others, teaches the "
-            "value alone. At most the search's simulations count; not with "
-            "``algorithm=\"gumbel\"``."),
+            "a full search with fewer visits that proved a draw has a policy target uniform over "
+            "the drawing moves. A full search without a proof that gave most of its visits to "
+            "moves known to lose, and fewer than this to the others, has no policy target. "
+            "Limited to the search's simulations; not used with ``algorithm=\"gumbel\"``."),
       field("max_plies", &S::max_plies, between(1, kMostPlies),
-            "a game that has so many plies and no end is cut short: it is recorded without a "
-            "result, its positions teach the policy and not the value, and the report's "
-            "``cut_short`` counts it. None = 65,535, since records count no further. A game that "
-            "ends at its ``max_game_length`` has the result of its rules. For a user's game "
-            "``max_plies`` must be below that by what a search looks ahead, which is an error "
-            "beyond it."),
+            "a game that reaches this ply without an end is cut short: it is recorded without a "
+            "result, its positions teach only the policy, and the report counts it in "
+            "``cut_short``. None = 65,535, the limit of the records. A game that ends at its "
+            "``max_game_length`` has a result by its rules. For a user's game ``max_plies`` must "
+            "be lower than its ``max_game_length`` by the depth of a search, because longer games "
+            "are an error."),
       field("opening_random_moves", &S::opening_random_moves, between(0, kMostPlies - 1),
-            "a game begins with a number of random moves, drawn from 0 to this; below "
-            "``max_plies``."),
+            "a game begins with 0 to this many random moves; less than ``max_plies``."),
       field("seed", &S::seed, kAnyNumber,
-            "the only source of random numbers. The same seed gives the same games only with "
+            "the only source of randomness. Equal seeds give equal games only with "
             "``search.threads=1`` and evaluation on the CPU, in a new directory. With several "
-            "threads, or a device, the order in which leaves are evaluated depends on timing, and "
-            "so do the games; ``deterministic`` does not help."),
+            "threads or a device, games depend on the timing of evaluations; ``deterministic`` "
+            "does not help."),
   };
 };
 

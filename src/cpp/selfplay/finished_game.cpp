@@ -12,33 +12,34 @@ namespace {
 constexpr std::uint32_t kMostVisits = std::numeric_limits<std::uint16_t>::max();
 constexpr int kMostPly = std::numeric_limits<std::uint16_t>::max();
 
-/// Adds `count` elements and returns them.
+/// Appends `count` elements and returns them.
 template <class T>
 std::span<T> grow(std::vector<T>& column, std::size_t count) {
   column.resize(column.size() + count);
   return std::span(column).last(count);
 }
 
-void write_visits(const SearchedPosition& found, std::span<std::uint16_t> row) {
-  const std::uint32_t most =
-      found.visits.empty() ? 0 : *std::max_element(found.visits.begin(), found.visits.end());
-  for (std::size_t i = 0; i < found.visits.size(); ++i) {
-    std::uint64_t visits = found.visits[i];
+void write_visits(const SearchedPosition& position, std::span<std::uint16_t> row) {
+  const std::uint32_t most = position.visits.empty()
+      ? 0
+      : *std::max_element(position.visits.begin(), position.visits.end());
+  for (std::size_t i = 0; i < position.visits.size(); ++i) {
+    std::uint64_t visits = position.visits[i];
     if (most > kMostVisits) visits = visits * kMostVisits / most;
-    row[static_cast<std::size_t>(found.actions[i])] = static_cast<std::uint16_t>(visits);
+    row[static_cast<std::size_t>(position.actions[i])] = static_cast<std::uint16_t>(visits);
   }
 }
 
 }  // namespace
 
 void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes,
-                       const SearchedPosition& found, int num_actions) {
-  if (found.ply > kMostPly) {
-    throw ConfigError("expected games of at most " + std::to_string(kMostPly) +
-                      " plies, as training data counts, got a longer one");
+                       const SearchedPosition& position, int num_actions) {
+  if (position.ply > kMostPly) {
+    throw ConfigError("training data supports games of at most " + std::to_string(kMostPly) +
+                      " plies");
   }
   try {
-    append(shape, planes, found, num_actions);
+    append(shape, planes, position, num_actions);
   } catch (...) {
     const auto cut = [&](auto& column, std::size_t width) { column.resize(positions * width); };
     cut(bits, shape.bits());
@@ -53,18 +54,18 @@ void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes,
 }
 
 void FinishedGame::append(const PackedShape& shape, const PlaneStack& planes,
-                          const SearchedPosition& found, int num_actions) {
+                          const SearchedPosition& position, int num_actions) {
   pack_planes(shape, planes, grow(bits, shape.bits()),
               grow(fill, static_cast<std::size_t>(shape.values)), grow(dense, shape.numbers()));
-  write_visits(found, grow(visits, static_cast<std::size_t>(num_actions)));
-  root_value.push_back(found.root_value);
-  network_value.push_back(found.network_value);
-  ply.push_back(static_cast<std::uint16_t>(found.ply));
-  action.push_back(static_cast<std::uint16_t>(found.action));
-  to_move.push_back(static_cast<std::uint8_t>(found.to_move));
-  full.push_back(found.full ? 1 : 0);
-  taught.push_back(found.full && found.taught ? 1 : 0);
-  surprise.push_back(found.surprise);
+  write_visits(position, grow(visits, static_cast<std::size_t>(num_actions)));
+  root_value.push_back(position.root_value);
+  network_value.push_back(position.network_value);
+  ply.push_back(static_cast<std::uint16_t>(position.ply));
+  action.push_back(static_cast<std::uint16_t>(position.action));
+  to_move.push_back(static_cast<std::uint8_t>(position.to_move));
+  full.push_back(position.full ? 1 : 0);
+  taught.push_back(position.full && position.taught ? 1 : 0);
+  surprise.push_back(position.surprise);
 }
 
 }  // namespace pyengine

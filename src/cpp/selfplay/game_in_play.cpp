@@ -10,7 +10,7 @@
 namespace pyengine {
 namespace {
 
-/// Streams of a game's own decisions. Searches have others.
+/// Random streams of a game's decisions outside of searches.
 Rng game_stream(std::uint64_t seed, std::uint64_t number) {
   return Rng(seed ^ 0x9E3779B97F4A7C15U, number);
 }
@@ -23,7 +23,7 @@ std::array<float, 2> returns_of(const Outcome& outcome) {
   return {outcome.for_player(0), outcome.for_player(1)};
 }
 
-/// The larger of the values of the position and of its most visited move.
+/// The larger value of the position and its most visited child.
 double best_chance(const SearchResult& result) {
   const auto most = std::max_element(result.visits.begin(), result.visits.end());
   if (*most == 0) return result.value;
@@ -68,7 +68,7 @@ void GameInPlay::begin(std::uint64_t number) noexcept {
   stage_ = Stage::opening;
 }
 
-/// Plays random moves, and others if they end the game.
+/// Plays random moves that do not end the game, if possible.
 void GameInPlay::play_opening() {
   rng_ = game_stream(context_.config.seed, record_.number);
   record_.resignation_off = rng_.uniform() < context_.config.resign_off_fraction;
@@ -91,12 +91,10 @@ void GameInPlay::play_opening() {
     return;
   }
   if (context_.config.opening_random_moves == 0) {
-    throw ConfigError("expected a game that has a first move, got that " +
-                      context_.game->to_string() + " is over when it begins");
+    throw ConfigError(context_.game->to_string() + " has no legal first move");
   }
-  throw ConfigError("opening_random_moves: expected openings after which " +
-                    context_.game->to_string() + " goes on, got none in " + std::to_string(kTries) +
-                    " tries");
+  throw ConfigError("opening_random_moves: " + context_.game->to_string() +
+                    " ended during the opening in all of " + std::to_string(kTries) + " attempts");
 }
 
 void GameInPlay::begin_search(BoundEvaluator& evaluator) {
@@ -126,7 +124,7 @@ void GameInPlay::drop_tree() {
   clear_tree();
 }
 
-/// What may throw comes first, so that a second call can read the search again.
+/// Operations that may throw come first, so that the call can be repeated.
 bool GameInPlay::move() {
   const SearchConfig& settings = search_->config();
   const Rng choice = choice_stream(context_.config.seed, search_->stream());
@@ -171,7 +169,7 @@ void GameInPlay::advance_tree(ActionId action) noexcept {
   try {
     if (keeps_tree(search_->config()) && tree_.advance(action)) return;
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // Out of memory: the next search begins with a new tree.
+    // Out of memory: the next search starts with a new tree.
   }
   clear_tree();
 }
@@ -194,19 +192,19 @@ bool GameInPlay::resigns(const SearchResult& result) {
   return threshold && chance < *threshold;
 }
 
-/// What a search teaches the policy, if it does: not where all moves lose, nor where it compares
-/// too little. Where no move has a visit that counts the record has one of the move that is played.
+/// The policy target, or none if all moves lose or the search compared too little. If no visit
+/// counts, the record has one visit for the move played.
 GameInPlay::Lesson GameInPlay::lesson_of(const SearchResult& result) const {
   const SearchConfig& settings = search_->config();
   const auto least = std::min(context_.config.minimum_target_visits, *settings.simulations);
-  Lesson found{policy_target(result, settings, least)};
-  found.taught = full_ && result.proven != -1 && !compares_too_little(result, settings, least);
-  if (std::all_of(found.visits.begin(), found.visits.end(), [](auto n) { return n == 0; })) {
+  Lesson lesson{policy_target(result, settings, least)};
+  lesson.taught = full_ && result.proven != -1 && !compares_too_little(result, settings, least);
+  if (std::all_of(lesson.visits.begin(), lesson.visits.end(), [](auto n) { return n == 0; })) {
     const auto place = std::find(result.actions.begin(), result.actions.end(), result.action);
-    found.visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;
-    found.taught = false;
+    lesson.visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;
+    lesson.taught = false;
   }
-  return found;
+  return lesson;
 }
 
 void GameInPlay::record(const SearchResult& result, const Lesson& lesson) {
@@ -215,21 +213,21 @@ void GameInPlay::record(const SearchResult& result, const Lesson& lesson) {
   position.legal_actions(legal_);
   context_.encoder.open(position, legal_, planes_);
   position.rethrow_if_failed();
-  SearchedPosition found;
-  found.actions = result.actions;
-  found.visits = lesson.visits;
-  found.root_value = static_cast<float>(result.value);
-  found.network_value = result.network_value;
-  found.ply = static_cast<int>(state_->history().size());
-  found.action = result.action;
-  found.to_move = position.to_move();
-  found.full = full_;
-  found.taught = lesson.taught;
+  SearchedPosition row;
+  row.actions = result.actions;
+  row.visits = lesson.visits;
+  row.root_value = static_cast<float>(result.value);
+  row.network_value = result.network_value;
+  row.ply = static_cast<int>(state_->history().size());
+  row.action = result.action;
+  row.to_move = position.to_move();
+  row.full = full_;
+  row.taught = lesson.taught;
   if (lesson.taught) {
     const auto& priors = tree_.evaluated_root_edges();
-    found.surprise = static_cast<float>(policy_surprise(result, lesson.visits, priors));
+    row.surprise = static_cast<float>(policy_surprise(result, lesson.visits, priors));
   }
-  record_.add(context_.packed, planes_, found, context_.game->shape().num_actions);
+  record_.add(context_.packed, planes_, row, context_.game->shape().num_actions);
 }
 
 bool GameInPlay::too_long(const State& state) const noexcept {
@@ -240,7 +238,7 @@ bool GameInPlay::too_long(const State& state) const noexcept {
 void GameInPlay::finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept {
   record_.returns = returns;
   record_.moves = std::move(moves);
-  if (record_.resignation_off && !record_.cut_short) {  // who would have lost nobody knows
+  if (record_.resignation_off && !record_.cut_short) {  // an unfinished game has no loser
     double lowest = 1.0;
     for (const std::size_t player : {0U, 1U}) {
       if (returns[player] >= 0.0F) lowest = std::min(lowest, lowest_[player]);

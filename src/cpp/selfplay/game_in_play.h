@@ -1,4 +1,4 @@
-/// One game of self-play: its position, its tree and its record.
+/// One self-play game: its position, its tree and its record.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@
 
 namespace pyengine {
 
-/// What all games share. It outlives them.
+/// State shared by all games, which it outlives.
 class SelfPlayContext {
  public:
   SelfPlayContext(std::shared_ptr<const AnyGame> game, const SelfPlayConfig& config,
                   const ModelSpec& recorded);
 
-  /// The settings of a move: a full search or a fast one, with temperature or without.
+  /// Search settings of a move: full or fast, with or without temperature.
   [[nodiscard]] const SearchConfig& search(bool full, bool warm) const noexcept {
     return searches_[full ? 1U : 0U][warm ? 1U : 0U];
   }
@@ -34,7 +34,7 @@ class SelfPlayContext {
   const Encoder encoder;
   const PackedShape packed;
   Resignation resignation;
-  /// Begun so far; the number of a search names its random stream.
+  /// Number of searches begun; it selects the random stream of a search.
   std::atomic<std::uint64_t> searches{0};
 
  private:
@@ -43,31 +43,30 @@ class SelfPlayContext {
 
 class GameInPlay {
  public:
-  /// Trees of all games share an arena.
+  /// The trees of all games share an arena.
   GameInPlay(SelfPlayContext& context, const std::shared_ptr<Arena>& arena);
 
-  /// Begins game `number`. Its opening is played before its first search.
+  /// Begins game `number`. The opening is played before the first search.
   void begin(std::uint64_t number) noexcept;
-  /// From begin() to end().
+  /// True between begin() and end().
   [[nodiscard]] bool begun() const noexcept { return stage_ != Stage::none; }
   [[nodiscard]] bool over() const noexcept { return stage_ == Stage::over; }
-  /// Puts the next search in the place of the last one. `evaluator` outlives it. A call that threw
-  /// can be repeated; this holds for the functions below as well.
+  /// Starts the next search in place of the previous one. `evaluator` must outlive it. After an
+  /// exception, the call can be repeated; the same holds for the functions below.
   void begin_search(BoundEvaluator& evaluator);
-  /// Goes on with the search that a run left open and the rest of its budget; without one begins
-  /// the next search.
+  /// Continues an unfinished search with the rest of its budget, or starts the next one.
   void continue_search(BoundEvaluator& evaluator);
   [[nodiscard]] TreeSearch& search() noexcept { return *search_; }
-  /// Null where no game is being played.
+  /// nullptr if no game is being played.
   [[nodiscard]] const State* state() const noexcept { return state_ ? &*state_ : nullptr; }
-  /// Drops the tree and keeps the game, so that another network can go on with it.
+  /// Drops the tree but keeps the game, so that it can continue with another network.
   void drop_tree();
 
-  /// After a search: records the position and plays the move. Returns whether the game goes on.
+  /// After a search: records the position and plays the move. Returns whether the game continues.
   bool move();
-  /// The record of a game that is over.
+  /// The record of a finished game.
   [[nodiscard]] FinishedGame& record() noexcept { return record_; }
-  /// The record was taken: the next game may begin.
+  /// Call after the record was taken: the next game may begin.
   void end() noexcept;
 
  private:
@@ -89,14 +88,14 @@ class GameInPlay {
 
   SelfPlayContext& context_;
   Tree tree_;
-  bool tree_is_old_ = false;  ///< clearing it failed
+  bool tree_is_old_ = false;  ///< clearing the tree failed
   Stage stage_ = Stage::none;
-  std::optional<State> state_;  ///< while the game is played
+  std::optional<State> state_;  ///< set while the game is played
   std::optional<TreeSearch> search_;
   Rng rng_;
-  bool searching_ = false;          ///< the search has not used up its budget
-  bool full_ = true;                ///< the search under way is a full one
-  std::array<double, 2> lowest_{};  ///< of all values of best_chance() of each side
+  bool searching_ = false;          ///< the search has budget left
+  bool full_ = true;                ///< the current search is a full one
+  std::array<double, 2> lowest_{};  ///< lowest best_chance() of each side
   FinishedGame record_;
   PlaneStack planes_;
   ActionList legal_;

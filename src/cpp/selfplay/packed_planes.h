@@ -1,4 +1,4 @@
-/// Planes as records keep them: a bit a point where a plane is a set of points.
+/// Planes as stored in records: one bit per point for planes that are sets of points.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct PackedShape {
   int points = 0;
   int sets = 0;    ///< planes that are sets of points
   int values = 0;  ///< planes of one number
-  int dense = 0;   ///< planes with a number a point
+  int dense = 0;   ///< planes with one number per point
 
   [[nodiscard]] std::size_t set_bytes() const noexcept {
     return (static_cast<std::size_t>(points) + 7) / 8;
@@ -30,8 +30,9 @@ struct PackedShape {
 [[nodiscard]] PackedShape packed_shape(const Encoder& encoder);
 
 /// Writes bits [sets][set_bytes] (point p is bit p % 8, the lowest first, of byte p / 8), fill
-/// [values] and dense [dense][points]: planes of a kind in the order of the spec's channels, dense
-/// ones in that of their slots; points row by row from the top, whatever the spec's rows.
+/// [values] and dense [dense][points]. Planes of a kind keep the order of the spec's channels,
+/// dense planes the order of their slots. Points are stored row by row from the top, regardless of
+/// the spec's rows.
 void pack_planes(const PackedShape& shape, const PlaneStack& planes, std::span<std::uint8_t> bits,
                  std::span<float> fill, std::span<float> dense);
 

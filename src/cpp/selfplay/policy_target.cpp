@@ -25,10 +25,10 @@ std::vector<std::uint32_t> without_forced(const SearchResult& result, double k,
     const double forced = std::floor(std::sqrt(k * prior * total));
     const double least = std::max(0.0, visits[i] - forced);
     const double gap = goal - result.q[i];
-    if (gap <= 0.0) continue;  // its value alone makes PUCT choose it
-    const double kept = std::clamp(std::ceil(puct::visits_at(root, prior, gap)), least,
-                                   static_cast<double>(visits[i]));
-    visits[i] = kept <= 1.0 ? 0 : static_cast<std::uint32_t>(kept);
+    if (gap <= 0.0) continue;  // PUCT chooses the move for its value alone
+    const double remaining = std::clamp(std::ceil(puct::visits_at(root, prior, gap)), least,
+                                        static_cast<double>(visits[i]));
+    visits[i] = remaining <= 1.0 ? 0 : static_cast<std::uint32_t>(remaining);
   }
   return visits;
 }
@@ -53,12 +53,12 @@ std::vector<std::uint32_t> visits_taught(const SearchResult& result, const Searc
   return without_forced(good, config.forced_playouts, config);
 }
 
-/// One visit of each move whose entry is `wanted`.
+/// One visit for each selected move.
 template <typename Entry>
-std::vector<std::uint32_t> once_where(const std::vector<Entry>& of_moves, Entry wanted) {
+std::vector<std::uint32_t> once_where(const std::vector<Entry>& of_moves, Entry selected) {
   std::vector<std::uint32_t> visits(of_moves.size());
   std::transform(of_moves.begin(), of_moves.end(), visits.begin(),
-                 [&](Entry entry) { return entry == wanted ? 1U : 0U; });
+                 [&](Entry entry) { return entry == selected ? 1U : 0U; });
   return visits;
 }
 
@@ -77,16 +77,16 @@ bool compares_too_little(const SearchResult& result, const SearchConfig& config,
                          std::uint64_t least) {
   if (result.proven || config.algorithm == Algorithm::gumbel) return false;
   const std::vector<std::uint32_t> good = visits_of_good_moves(result);
-  const auto kept = std::accumulate(good.begin(), good.end(), std::uint64_t{0});
+  const auto compared = std::accumulate(good.begin(), good.end(), std::uint64_t{0});
   const auto all = std::accumulate(result.visits.begin(), result.visits.end(), std::uint64_t{0});
-  return kept < least && 2 * kept < all;
+  return compared < least && 2 * compared < all;
 }
 
 double policy_surprise(const SearchResult& result, const std::vector<std::uint32_t>& target,
                        std::vector<Edge> priors) {
-  constexpr double kLeast = 0x1p-32;  // of what is stored as 0
+  constexpr double kLeast = 0x1p-32;  // prior of an edge that is stored as 0
   std::sort(priors.begin(), priors.end(),
-            [](Edge a, Edge b) { return a.action() < b.action(); });  // as result.actions are
+            [](Edge a, Edge b) { return a.action() < b.action(); });  // the order of result.actions
   const double total = std::accumulate(target.begin(), target.end(), 0.0);
   double surprise = 0.0;
   for (std::size_t i = 0; i < result.actions.size(); ++i) {

@@ -27,7 +27,7 @@ void Resignation::add(double lowest) noexcept {
   if (highest_ && lowest_.size() >= kEnough) lower();
 }
 
-/// Sets the largest threshold that resigns no more games in vain than may be.
+/// Sets the highest threshold that does not exceed the accepted rate of false resignations.
 void Resignation::lower() noexcept {
   sorted_.assign(lowest_.begin(), lowest_.end());
   const auto may_be =
@@ -43,12 +43,12 @@ void Resignation::lower() noexcept {
 
 Resignation::Measured Resignation::measured() const {
   const std::lock_guard lock(mutex_);
-  Measured found{lowest_.size(), 0};
+  Measured measured{lowest_.size(), 0};
   if (threshold_) {
-    found.in_vain = static_cast<std::size_t>(std::count_if(
+    measured.in_vain = static_cast<std::size_t>(std::count_if(
         lowest_.begin(), lowest_.end(), [&](double lowest) { return lowest < *threshold_; }));
   }
-  return found;
+  return measured;
 }
 
 }  // namespace pyengine

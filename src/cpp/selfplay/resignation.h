@@ -1,4 +1,4 @@
-/// When a side may resign: a threshold that falls until few enough resignations are in vain.
+/// Resignation with a threshold that limits the rate of false resignations.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,21 @@
 
 namespace pyengine {
 
-/// Thread-safe. Some games are played on without resignation. The smallest value of a side that did
-/// not lose tells which thresholds would have made it resign in vain.
+/// Thread-safe. Some games are played to the end with resignation disabled. The smallest value of a
+/// side that did not lose shows which thresholds would have caused a false resignation.
 class Resignation {
  public:
-  /// `highest`: the first threshold and the upper limit; none: nobody resigns.
-  /// `false_positives`: the share of the games played on that may be resigned in vain.
+  /// `highest`: the initial threshold and its upper limit; nullopt disables resignation.
+  /// `false_positives`: the accepted share of false resignations among games played to the end.
   Resignation(std::optional<double> highest, double false_positives);
 
-  /// None: nobody resigns.
+  /// nullopt if resignation is disabled.
   [[nodiscard]] std::optional<double> threshold() const;
-  /// A game played on is over. `lowest`: the smallest value of a side that did not lose, over its
-  /// moves; the value of a move is the larger one of root and most visited child.
+  /// Adds a game that was played to the end. `lowest`: the smallest value of a side that did not
+  /// lose, over its moves; the value of a move is the larger one of the root and its most visited
+  /// child.
   void add(double lowest) noexcept;
-  /// Games played on, and those among them that the present threshold resigns in vain.
+  /// Games played to the end, and false resignations among them at the current threshold.
   struct Measured {
     std::size_t games = 0;
     std::size_t in_vain = 0;
@@ -31,14 +32,14 @@ class Resignation {
  private:
   void lower() noexcept;
 
-  static constexpr std::size_t kKept = 1000;  ///< newest games that count
-  static constexpr std::size_t kEnough = 20;  ///< games from which the threshold moves
+  static constexpr std::size_t kKept = 1000;  ///< number of newest games that count
+  static constexpr std::size_t kEnough = 20;  ///< games required before the threshold moves
 
   const std::optional<double> highest_;
   const double false_positives_;
   mutable std::mutex mutex_;
-  std::vector<double> lowest_;  ///< ring of the newest; room for kKept
-  std::vector<double> sorted_;  ///< for lower(); room for kKept
+  std::vector<double> lowest_;  ///< ring buffer of kKept games
+  std::vector<double> sorted_;  ///< scratch space of lower()
   std::size_t next_ = 0;
   std::optional<double> threshold_;
 };

@@ -25,20 +25,21 @@ SelfPlay::SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluato
 
 SelfPlay::~SelfPlay() {
   if (process_ == process_id()) return;
-  // A forked child has none of our threads: see ~Searcher().
+  // A forked child has no worker threads: see ~Searcher().
   static_cast<void>(pipeline_.release());
   static_cast<void>(bound_.release());
 }
 
-/// One call at a time, in the process that made the object.
+/// Allows one call at a time, and only in the process that created the object.
 class SelfPlay::Busy {
  public:
   explicit Busy(SelfPlay& owner) : owner_(owner) {
     if (owner.process_ != process_id()) {
-      throw EngineError("these games were begun before fork(); begin others in the child process");
+      throw EngineError(
+          "these games began before fork(): create a new SelfPlay in the child process");
     }
     if (owner.busy_.exchange(true)) {
-      throw EngineError("these games are being played; end the run first");
+      throw EngineError("a run is in progress: stop it first");
     }
   }
   Busy(const Busy&) = delete;
@@ -55,8 +56,7 @@ void SelfPlay::bind(std::shared_ptr<Evaluator> evaluator) {
   auto pipeline = std::make_unique<Pipeline>(
       *bound, batch_rows(search, *context_.game, bound->traits()), pool_);
   for (const auto& game : games_) game->drop_tree();
-  const std::lock_guard lock(
-      mutex_);  // what is swapped out is destroyed after the mutex is released
+  const std::lock_guard lock(mutex_);  // destroys the old evaluator after the mutex is released
   if (bound_) {
     const EvaluatorStats now = bound_->stats();
     replaced_.rows += now.rows;
@@ -97,13 +97,13 @@ RunEnd SelfPlay::run(std::uint64_t games, Host& host) {
   return pipeline_->run(searches, options, host);
 }
 
-/// The searches of the games that are open, then of new ones.
+/// The searches of open games, then those of new games.
 std::vector<TreeSearch*> SelfPlay::open_searches() {
   std::vector<TreeSearch*> searches;
   searches.reserve(games_.size());
   game_of_.clear();
   for (const auto& game : games_) {
-    if (game->over()) count(*game);  // left by a run that was out of memory
+    if (game->over()) count(*game);  // left over from a run that ran out of memory
   }
   for (const bool open : {true, false}) {
     for (const auto& game : games_) {
@@ -139,7 +139,7 @@ bool SelfPlay::ended(TreeSearch& search) {
 
 void SelfPlay::restart(TreeSearch& search) { game_of_.at(&search)->begin_search(*bound_); }
 
-/// Hands out the record of a game that is over.
+/// Moves the record of a finished game to the results.
 void SelfPlay::count(GameInPlay& game) {
   const std::lock_guard lock(mutex_);
   finished_.push_back(std::move(game.record()));

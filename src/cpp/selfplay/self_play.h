@@ -1,4 +1,4 @@
-/// Many games at once with one evaluator: the searches of all games fill the same batches.
+/// Many concurrent games with one evaluator. The searches of all games share batches.
 #pragma once
 
 #include <array>
@@ -16,25 +16,25 @@
 
 namespace pyengine {
 
-/// Counted since the object was made.
+/// Totals since construction.
 struct SelfPlayCounters {
   std::uint64_t begun = 0;      ///< games
   std::uint64_t finished = 0;   ///< games
-  std::uint64_t positions = 0;  ///< recorded, of finished games
+  std::uint64_t positions = 0;  ///< recorded positions of finished games
   std::uint64_t plies = 0;      ///< of finished games
   std::uint64_t first_wins = 0;
   std::uint64_t draws = 0;
   std::uint64_t resigned = 0;
-  std::uint64_t cut_short = 0;    ///< games that max_plies ended; they are draws, too
+  std::uint64_t cut_short = 0;    ///< games ended by max_plies; also counted as draws
   std::uint64_t searches = 0;     ///< begun
-  std::uint64_t simulations = 0;  ///< of searches that have ended
-  std::uint64_t evaluations = 0;  ///< rows evaluated, without padding and cache hits
+  std::uint64_t simulations = 0;  ///< of finished searches
+  std::uint64_t evaluations = 0;  ///< rows, without padding and cache hits
   std::uint64_t batches = 0;
   std::uint64_t padding = 0;
   std::uint64_t cache_hits = 0;
-  double waiting_seconds = 0.0;  ///< of workers without work
-  std::uint64_t bytes = 0;       ///< of trees and cache
-  std::uint64_t refusals = 0;    ///< of memory: a node got no children
+  double waiting_seconds = 0.0;  ///< time of workers without work
+  std::uint64_t bytes = 0;       ///< trees and cache
+  std::uint64_t refusals = 0;    ///< expansions that failed for lack of memory
   std::string provider;
   std::optional<double> resign_threshold;
   Resignation::Measured resignation;
@@ -42,29 +42,29 @@ struct SelfPlayCounters {
 
 class SelfPlay final : private Succession {
  public:
-  /// `recorded`: how the positions of the records are encoded. `played_on`: FinishedGame::lowest of
-  /// earlier games, the oldest first, by which the threshold of resignation begins. Throws
-  /// ConfigError, ModelError.
+  /// `recorded`: the encoding of recorded positions. `played_on`: FinishedGame::lowest of earlier
+  /// games, oldest first, which set the initial resignation threshold. Throws ConfigError,
+  /// ModelError.
   SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
            const SelfPlayConfig& config, const ModelSpec& recorded,
            std::span<const double> played_on = {});
   ~SelfPlay() override;
 
-  /// Begins `games` games at most and plays until all that are begun have ended, or until stop(),
-  /// or until the host ends it: games that are open then go on in the next run, and so do their
-  /// searches. Throws EngineError during another run.
+  /// Begins up to `games` games and plays until all of them have ended, or until stop() or the host
+  /// ends the run. Unfinished games and their searches continue in the next run. Throws EngineError
+  /// during another run.
   RunEnd run(std::uint64_t games, Host& host);
-  /// Games under way go on with another evaluator, their searches from the start. Throws
-  /// EngineError during a run, and ConfigError or ModelError where it does not fit.
+  /// Continues the open games with another evaluator; their current searches restart. Throws
+  /// EngineError during a run, and ConfigError or ModelError if it does not fit.
   void replace_evaluator(std::shared_ptr<Evaluator> evaluator);
-  /// Ends the run under way soon, or the next one; from any thread.
+  /// Ends the current run soon, or else the next one. Thread-safe.
   void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
 
-  /// The open games; not during a run.
+  /// The open games. Not callable during a run.
   [[nodiscard]] std::span<const std::unique_ptr<GameInPlay>> games() const noexcept {
     return games_;
   }
-  /// Games that have ended since the last call; from any thread.
+  /// Games finished since the last call. Thread-safe.
   std::vector<FinishedGame> take_finished();
   [[nodiscard]] SelfPlayCounters counters() const;
 
@@ -77,22 +77,22 @@ class SelfPlay final : private Succession {
   [[nodiscard]] bool begin_another(GameInPlay& game) noexcept;
   void count(GameInPlay& game);
 
-  const long process_;  ///< in which this object was made
+  const long process_;  ///< id of the creating process
   SelfPlayContext context_;
   std::shared_ptr<Evaluator> evaluator_;
   std::unique_ptr<BoundEvaluator> bound_;
   std::shared_ptr<ChunkPool> pool_;
   std::unique_ptr<Pipeline> pipeline_;
   std::vector<std::unique_ptr<GameInPlay>> games_;
-  std::unordered_map<const TreeSearch*, GameInPlay*> game_of_;  ///< of the run under way
+  std::unordered_map<const TreeSearch*, GameInPlay*> game_of_;  ///< in the current run
   std::atomic<bool> stop_{false};
-  std::atomic<bool> busy_{false};  ///< a run, or a change of evaluator, is under way
+  std::atomic<bool> busy_{false};  ///< during a run or replace_evaluator()
 
-  mutable std::mutex mutex_;      ///< guards what follows
+  mutable std::mutex mutex_;      ///< guards the members below
   std::uint64_t games_left_ = 0;  ///< to begin in this run
   SelfPlayCounters done_;
-  EvaluatorStats replaced_;       ///< of evaluators that were replaced
-  double replaced_waited_ = 0.0;  ///< seconds, likewise
+  EvaluatorStats replaced_;       ///< totals of replaced evaluators
+  double replaced_waited_ = 0.0;  ///< seconds, of replaced evaluators
   std::vector<FinishedGame> finished_;
 };
 

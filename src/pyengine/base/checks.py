@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import operator
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from types import UnionType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -129,28 +128,3 @@ def check_callback(name: str, value: Any) -> None:
     """Raise ConfigError unless an argument is callable or None."""
     if value is not None and not callable(value):
         raise ConfigError(f"{name}: expected a function or None, got {repr_with_type(value)}")
-
-
-class Settings:
-    """Base of a dataclass whose unknown fields raise ConfigError instead of TypeError."""
-
-    def __new__(cls, *_: Any, **fields: Any) -> Self:
-        cls.check_names(fields)
-        return super().__new__(cls)
-
-    @classmethod
-    def check_names(cls, fields: Mapping[str, Any]) -> None:
-        """Raise ConfigError for an unknown field."""
-        known = cls.names()
-        for name in fields:
-            if name not in known:
-                hint = did_you_mean(str(name), known)
-                raise ConfigError(
-                    f"{shortened(str(name))}: no field of {cls.__name__}"
-                    f"{f'{hint} The' if hint else '; the'} fields are {', '.join(sorted(known))}"
-                )
-
-    @classmethod
-    def names(cls) -> list[str]:
-        """Return the field names in declaration order."""
-        return [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.checks import Settings, number
+from pyengine.base.checks import number
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator
 from pyengine.games.game import Game, State
@@ -29,7 +29,7 @@ _OPENINGS_SHARE = 0.2  # the largest share of the match's time spent on its open
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits(Settings):
+class Limits:
     """Limits of the difference between a converted network and the original.
 
     Policies are compared by total variation: half the sum of the absolute differences of all
@@ -68,9 +68,8 @@ class Limits(Settings):
     margin: float = 50.0
 
     def __post_init__(self) -> None:
-        """Raise ConfigError for a wrong value."""
-        for name in self.names():
-            number(name, getattr(self, name), "a number")
+        for field in fields(self):
+            number(field.name, getattr(self, field.name), "a number")
         number("margin", self.margin, "an Elo difference above 0", lambda margin: margin > 0)
 
     def test(self) -> Sprt:

@@ -14,7 +14,7 @@ import math
 import os
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -266,7 +266,7 @@ def leela_spec(weights: LeelaWeights) -> ModelSpec:
     except EngineError as error:
         raise ModelError(f"the weights are for a {size}x{size} board: {error}") from error
     value_for = "first_player" if weights.version == 2 else "mover"
-    return replace(ModelSpec.leela_zero(game), value_for=value_for)
+    return ModelSpec.leela_zero(game).replace(value_for=value_for)
 
 
 def leela_to_onnx(weights: LeelaWeights, path: str | os.PathLike[str]) -> ModelSpec:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,7 @@ def with_score_utility(
     value, score = _outputs(before, network.graph, original.path)
     _replace_value(network.graph, before, value, score, weight=weight, points=points)
     network.ir_version = max(network.ir_version, _IR_VERSION)
-    changed = replace(before, value="scalar", value_kind=None, value_output=_OUTPUT)
+    changed = before.replace(value="scalar", value_kind=None, value_output=_OUTPUT)
     metadata = {
         entry.key: entry.value for entry in network.metadata_props if entry.key not in _MEASURED
     }

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pyengine.base.checks import Settings, check_choice, integer, number, repr_with_type
+from pyengine.base.checks import check_choice, integer, number, repr_with_type
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.games.game import Game, State
@@ -20,7 +20,7 @@ _NEW_TRIES = 100  # of these, only positions that have not occurred yet are acce
 
 
 @dataclass(frozen=True, kw_only=True)
-class Openings(Settings):
+class Openings:
     """How openings are generated. After an opening the game is not over and has no win in one.
 
     Positions are distinct if there are enough of them. In sharp games random moves are often

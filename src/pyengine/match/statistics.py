@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pyengine.base.checks import Settings, elements, integer, number, short_repr
+from pyengine.base.checks import elements, integer, number, short_repr
 from pyengine.errors import ConfigError
 
 #: Possible scores of a pair of games.
@@ -71,7 +71,7 @@ class SprtState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sprt(Settings):
+class Sprt:
     """A sequential probability ratio test: is a player ``elo1`` stronger, or only ``elo0``?
 
     This is Van den Bergh's generalised test on the five scores of a pair of games, as in fishtest:

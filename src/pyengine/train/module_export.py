@@ -9,7 +9,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -110,8 +109,7 @@ def export_module(
 
 def _named(spec: ModelSpec) -> ModelSpec:
     """Return the spec with the tensor names of the file."""
-    return replace(
-        spec,
+    return spec.replace(
         input=_INPUT,
         policy_output=_POLICY,
         value_output=_VALUE,

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -112,8 +112,7 @@ def _written(spec: ModelSpec, network: Network, value_for: str, *, final_board: 
         )
     if spec.layout != "NCHW":
         raise ConfigError(f"spec: expected planes in the layout NCHW, got {spec.layout}")
-    return replace(
-        spec,
+    return spec.replace(
         input=None,
         policy_output=None,
         value_output=None,

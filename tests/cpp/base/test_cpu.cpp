@@ -9,7 +9,7 @@ using namespace pyengine;
 
 namespace {
 
-/// The words after "flags" of the first processor; empty where the system does not tell.
+/// The CPU flags reported by the system; empty if unavailable.
 std::string flags() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -20,7 +20,7 @@ std::string flags() {
 
 }  // namespace
 
-TEST_CASE("the features of the processor are those that the system reports") {
+TEST_CASE("CPU features match those reported by the system") {
   const std::string known = flags();
   if (known.empty()) {
     MESSAGE("SKIPPED: this system does not tell the flags of its processor");

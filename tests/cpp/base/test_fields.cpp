@@ -32,7 +32,7 @@ struct Table<Box> {
   };
 };
 
-TEST_CASE("fields: a range has its bounds, except one that is excluded, and no infinity") {
+TEST_CASE("fields: a range contains its bounds unless excluded, but no infinity") {
   CHECK(between(-2, 2).contains(-2));
   CHECK(between(-2, 2).contains(2));
   CHECK_FALSE(between(-2, 2).contains(2.1));
@@ -42,7 +42,7 @@ TEST_CASE("fields: a range has its bounds, except one that is excluded, and no i
   CHECK_FALSE(kAnyNumber.contains(std::nan("")));
 }
 
-TEST_CASE("fields: the first field out of its range is named with its range and its value") {
+TEST_CASE("fields: an error names the first field out of range, its range and its value") {
   const auto refused = [](auto change, const char* message) {
     Box box;
     change(box);
@@ -58,7 +58,7 @@ TEST_CASE("fields: the first field out of its range is named with its range and 
   CHECK_NOTHROW(check_fields(largest));
 }
 
-TEST_CASE("fields: a range reads the same in a message and on a page") {
+TEST_CASE("fields: messages and documentation show the same range") {
   const auto& seed = std::get<3>(Table<Box>::fields);
   CHECK(in_words(seed.expected()) == "an int in [0, 2**64 - 1]");
   CHECK(in_short(seed.expected()) == "int in [0, 2**64 - 1]");
@@ -68,14 +68,14 @@ TEST_CASE("fields: a range reads the same in a message and on a page") {
   CHECK(in_short(algorithm.expected()) == "\"puct\", \"gumbel\", \"uct\" or \"flat_ucb\"");
 }
 
-TEST_CASE("fields: the defaults of a search and of self-play fit") {
+TEST_CASE("fields: the defaults of search and self-play are valid") {
   CHECK_NOTHROW(validate(SearchConfig{}));
   SelfPlayConfig config;
   CHECK_NOTHROW(settle(config));
   CHECK(config.search.simulations == kDefaultSimulations);
 }
 
-TEST_CASE("an exploration term is refused for an algorithm that lacks it") {
+TEST_CASE("an exploration term that the algorithm lacks is refused") {
   SearchConfig config;
   config.algorithm = Algorithm::uct;
   config.exploration = Exploration::alphago;

@@ -9,14 +9,14 @@
 namespace pyengine {
 namespace {
 
-TEST_CASE("who waits for the background may give up") {
+TEST_CASE("waiting for background work can be cancelled") {
   std::atomic<bool> ends{false};
   run_in_background([&] {
     while (!ends) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   });
-  int asked = 0;
-  wait_for_background([&] { return ++asked < 3; });
-  CHECK(asked == 3);
+  int calls = 0;
+  wait_for_background([&] { return ++calls < 3; });
+  CHECK(calls == 3);
   ends = true;
   wait_for_background([] { return true; });
   int more = 0;

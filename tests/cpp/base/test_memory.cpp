@@ -1,4 +1,4 @@
-/// Chunks under a cap, arenas of numbered blocks, and the background thread.
+/// Chunk pools, arenas and the background thread.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -20,14 +20,14 @@ std::shared_ptr<ChunkPool> pool_of(std::uint64_t chunks) {
   return std::make_shared<ChunkPool>(chunks * kChunkBytes + kChunkBytes / 2);
 }
 
-/// Takes blocks of a size until there are no more.
+/// Takes blocks of one size until the arena is exhausted.
 std::vector<BlockIndex> take_all(Allocator& allocator, int units) {
   std::vector<BlockIndex> blocks;
   while (const BlockIndex block = allocator.take(units)) blocks.push_back(block);
   return blocks;
 }
 
-TEST_CASE("a pool hands out exactly as many chunks as its cap holds, and takes them back") {
+TEST_CASE("a pool hands out chunks up to its cap and reuses returned ones") {
   ChunkPool pool(3 * kChunkBytes + kChunkBytes - 1);
   CHECK(pool.limit_chunks() == 3);
   std::vector<std::byte*> chunks;
@@ -39,13 +39,13 @@ TEST_CASE("a pool hands out exactly as many chunks as its cap holds, and takes t
   CHECK(pool.refusals() == 1);
   CHECK(pool.bytes() == 3 * kChunkBytes);
   pool.give_back(std::span(chunks).subspan(1, 1));
-  CHECK(pool.bytes() == 3 * kChunkBytes);  // kept for the next
+  CHECK(pool.bytes() == 3 * kChunkBytes);  // cached
   CHECK(pool.take() == chunks[1]);
   CHECK(pool.take() == nullptr);
   pool.give_back(chunks);
 }
 
-TEST_CASE("blocks do not overlap, are aligned and keep what is written") {
+TEST_CASE("blocks do not overlap, are aligned and keep their contents") {
   auto arena = std::make_shared<Arena>(pool_of(4));
   Allocator allocator(arena);
   std::vector<std::pair<BlockIndex, int>> blocks;
@@ -65,7 +65,7 @@ TEST_CASE("blocks do not overlap, are aligned and keep what is written") {
   }
 }
 
-TEST_CASE("an arena at the cap gives no block, and the largest block fits into a chunk") {
+TEST_CASE("an arena at the cap returns no block, and a chunk fits the largest block") {
   const auto pool = pool_of(2);
   auto arena = std::make_shared<Arena>(pool);
   Allocator allocator(arena);
@@ -75,7 +75,7 @@ TEST_CASE("an arena at the cap gives no block, and the largest block fits into a
   CHECK(allocator.take(Arena::kMaxUnits) == 0);
 }
 
-TEST_CASE("blocks given back are handed out again before new memory") {
+TEST_CASE("freed blocks are reused before new memory") {
   auto arena = std::make_shared<Arena>(pool_of(1));
   Allocator allocator(arena);
   const auto blocks = take_all(allocator, 100);
@@ -84,39 +84,39 @@ TEST_CASE("blocks given back are handed out again before new memory") {
   CHECK(std::set(again.begin(), again.end()) == std::set(blocks.begin(), blocks.end()));
 }
 
-TEST_CASE("flushed blocks go to other threads' allocators") {
+TEST_CASE("flushed blocks are available to other allocators") {
   auto arena = std::make_shared<Arena>(pool_of(1));
   Allocator giver(arena);
   Allocator taker(arena);
   const auto blocks = take_all(giver, 64);
   CHECK(taker.take(64) == 0);
   for (const BlockIndex block : blocks) giver.give(block, 64);
-  CHECK(taker.take(64) == 0);  // still the giver's
+  CHECK(taker.take(64) == 0);  // still cached by the giver
   giver.flush();
   CHECK(take_all(taker, 64).size() == blocks.size());
 }
 
-TEST_CASE("at the cap a larger free block serves for a smaller one, and no memory is lost") {
+TEST_CASE("at the cap a larger free block is split, and no memory is lost") {
   auto arena = std::make_shared<Arena>(pool_of(1));
   Allocator giver(arena);
   const auto large = take_all(giver, 181);  // edges of a 19x19 board
   for (const BlockIndex block : large) giver.give(block, 181);
   giver.flush();
   Allocator taker(arena);
-  const auto small = take_all(taker, 180);  // a move later
+  const auto small = take_all(taker, 180);  // one move later
   CHECK(small.size() >= large.size());
   const auto rest = take_all(taker, 1);
   CHECK(rest.size() + 180 * small.size() >= 181 * large.size());
 }
 
-TEST_CASE("an allocator goes on where another one ended") {
+TEST_CASE("an allocator reuses the rest of another one") {
   const auto pool = pool_of(1);
   const auto arena = std::make_shared<Arena>(pool);
   const BlockIndex first = Allocator(arena).take(3);
   for (BlockIndex i = 1; i < 10'000; ++i) CHECK(Allocator(arena).take(3) == first + 3 * i);
 }
 
-TEST_CASE("rests of spans are used up before new memory is") {
+TEST_CASE("rests of spans are used before new memory") {
   const auto pool = pool_of(1);
   const auto arena = std::make_shared<Arena>(pool);
   std::vector<Allocator> allocators;
@@ -126,7 +126,7 @@ TEST_CASE("rests of spans are used up before new memory is") {
   CHECK(take_all(last, 1000).size() >= 31 * 8);
 }
 
-TEST_CASE("an arena that dies returns its chunks to the pool") {
+TEST_CASE("a destroyed arena returns its chunks to the pool") {
   const auto pool = pool_of(2);
   for (int round = 0; round < 3; ++round) {
     Allocator allocator(std::make_shared<Arena>(pool));
@@ -135,7 +135,7 @@ TEST_CASE("an arena that dies returns its chunks to the pool") {
   }
 }
 
-TEST_CASE("blocks taken by several threads at once are different") {
+TEST_CASE("blocks taken concurrently are distinct") {
   auto arena = std::make_shared<Arena>(pool_of(4));
   std::vector<std::vector<BlockIndex>> taken(4);
   std::vector<std::thread> threads;
@@ -163,7 +163,7 @@ TEST_CASE("blocks taken by several threads at once are different") {
   CHECK(all.count(0) == 0);
 }
 
-TEST_CASE("background work runs in the order given, and one can wait for it") {
+TEST_CASE("background work runs in order of submission, and callers can wait for it") {
   std::vector<int> done;
   for (int i = 0; i < 20; ++i) run_in_background([&done, i] { done.push_back(i); });
   wait_for_background();
@@ -171,7 +171,7 @@ TEST_CASE("background work runs in the order given, and one can wait for it") {
   for (int i = 0; i < 20; ++i) CHECK(done[static_cast<std::size_t>(i)] == i);
 }
 
-TEST_CASE("giving background work never waits for it") {
+TEST_CASE("submitting background work never blocks") {
   std::atomic<bool> go{false};
   run_in_background([&] {
     while (!go) std::this_thread::yield();

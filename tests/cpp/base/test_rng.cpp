@@ -61,13 +61,13 @@ TEST_CASE("a stream is numpy's Philox with the key [seed, stream]") {
   }
 }
 
-TEST_CASE("the thousandth word of a stream is numpy's as well") {
+TEST_CASE("the thousandth word of a stream matches numpy") {
   Rng rng(42, 7);
   for (int i = 0; i < 999; ++i) rng.next();
   CHECK(rng.next() == 0x8cd2e0d9ba726223);
 }
 
-TEST_CASE("uniform numbers are those of numpy.random.Generator(Philox).random") {
+TEST_CASE("uniform numbers match numpy.random.Generator(Philox).random") {
   Rng rng(42, 7);
   CHECK(rng.uniform() == 0.649420079613736);
   CHECK(rng.uniform() == 0.8848813535936771);
@@ -75,7 +75,7 @@ TEST_CASE("uniform numbers are those of numpy.random.Generator(Philox).random") 
   CHECK(rng.uniform() == 0.9529724189339113);
 }
 
-TEST_CASE("a copy of a stream goes on as the original does") {
+TEST_CASE("a copy of a stream continues like the original") {
   Rng original(3, 4);
   original.next();
   Rng copy = original;

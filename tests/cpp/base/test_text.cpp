@@ -7,7 +7,7 @@
 namespace pyengine {
 namespace {
 
-TEST_CASE("both ends of a long text are left, cut between two characters") {
+TEST_CASE("a long text is shortened to both ends without splitting a character") {
   CHECK(both_ends("abcd", 4) == "abcd");
   CHECK(both_ends("abcdefgh", 4) == "ab...gh");
   CHECK(both_ends("\xD0\xB6\xD0\xB6", 4) == "\xD0\xB6\xD0\xB6");
@@ -16,7 +16,7 @@ TEST_CASE("both ends of a long text are left, cut between two characters") {
   CHECK(both_ends("a\xF0\x9F\x98\x80", 4) == "a...\xF0\x9F\x98\x80");
 }
 
-TEST_CASE("bytes that are no text are shortened all the same") {
+TEST_CASE("invalid UTF-8 is shortened too") {
   CHECK(both_ends(std::string(1000, '\x80'), 100).size() < 110);
 }
 

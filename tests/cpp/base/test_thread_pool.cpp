@@ -1,4 +1,4 @@
-/// Threads that crews share: who gets one, who gives one back, and how many there are.
+/// The thread pool: joining and leaving crews, and the number of threads.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ bool comes_true(const Condition& condition) {
   return condition();
 }
 
-/// A crew at work until it is told to end; a member leaves before where another crew needs it.
+/// A crew whose members work until the test ends it, or until another crew needs them.
 struct Busy {
   std::atomic<bool> over{false};
   std::atomic<int> here{0};
@@ -49,7 +49,7 @@ struct Busy {
 
 constexpr int kMany = 1024;
 
-/// Members that one crew gets at most, which takes all threads there are for optional crews.
+/// The size of a single crew that takes all threads available to optional crews.
 int most_members() {
   Busy all(kMany);
   int before = -1;
@@ -61,7 +61,7 @@ int most_members() {
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("each member has a place of its own, and all have left when the crew is closed") {
+  TEST_CASE("members have distinct places, and close() waits for all of them") {
     std::vector<std::atomic<int>> times(5);
     for (int opening = 0; opening < 50; ++opening) {
       std::atomic<bool> over{false};
@@ -86,7 +86,7 @@ TEST_SUITE("concurrent") {
     for (const auto& place : times) CHECK(place == 50);
   }
 
-  TEST_CASE("one crew after the other has the same threads") {
+  TEST_CASE("consecutive crews reuse the same threads") {
     most_members();
     const int before = pool_threads();
     for (int i = 0; i < 300; ++i) {
@@ -96,7 +96,7 @@ TEST_SUITE("concurrent") {
     CHECK(pool_threads() == before);
   }
 
-  TEST_CASE("whoever closes a crew does not wait for threads that never came") {
+  TEST_CASE("closing a crew does not wait for threads that never joined") {
     const int most = most_members();
     Busy all(kMany);
     REQUIRE(comes_true([&] { return all.here >= most; }));
@@ -105,7 +105,7 @@ TEST_SUITE("concurrent") {
     none.close();
   }
 
-  TEST_CASE("where all threads are taken, crews end up with equal shares") {
+  TEST_CASE("if all threads are busy, crews end up with equal shares") {
     const int most = most_members();
     std::vector<std::unique_ptr<Busy>> crews;
     for (int i = 0; i < 4; ++i) crews.push_back(std::make_unique<Busy>(kMany));
@@ -119,12 +119,12 @@ TEST_SUITE("concurrent") {
       return largest - least <= 1 && least >= most / 4 - 1;
     };
     CHECK(comes_true(equal));
-    crews.resize(2);  // who goes on gets what the others had
+    crews.resize(2);  // the remaining crews get the threads of the others
     CHECK(comes_true([&] { return crews[0]->here >= most / 2 - 1; }));
     CHECK(comes_true([&] { return crews[1]->here >= most / 2 - 1; }));
   }
 
-  TEST_CASE("essential members come at once, though others have all threads and let none go") {
+  TEST_CASE("essential members join immediately although other crews hold all threads") {
     most_members();
     std::atomic<bool> over{false};
     const auto stubborn = [&](std::size_t) {
@@ -152,7 +152,7 @@ TEST_SUITE("concurrent") {
     Crew crew(
         [&](std::size_t) {
           ++calls;
-          return false;  // closes the crew, unless it was opened meanwhile
+          return false;  // closes the crew unless it was opened in the meantime
         },
         Crew::Need::essential);
     for (int opening = 0; opening < 500; ++opening) {

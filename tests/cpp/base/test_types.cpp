@@ -9,9 +9,9 @@ namespace pyengine {
 namespace {
 
 std::vector<int> points(const BoardBits& bits) {
-  std::vector<int> found;
-  bits.for_each([&](int point) { found.push_back(point); });
-  return found;
+  std::vector<int> points;
+  bits.for_each([&](int point) { points.push_back(point); });
+  return points;
 }
 
 BoardBits board(std::initializer_list<int> points) {
@@ -26,7 +26,7 @@ TEST_CASE("an outcome is the negative for the other player") {
   CHECK(Outcome{0.0F}.for_player(1) == 0.0F);
 }
 
-TEST_CASE("every point of the largest board can be set, found and removed alone") {
+TEST_CASE("every point of the largest board can be set, found and removed") {
   for (int point = 0; point < kMaxPoints; ++point) {
     BoardBits bits;
     CHECK_FALSE(bits.any());
@@ -78,7 +78,7 @@ TEST_CASE("clearing an action list keeps its memory") {
   CHECK(moves.data() == memory);
 }
 
-TEST_CASE("room that was asked for at once lies behind what stood there") {
+TEST_CASE("extend() appends after the existing actions") {
   ActionList moves;
   moves.push_back(3);
   ActionId* room = moves.extend(200);
@@ -89,7 +89,7 @@ TEST_CASE("room that was asked for at once lies behind what stood there") {
   CHECK(moves.end() - moves.begin() == 201);
 }
 
-TEST_CASE("a moved action list hands its actions over") {
+TEST_CASE("moving an action list transfers its actions") {
   ActionList from;
   from.push_back(9);
   const ActionList to = std::move(from);

@@ -10,10 +10,10 @@ using namespace pyengine;
 
 namespace {
 
-/// What validate() says of a spec; empty when it says nothing.
+/// The message of validate(), or "".
 std::string complaint(const ModelSpec& spec) {
   try {
-    spec.validate();
+    validate(spec);
   } catch (const ConfigError& error) {
     return error.what();
   }
@@ -32,14 +32,14 @@ bool names(const std::string& message, const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("a range of planes is written out in order") {
+TEST_CASE("a range of planes is expanded in order") {
   const std::vector<std::string> names = {"own[0:3]", "opp[2]", "liberties[4+]", "own_area", "ko"};
   std::string written;
   for (const Plane& plane : parse_planes(names)) written += to_string(plane) + " ";
   CHECK(written == "own[0] own[1] own[2] opp[2] liberties[4+] own_area ko ");
 }
 
-TEST_CASE("the presets have 17, 18 and 17 planes, each read back by its name") {
+TEST_CASE("the presets have 17, 18 and 17 planes, and their names can be parsed") {
   const auto count = [](const ModelSpec& spec) {
     const auto planes = parse_planes(spec.planes);
     for (const Plane& plane : planes) {
@@ -53,7 +53,7 @@ TEST_CASE("the presets have 17, 18 and 17 planes, each read back by its name") {
   CHECK(count(gomoku17_spec()) == 17);
 }
 
-TEST_CASE("the default spec is valid and its value is tanh, of a 3-way head logits") {
+TEST_CASE("the default value kind is tanh, or logits for a 3-way head") {
   CHECK(complaint({}).empty());
   CHECK(ModelSpec{}.kind_of_value() == "tanh");
   ModelSpec spec;
@@ -62,7 +62,7 @@ TEST_CASE("the default spec is valid and its value is tanh, of a 3-way head logi
   CHECK(spec.kind_of_value() == "logits");
 }
 
-TEST_CASE("a plane that does not exist or a ply that is not kept is refused by its name") {
+TEST_CASE("an unknown plane or ply is refused by name") {
   for (const char* bad : {"mine", "own", "own[8]", "own[-1]", "own[0:9]", "own[3:3]", "own[1",
                           "own[a]", "own[0+]", "ones[0]", "liberties[0]", "liberties[1:2+]", ""}) {
     CAPTURE(bad);
@@ -71,7 +71,7 @@ TEST_CASE("a plane that does not exist or a ply that is not kept is refused by i
   CHECK(names(complaint(spec_of({})), "planes"));
 }
 
-TEST_CASE("the message about an unknown plane lists every plane with what its brackets hold") {
+TEST_CASE("the error of an unknown plane lists all planes") {
   const std::string message = complaint(spec_of({"mine"}));
   CHECK(names(message, "own[t], "));
   CHECK(names(message, "liberties[k], liberties[k+], empty, "));
@@ -79,7 +79,7 @@ TEST_CASE("the message about an unknown plane lists every plane with what its br
   CHECK_FALSE(names(message, "liberties[t]"));
 }
 
-TEST_CASE("a field with an unknown word is refused by its name") {
+TEST_CASE("an error names the invalid field") {
   const auto refused = [](const std::string& field, auto change) {
     ModelSpec spec;
     change(spec);
@@ -95,7 +95,7 @@ TEST_CASE("a field with an unknown word is refused by its name") {
   CHECK(refused("value_for", [](ModelSpec& s) { s.value_for = "second_player"; }));
 }
 
-TEST_CASE("shapes with one reading give a spec") {
+TEST_CASE("a spec is inferred from unambiguous shapes") {
   const std::vector<TensorInfo> outputs = {{"policy", 1, {-1, 82}}, {"value", 1, {-1, 1}}};
   const std::vector<TensorInfo> three = {{"x", 1, {-1, 3, 9, 9}}};
   CHECK(infer_spec(three, outputs) == ModelSpec{});
@@ -105,7 +105,7 @@ TEST_CASE("shapes with one reading give a spec") {
   CHECK(infer_spec(two, outputs) == expected);
 }
 
-TEST_CASE("outputs of other names are named where one alone fits") {
+TEST_CASE("output names are inferred if only one output fits") {
   const std::vector<TensorInfo> planes = {{"x", 1, {-1, 3, 9, 9}}};
   std::vector<TensorInfo> outputs = {{"v", 1, {-1, 1}}, {"p", 1, {-1, 82}}};
   ModelSpec expected;
@@ -113,11 +113,11 @@ TEST_CASE("outputs of other names are named where one alone fits") {
   expected.policy_output = "p";
   CHECK(infer_spec(planes, outputs) == expected);
   outputs.push_back({"other", 1, {-1, 81}});
-  expected.policy_output = "";
+  expected.policy_output.reset();
   CHECK(infer_spec(planes, outputs) == expected);
 }
 
-TEST_CASE("shapes with several readings are refused with a list of what was seen") {
+TEST_CASE("ambiguous shapes are refused with a list of tensors") {
   const std::vector<TensorInfo> outputs = {{"policy", 1, {-1, 9}}, {"value", 1, {-1, 1}}};
   const std::vector<TensorInfo> three_way = {{"policy", 1, {-1, 9}}, {"value", 1, {-1, 3}}};
   const auto refused = [](const std::vector<TensorInfo>& inputs, const auto& outs) {
@@ -129,9 +129,9 @@ TEST_CASE("shapes with several readings are refused with a list of what was seen
     return false;
   };
   using Inputs = std::vector<TensorInfo>;
-  CHECK(refused(Inputs{{"x", 1, {-1, 3, 3, 3}}}, outputs));   // planes first or last
+  CHECK(refused(Inputs{{"x", 1, {-1, 3, 3, 3}}}, outputs));   // planes first or last?
   CHECK(refused(Inputs{{"x", 1, {-1, 17, 3, 3}}}, outputs));  // what are 17 planes?
-  CHECK(refused(Inputs{{"x", 1, {-1, 7, 3, 3}}}, outputs));   // no board of 7x3 has 9 actions
+  CHECK(refused(Inputs{{"x", 1, {-1, 7, 3, 3}}}, outputs));   // a 7x3 board does not have 9 actions
   CHECK(refused(Inputs{{"x", 1, {-1, 27}}}, outputs));
   CHECK(refused(Inputs{{"x", 1, {-1, 2, 3, 3}}, {"y", 1, {-1, 1}}}, outputs));
   CHECK(refused(Inputs{{"x", 1, {-1, 2, 3, 3}}}, three_way));  // in which order?

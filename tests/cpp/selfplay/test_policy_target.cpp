@@ -1,4 +1,4 @@
-/// What a search teaches the policy.
+/// Policy targets of searches.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace pyengine {
 namespace {
 
-TEST_CASE("forced playouts that PUCT would not have made are taken back") {
+TEST_CASE("forced playouts that PUCT would not have made are removed") {
   SearchConfig config;
   config.c_puct_base.reset();
   config.c_puct = 1.0;
@@ -18,8 +18,8 @@ TEST_CASE("forced playouts that PUCT would not have made are taken back") {
   result.visits = {80, 15, 4, 1};
   result.priors = {0.5F, 0.3F, 0.1F, 0.1F};
   result.q = {0.5F, -0.5F, 0.6F, -0.9F};
-  // PUCT of the best: 0.5 + sqrt(101) 0.5 / 81 = 0.562. The second one reaches that with
-  // 0.3 sqrt(101) / 1.062 - 1 = 1.8 visits; it may lose floor(sqrt(2 * 0.3 * 100)) = 7.
+  // PUCT of the best move: 0.5 + sqrt(101) 0.5 / 81 = 0.562. The second move reaches it with 0.3
+  // sqrt(101) / 1.062 - 1 = 1.8 visits; it may lose floor(sqrt(2 * 0.3 * 100)) = 7.
   CHECK(without_forced(result, 2.0, config) == std::vector<std::uint32_t>{80, 8, 4, 0});
   result.visits = {80, 6, 4, 1};
   CHECK(without_forced(result, 2.0, config)[1] == 2);
@@ -34,7 +34,7 @@ TEST_CASE("moves of equal value and prior lose no forced playouts to each other"
   CHECK(without_forced(result, 2.0, config)[1] == 40);
 }
 
-TEST_CASE("a proven win teaches the winning move alone") {
+TEST_CASE("the target of a proven win is the winning move") {
   SearchConfig config;
   SearchResult result;
   result.actions = {3, 5, 8};
@@ -44,7 +44,7 @@ TEST_CASE("a proven win teaches the winning move alone") {
   CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{0, 1, 0});
 }
 
-TEST_CASE("a proven draw with few visits teaches the moves that draw in equal parts") {
+TEST_CASE("the target of a proven draw with few visits is uniform over drawing moves") {
   SearchConfig config;
   config.forced_playouts = 2.0;
   SearchResult result;
@@ -60,7 +60,7 @@ TEST_CASE("a proven draw with few visits teaches the moves that draw in equal pa
   CHECK(policy_target(result, config, 5)[0] > 1);
 }
 
-TEST_CASE("a search whose visits went to moves that are known to lose compares too little") {
+TEST_CASE("a search that mostly visited losing moves has no policy target") {
   SearchConfig config;
   constexpr std::int8_t kOpen = TreeNode::kNotProven;
   SearchResult result;
@@ -71,7 +71,7 @@ TEST_CASE("a search whose visits went to moves that are known to lose compares t
   CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{0, 12, 2});
   CHECK(compares_too_little(result, config, 15));
   CHECK_FALSE(compares_too_little(result, config, 14));
-  result.visits = {7, 6, 2};  // a small search, most of whose visits compare moves
+  result.visits = {7, 6, 2};  // a small search, but most visits compare moves
   CHECK_FALSE(compares_too_little(result, config, 16));
   result.visits = {8, 5, 2};
   CHECK(compares_too_little(result, config, 16));
@@ -79,7 +79,7 @@ TEST_CASE("a search whose visits went to moves that are known to lose compares t
   CHECK_FALSE(compares_too_little(result, config, 16));
 }
 
-TEST_CASE("a target surprises by its divergence from the priors") {
+TEST_CASE("policy surprise is the divergence from the priors") {
   SearchResult result;
   result.actions = {3, 5, 8};
   const auto edges = [](float a, float b, float c) {
@@ -90,16 +90,16 @@ TEST_CASE("a target surprises by its divergence from the priors") {
   CHECK(policy_surprise(result, {75, 25, 0}, edges(0.25F, 0.5F, 0.25F)) ==
         doctest::Approx(expected));
   CHECK(policy_surprise(result, {0, 0, 7}, edges(1.0F, 0.0F, 0.0F)) ==
-        doctest::Approx(32 * std::log(2.0)));  // a prior too small to be stored
+        doctest::Approx(32 * std::log(2.0)));  // the prior is stored as 0
 }
 
-TEST_CASE("a move is drawn among those that are taught, where playouts were forced") {
+TEST_CASE("with forced playouts the move is sampled from the target") {
   SearchConfig config;
   config.temperature = 1.0;
   SearchResult result;
   result.actions = {3, 5, 8};
   result.visits = {50, 40, 10};
-  result.action = 8;  // drawn by the visits
+  result.action = 8;  // sampled from all visits
   const std::vector<std::uint32_t> target = {50, 40, 0};
   CHECK(taught_move(result, target, config, Rng(1, 1)) == 8);
   config.forced_playouts = 2.0;
@@ -110,7 +110,7 @@ TEST_CASE("a move is drawn among those that are taught, where playouts were forc
   CHECK(taught_move(result, target, config, Rng(1, 1)) == 8);
 }
 
-TEST_CASE("Gumbel teaches the improved policy, without moves that are known to lose") {
+TEST_CASE("the Gumbel target is the improved policy without losing moves") {
   SearchConfig config;
   config.algorithm = Algorithm::gumbel;
   constexpr std::int8_t kOpen = TreeNode::kNotProven;
@@ -124,7 +124,7 @@ TEST_CASE("Gumbel teaches the improved policy, without moves that are known to l
   CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{43690, 0, 21845});
 }
 
-TEST_CASE("where a move that is known to lose has all of the improved policy, visits are taught") {
+TEST_CASE("if a losing move has all of the improved policy, the target is the visits") {
   SearchConfig config;
   config.algorithm = Algorithm::gumbel;
   constexpr std::int8_t kOpen = TreeNode::kNotProven;
@@ -132,7 +132,7 @@ TEST_CASE("where a move that is known to lose has all of the improved policy, vi
   result.actions = {0, 1, 2};
   result.visits = {900, 75, 25};
   result.priors = {0.5F, 0.3F, 0.2F};
-  result.improved_policy = {1.0F, 0.0F, 0.0F};  // in floats: the other moves had far less value
+  result.improved_policy = {1.0F, 0.0F, 0.0F};  // rounded to float: the other moves were far worse
   result.proofs = {-1, kOpen, kOpen};
   CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{0, 49151, 16384});
 }

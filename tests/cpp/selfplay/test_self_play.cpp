@@ -1,4 +1,4 @@
-/// Many games at once: every game is played to its end once, and recorded as it was played.
+/// Concurrent games: every game is played to its end once and recorded correctly.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,17 +33,17 @@ SelfPlayConfig small_config(int threads = 1) {
   return config;
 }
 
-/// Replays a game: its moves are legal, lead to its result, and its columns say what was there.
-void check_game(const std::shared_ptr<const AnyGame>& game, const FinishedGame& found,
+/// Replays a game and checks its moves, its result and its columns.
+void check_game(const std::shared_ptr<const AnyGame>& game, const FinishedGame& record,
                 const SelfPlayConfig& config) {
   State state(game);
   std::size_t row = 0;
   const auto actions = static_cast<std::size_t>(game->shape().num_actions);
-  for (std::size_t ply = 0; ply < found.moves.size(); ++ply) {
-    if (row < found.positions && found.ply[row] == ply) {
-      CHECK(found.action[row] == found.moves[ply]);
-      CHECK(found.to_move[row] == state.position().to_move());
-      const auto visits = std::span(found.visits).subspan(row * actions, actions);
+  for (std::size_t ply = 0; ply < record.moves.size(); ++ply) {
+    if (row < record.positions && record.ply[row] == ply) {
+      CHECK(record.action[row] == record.moves[ply]);
+      CHECK(record.to_move[row] == state.position().to_move());
+      const auto visits = std::span(record.visits).subspan(row * actions, actions);
       ActionList legal;
       state.position().legal_actions(legal);
       const std::set<int> may(legal.begin(), legal.end());
@@ -54,20 +54,20 @@ void check_game(const std::shared_ptr<const AnyGame>& game, const FinishedGame& 
       }
       if (!config.search.solver) {
         const auto least =
-            found.full[row] != 0 ? *config.search.simulations : config.fast_simulations;
+            record.full[row] != 0 ? *config.search.simulations : config.fast_simulations;
         CHECK(total >= least);
       }
-      CHECK(std::abs(found.root_value[row]) <= 1.0F);
+      CHECK(std::abs(record.root_value[row]) <= 1.0F);
       ++row;
     }
-    state.apply_action(found.moves[ply]);
+    state.apply_action(record.moves[ply]);
   }
-  CHECK(row == found.positions);
+  CHECK(row == record.positions);
   const auto outcome = state.position().outcome();
-  CHECK(outcome.has_value() == (found.resigned < 0));
-  if (outcome) CHECK(found.returns[0] == outcome->for_player(0));
-  CHECK(found.returns[0] == -found.returns[1]);
-  CHECK(found.bits.size() == found.positions * 2 * (actions == 9U ? 2U : 6U));
+  CHECK(outcome.has_value() == (record.resigned < 0));
+  if (outcome) CHECK(record.returns[0] == outcome->for_player(0));
+  CHECK(record.returns[0] == -record.returns[1]);
+  CHECK(record.bits.size() == record.positions * 2 * (actions == 9U ? 2U : 6U));
 }
 
 void check_all(const std::string& name, const Mock& mock, const SelfPlayConfig& config,
@@ -76,10 +76,10 @@ void check_all(const std::string& name, const Mock& mock, const SelfPlayConfig& 
   SelfPlay play(game, std::make_shared<MockEvaluator>(mock), config, ModelSpec{});
   Patient host;
   CHECK(play.run(games, host) == RunEnd::completed);
-  const auto found = play.take_finished();
-  CHECK(found.size() == games);
+  const auto games_played = play.take_finished();
+  CHECK(games_played.size() == games);
   std::set<std::uint64_t> numbers;
-  for (const FinishedGame& one : found) {
+  for (const FinishedGame& one : games_played) {
     numbers.insert(one.number);
     check_game(game, one, config);
   }
@@ -90,7 +90,7 @@ void check_all(const std::string& name, const Mock& mock, const SelfPlayConfig& 
   CHECK(counters.begun == games);
 }
 
-TEST_CASE("self-play: as many games as asked for, each played and recorded to its end") {
+TEST_CASE("self-play: the requested number of games is played and recorded to the end") {
   SelfPlayConfig config = small_config();
   check_all("tic_tac_toe", {}, config, 23);
   check_all("connect_four", {}, config, 9);
@@ -100,7 +100,7 @@ TEST_CASE("self-play: as many games as asked for, each played and recorded to it
   check_all("connect_four", {}, config, 3);
 }
 
-TEST_CASE("self-play: positions kept of a user's game outlive the last search of a run") {
+TEST_CASE("self-play: cached positions of a user's game outlive the last search of a run") {
   ModelSpec spec;
   spec.planes = {"observation"};
   SelfPlay play(search_test::twice_game(), std::make_shared<UniformEvaluator>(), small_config(),
@@ -110,11 +110,11 @@ TEST_CASE("self-play: positions kept of a user's game outlive the last search of
   CHECK(play.take_finished().size() == 9);
 }
 
-TEST_CASE("self-play: fewer games than tables leave tables empty") {
+TEST_CASE("self-play: a run may have fewer games than concurrent_games") {
   check_all("tic_tac_toe", {}, small_config(), 2);
 }
 
-TEST_CASE("self-play: of a playout cap fast searches are recorded as such") {
+TEST_CASE("self-play: fast searches of a playout cap are marked in the record") {
   SelfPlayConfig config = small_config();
   config.search.solver = false;
   config.search.reuse_tree = false;
@@ -140,7 +140,7 @@ TEST_CASE("self-play: of a playout cap fast searches are recorded as such") {
   CHECK(full < all * 11 / 20);
 }
 
-/// The most visits of a full search, and of a fast one, where trees are kept.
+/// The most visits of a full search and of a fast one.
 std::pair<int, int> most_visits(const SelfPlayConfig& config) {
   SelfPlay play(load_game("connect_four"), std::make_shared<MockEvaluator>(), config, ModelSpec{});
   Patient host;
@@ -149,14 +149,14 @@ std::pair<int, int> most_visits(const SelfPlayConfig& config) {
   for (const FinishedGame& one : play.take_finished()) {
     for (std::size_t row = 0; row < one.positions; ++row) {
       const auto visits = std::span(one.visits).subspan(row * 7, 7);
-      int& found = one.full[row] != 0 ? most.first : most.second;
-      found = std::max(found, std::accumulate(visits.begin(), visits.end(), 0));
+      int& visits_of_kind = one.full[row] != 0 ? most.first : most.second;
+      visits_of_kind = std::max(visits_of_kind, std::accumulate(visits.begin(), visits.end(), 0));
     }
   }
   return most;
 }
 
-TEST_CASE("self-play: full searches begin from a cleared tree where that is asked for") {
+TEST_CASE("self-play: clear_before_full clears the tree before a full search") {
   SelfPlayConfig config = small_config();
   config.search.solver = false;
   config.full_search_fraction = 0.4;
@@ -165,10 +165,10 @@ TEST_CASE("self-play: full searches begin from a cleared tree where that is aske
   config.clear_before_full = true;
   const auto [full, fast] = most_visits(config);
   CHECK(full == 24);
-  CHECK(fast > 5);  // fast ones go on in the tree
+  CHECK(fast > 5);  // fast searches reuse the tree
 }
 
-TEST_CASE("self-play: targets are compared with the priors that had no noise yet") {
+TEST_CASE("self-play: policy surprise uses the priors without noise") {
   SelfPlayConfig config = small_config();
   config.search.dirichlet_fraction = 1.0;
   config.search.root_policy_temperature = 2.0;
@@ -194,7 +194,7 @@ TEST_CASE("self-play: targets are compared with the priors that had no noise yet
   CHECK(without > 0);
 }
 
-TEST_CASE("self-play: fast searches take the root's priors as they are") {
+TEST_CASE("self-play: fast searches use the unmodified root priors") {
   SelfPlayConfig config = small_config();
   config.search.root_policy_temperature = 1.25;
   const SelfPlayContext context(load_game("tic_tac_toe"), config, ModelSpec{});
@@ -203,7 +203,7 @@ TEST_CASE("self-play: fast searches take the root's priors as they are") {
   CHECK(context.search(false, true).dirichlet_fraction == 0.0);
 }
 
-TEST_CASE("self-play: lost positions teach the value alone, and drawn ones the moves that draw") {
+TEST_CASE("self-play: lost positions have no policy target, drawn ones the drawing moves") {
   SelfPlayConfig config = small_config();
   config.search.simulations = 400;
   config.minimum_target_visits = 400;
@@ -229,7 +229,7 @@ TEST_CASE("self-play: lost positions teach the value alone, and drawn ones the m
   CHECK(drawn > 0);
 }
 
-TEST_CASE("self-play: a full search that compares too little teaches the value alone") {
+TEST_CASE("self-play: a full search that compares too little has no policy target") {
   SelfPlayConfig config = small_config();
   config.full_search_fraction = 0.5;
   config.fast_simulations = 24;
@@ -248,7 +248,7 @@ TEST_CASE("self-play: a full search that compares too little teaches the value a
   for (std::size_t game = 0; game < all.size(); ++game) {
     REQUIRE(all[game].moves == enough[game].moves);
     for (std::size_t row = 0; row < all[game].positions; ++row) {
-      if (all[game].root_value[row] == 0.0F) continue;  // of proven draws the target differs
+      if (all[game].root_value[row] == 0.0F) continue;  // targets of proven draws differ
       const auto visits_of = [&](const FinishedGame& one) {
         const auto visits = std::span(one.visits).subspan(row * 7, 7);
         return std::vector<std::uint16_t>(visits.begin(), visits.end());
@@ -263,7 +263,7 @@ TEST_CASE("self-play: a full search that compares too little teaches the value a
   CHECK(untaught > 0);
 }
 
-TEST_CASE("self-play: forced playouts try likely moves for longer, and targets do not show them") {
+TEST_CASE("self-play: forced playouts visit likely moves more often, but not in targets") {
   const auto game = load_game("othello");
   SelfPlayConfig config = small_config();
   config.search.simulations = 200;
@@ -285,7 +285,7 @@ TEST_CASE("self-play: forced playouts try likely moves for longer, and targets d
   CHECK(mean_visits(2.0) < all);
 }
 
-TEST_CASE("self-play: with forced playouts every move that is drawn is taught") {
+TEST_CASE("self-play: with forced playouts every sampled move is in the target") {
   SelfPlayConfig config = small_config();
   config.search.simulations = 100;
   config.search.solver = false;
@@ -302,7 +302,7 @@ TEST_CASE("self-play: with forced playouts every move that is drawn is taught") 
   }
 }
 
-TEST_CASE("self-play: a game that reaches max_plies is drawn, and the run goes on") {
+TEST_CASE("self-play: a game that reaches max_plies is a draw, and the run continues") {
   SelfPlayConfig config = small_config();
   config.max_plies = 10;
   config.resign_off_fraction = 1.0;
@@ -331,7 +331,7 @@ TEST_CASE("self-play: a game that reaches max_plies is drawn, and the run goes o
   CHECK_THROWS_WITH_AS(validate(config), doctest::Contains("opening_random_moves"), ConfigError);
 }
 
-TEST_CASE("self-play: random openings are part of the game and of no record") {
+TEST_CASE("self-play: random openings are played but not recorded") {
   SelfPlayConfig config = small_config();
   config.opening_random_moves = 5;
   const auto game = load_game("connect_four");
@@ -347,12 +347,12 @@ TEST_CASE("self-play: random openings are part of the game and of no record") {
   CHECK(*openings.rbegin() == 5);
 }
 
-TEST_CASE("self-play: who is below the threshold resigns and loses, but in games played on") {
+TEST_CASE("self-play: a side below the threshold resigns, unless resignation is off") {
   SelfPlayConfig config = small_config();
   config.search.solver = false;
-  config.resign_threshold = -0.1;  // values of the mock are random: soon met
+  config.resign_threshold = -0.1;  // reached soon, since the values of the mock are random
   config.resign_off_fraction = 0.5;
-  config.resign_false_positives = 1.0;  // whatever comes of it
+  config.resign_false_positives = 1.0;  // keeps the threshold fixed
   const auto game = load_game("connect_four");
   SelfPlay play(game, std::make_shared<MockEvaluator>(), config, ModelSpec{});
   Patient host;
@@ -375,10 +375,10 @@ TEST_CASE("self-play: who is below the threshold resigns and loses, but in games
   CHECK(play.counters().resignation.games == played_on);
 }
 
-TEST_CASE("resignation: the threshold falls until few enough games are given up in vain") {
+TEST_CASE("resignation: the threshold falls until false resignations are rare enough") {
   Resignation resignation(-0.5, 0.05);
   for (int i = 0; i < 19; ++i) resignation.add(-0.9);
-  CHECK(resignation.threshold() == -0.5);  // too few games to say
+  CHECK(resignation.threshold() == -0.5);  // too few games to adjust it
   resignation.add(-0.9);
   CHECK(*resignation.threshold() == doctest::Approx(-0.9));
   CHECK(resignation.measured().in_vain == 0);
@@ -391,7 +391,7 @@ TEST_CASE("resignation: the threshold falls until few enough games are given up 
   CHECK(*resignation.threshold() == doctest::Approx(-0.8));
 }
 
-TEST_CASE("self-play: games that were played on before set the first threshold") {
+TEST_CASE("self-play: earlier games set the initial threshold") {
   SelfPlayConfig config = small_config();
   config.resign_threshold = -0.5;
   config.resign_off_fraction = 1.0;
@@ -414,19 +414,19 @@ TEST_CASE("resignation: without a threshold nobody resigns") {
   CHECK(!resignation.threshold().has_value());
 }
 
-TEST_CASE("self-play: a ply that a record cannot count is refused") {
+TEST_CASE("self-play: a ply beyond 16 bits is refused") {
   FinishedGame game;
-  SearchedPosition found;
-  found.action = 0;
-  found.ply = 65'535;
-  game.add(PackedShape{}, PlaneStack{}, found, 1);
+  SearchedPosition position;
+  position.action = 0;
+  position.ply = 65'535;
+  game.add(PackedShape{}, PlaneStack{}, position, 1);
   CHECK(game.ply == std::vector<std::uint16_t>{65'535});
-  found.ply = 65'536;
-  CHECK_THROWS_AS(game.add(PackedShape{}, PlaneStack{}, found, 1), ConfigError);
+  position.ply = 65'536;
+  CHECK_THROWS_AS(game.add(PackedShape{}, PlaneStack{}, position, 1), ConfigError);
   CHECK(game.positions == 1);
 }
 
-TEST_CASE("self-play: configurations out of range are named") {
+TEST_CASE("self-play: a setting out of range is named") {
   SelfPlayConfig config = small_config();
   config.search.simulations.reset();
   CHECK_THROWS_WITH_AS(validate(config), doctest::Contains("simulations"), ConfigError);
@@ -439,22 +439,22 @@ TEST_CASE("self-play: configurations out of range are named") {
   config = small_config();
   config.opening_random_moves = kMostPlies - 1;
   CHECK_NOTHROW(validate(config));
-  config.opening_random_moves = kMostPlies;  // such a game would have no position to record
+  config.opening_random_moves = kMostPlies;  // no position would be left to record
   CHECK_THROWS_WITH_AS(validate(config), doctest::Contains("opening_random_moves"), ConfigError);
 }
 
-TEST_CASE("visits beyond 16 bits keep their proportions") {
+TEST_CASE("visits beyond 16 bits are scaled down") {
   FinishedGame game;
-  SearchedPosition found;
-  found.actions = {1, 4};
-  found.visits = {131'070, 65'535};
+  SearchedPosition position;
+  position.actions = {1, 4};
+  position.visits = {131'070, 65'535};
   PlaneStack planes;
-  game.add(PackedShape{}, planes, found, 5);
+  game.add(PackedShape{}, planes, position, 5);
   CHECK(game.visits == std::vector<std::uint16_t>{0, 65'535, 0, 0, 32'767});
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("self-play: any number of threads, with batches, devices and immediate answers") {
+  TEST_CASE("self-play: any number of threads works with batches, devices and immediate answers") {
     for (const int threads : {1, 2, 4}) {
       for (const Mock& mock :
            {Mock{}, Mock{.device_batches = 2}, Mock{.immediate = true}, Mock{.answered = 0.5}}) {
@@ -465,16 +465,16 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("self-play: a run that was stopped goes on where it was, with another evaluator too") {
+  TEST_CASE("self-play: a stopped run resumes, also with another evaluator") {
     for (const int threads : {1, 4}) {
       const SelfPlayConfig config = small_config(threads);
       const auto game = load_game("connect_four");
       const Mock slow{.delay = std::chrono::microseconds(300)};
       SelfPlay play(game, std::make_shared<MockEvaluator>(slow), config, ModelSpec{});
       StoppingHost host(3);
-      std::vector<FinishedGame> found;
+      std::vector<FinishedGame> finished;
       const auto collect = [&] {
-        for (FinishedGame& one : play.take_finished()) found.push_back(std::move(one));
+        for (FinishedGame& one : play.take_finished()) finished.push_back(std::move(one));
       };
       CHECK(play.run(20, host) == RunEnd::stopped);
       collect();
@@ -484,12 +484,12 @@ TEST_SUITE("concurrent") {
       Patient patient;
       CHECK(play.run(20 - begun, patient) == RunEnd::completed);
       collect();
-      CHECK(found.size() == 20);
-      for (const FinishedGame& one : found) check_game(game, one, config);
+      CHECK(finished.size() == 20);
+      for (const FinishedGame& one : finished) check_game(game, one, config);
     }
   }
 
-  TEST_CASE("self-play: searches of runs that are too short for one add up") {
+  TEST_CASE("self-play: a search may span several short runs") {
     for (const int threads : {1, 4}) {
       SelfPlayConfig config = small_config(threads);
       config.search.simulations = 100;
@@ -497,18 +497,18 @@ TEST_SUITE("concurrent") {
       const auto game = load_game("connect_four");
       const Mock slow{.delay = std::chrono::microseconds(200)};
       SelfPlay play(game, std::make_shared<MockEvaluator>(slow), config, ModelSpec{});
-      std::vector<FinishedGame> found;
-      for (int turn = 0; turn < 3000 && found.size() < 16; ++turn) {
-        StoppingHost host(2);  // of 5 ms each, where all searches of a move take 40
+      std::vector<FinishedGame> finished;
+      for (int turn = 0; turn < 3000 && finished.size() < 16; ++turn) {
+        StoppingHost host(2);  // 5 ms each; all searches of a move take 40 ms
         play.run(16 - std::min<std::uint64_t>(16, play.counters().begun), host);
-        for (FinishedGame& one : play.take_finished()) found.push_back(std::move(one));
+        for (FinishedGame& one : play.take_finished()) finished.push_back(std::move(one));
       }
-      CHECK(found.size() == 16);
-      for (const FinishedGame& one : found) check_game(game, one, config);
+      CHECK(finished.size() == 16);
+      for (const FinishedGame& one : finished) check_game(game, one, config);
     }
   }
 
-  TEST_CASE("self-play: a run in a run is refused, and a stop that comes early still stops") {
+  TEST_CASE("self-play: a nested run is refused, and an early stop() still counts") {
     const auto game = load_game("connect_four");
     SelfPlay play(game, std::make_shared<MockEvaluator>(), small_config(2), ModelSpec{});
     class Nosy final : public Host {
@@ -534,7 +534,7 @@ TEST_SUITE("concurrent") {
     CHECK(play.run(0, host) == RunEnd::stopped);
   }
 
-  TEST_CASE("self-play: a proven draw teaches no move that is known to lose") {
+  TEST_CASE("self-play: the target of a proven draw has no losing move") {
     SelfPlayConfig config = small_config(2);
     config.search.simulations = 2000;
     config.opening_random_moves = 3;
@@ -543,13 +543,13 @@ TEST_SUITE("concurrent") {
     Patient host;
     play.run(60, host);
     for (const FinishedGame& one : play.take_finished()) {
-      // From the first proven draw on nobody gives it away.
+      // After the first proven draw both sides keep it.
       const auto known = std::find(one.root_value.begin(), one.root_value.end(), 0.0F);
       if (known != one.root_value.end()) CHECK(one.returns[0] == 0.0F);
     }
   }
 
-  TEST_CASE("self-play: what an evaluator throws ends the run, and the games are still there") {
+  TEST_CASE("self-play: an exception of the evaluator ends the run but keeps the games") {
     const SelfPlayConfig config = small_config(3);
     const auto game = load_game("connect_four");
     const auto evaluator = std::make_shared<MockEvaluator>();
@@ -559,9 +559,9 @@ TEST_SUITE("concurrent") {
     CHECK_THROWS_AS(play.run(15, host), EvaluationError);
     const std::uint64_t begun = play.counters().begun;
     CHECK(play.run(15 - begun, host) == RunEnd::completed);
-    const auto found = play.take_finished();
-    CHECK(found.size() == 15);
-    for (const FinishedGame& one : found) check_game(game, one, config);
+    const auto finished = play.take_finished();
+    CHECK(finished.size() == 15);
+    for (const FinishedGame& one : finished) check_game(game, one, config);
   }
 }
 

@@ -146,7 +146,7 @@ def test_a_message_quotes_both_ends_of_a_text() -> None:
 
 
 def test_a_message_quotes_both_ends_of_a_name() -> None:
-    with pytest.raises(ConfigError, match=r"^x{50}\.\.\.x{50}: no field of SearchConfig; "):
+    with pytest.raises(ConfigError, match=r"^x{50}\.\.\.x{50}: unknown field of SearchConfig; "):
         api.SearchConfig(**{"x" * 5000: 1})
     with pytest.raises(ModelError, match=r"the provider 'x{50}\.\.\.x{50}' cannot be had"):
         api.OnnxEvaluator("connect4", providers=["x" * 5000])
@@ -164,8 +164,6 @@ needs_endless = pytest.mark.skipif(not ENDLESS.exists(), reason="there is no /de
 
 @needs_endless
 def test_an_endless_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="/dev/zero is larger than 1 MiB"):
-        pyengine.SearchConfig.from_toml(ENDLESS)
     with pytest.raises(ModelError, match="/dev/zero: expected a rollout policy"):
         pyengine.RolloutPolicy.load(ENDLESS)
     pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")

@@ -164,7 +164,7 @@ ENGINES: dict[str, Case] = {
         "config: expected a SearchConfig, got {'threads': 1}",
     ),
     "an unknown setting": (lambda: Engine(GAME, "uniform", foo=1), ConfigError, "foo: no field"),
-    "no state": (lambda: engine().search(None), ConfigError, "expected one of its own states"),
+    "no state": (lambda: engine().search(None), ConfigError, "expected a state of this game"),
     "one state for many": (
         lambda: engine().search_many(STATE),
         ConfigError,

@@ -83,7 +83,11 @@ def test_the_engine_plays_a_winning_move() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "words"),
-    [("zz", '"zz" is no action'), ("9", '"9" is no action'), ("1", "legal moves: 2 3 4 5 6 7")],
+    [
+        ("zz", '"zz" is not an action'),
+        ("9", '"9" is not an action'),
+        ("1", "legal moves: 2 3 4 5 6 7"),
+    ],
 )
 def test_an_illegal_move_is_explained_and_changes_nothing(typed: str, words: str) -> None:
     arguments = ("connect_four", "--moves", "1 1 1 1 1 1", *TWO_PERSONS)
@@ -95,7 +99,7 @@ def test_an_illegal_move_is_explained_and_changes_nothing(typed: str, words: str
 
 def test_moves_and_commands_ignore_case() -> None:
     text = play("gomoku", "-p", "board_size=9", *TWO_PERSONS, typed="e5 E6 QUIT")
-    assert "is no action" not in text
+    assert "is not an action" not in text
     assert "5 . . . . X" in text
     assert "6 . . . . O" in text
 

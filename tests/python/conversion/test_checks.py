@@ -6,7 +6,6 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +65,7 @@ def test_a_copy_keeps_a_fixed_batch_and_an_explicit_spec(
     source = changed(network, tmp_path / "in.onnx", change)
     spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
     assert spec is not None
-    spec = replace(spec, value_for="first_player")
+    spec = spec.replace(value_for="first_player")
     out = tmp_path / "out.onnx"
     convert(source, out, GAME, spec=spec, limits=ANYTHING, **QUICK)
     assert pyengine.OnnxEvaluator(out, providers=["cpu"]).spec == spec
@@ -210,7 +209,7 @@ PATHS = wrong("None", "fraction", "list", "NUL")
                 all_but("fraction", "huge", "negative"),
                 name,
             )
-            for name in conversion.Limits.names()
+            for name in conversion.Limits.__dataclass_fields__
         ),
         ("blocks", lambda v: conversion.random_leela(v, 2), all_but(), "blocks"),
         ("channels", lambda v: conversion.random_leela(1, v), all_but(), "channels"),

@@ -270,7 +270,7 @@ CALLBACK = all_but("None", "function")
         ("settings, search", lambda v: pyengine.SelfPlayConfig.from_dict({"search": v}),
          all_but("dict"), ""),
         ("settings, names", pyengine.SelfPlayConfig.from_dict, {"1": {1: 2}, "new": {"new": 1}},
-         "no field of SelfPlayConfig"),
+         "unknown field of SelfPlayConfig"),
         ("Dataset", Dataset, MAYBE_PATHS, "directories"),
         ("Manifest", Manifest.read, no_paths(), "directory"),
         ("RandomPlayer", pyengine.RandomPlayer,

@@ -94,7 +94,7 @@ def network_policy(game: Any, spec: ModelSpec, by_action: Any) -> Any:
 
 def upright(spec: ModelSpec) -> ModelSpec:
     """Return the spec with its planes in the order of the game."""
-    return dataclasses.replace(spec, layout="NCHW", rows="top_down")
+    return spec.replace(layout="NCHW", rows="top_down")
 
 
 def turned_planes(game: Any, spec: ModelSpec, state: Any, k: int) -> Any:

@@ -1,4 +1,4 @@
-"""How a network is read that says nothing of itself, and what refutes a spec."""
+"""Inferring the spec of a model, and contradictions between a spec and a model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROBABILITIES = ("Softmax",)
 
 
 def tiny(**given: Any) -> TinyModel:
-    """Return a network for Connect Four, whose shapes leave one reading."""
+    """Return a network for Connect Four whose shapes are unambiguous."""
     return TinyModel(planes=(3, 6, 7), actions=7, **given)
 
 
@@ -32,7 +32,7 @@ def opened(path: Path, spec: ModelSpec | None = None) -> OnnxEvaluator:
 
 
 def assumed(path: Path) -> OnnxEvaluator:
-    """Open a network that says nothing of itself."""
+    """Open a network without a spec."""
     with pytest.warns(UserWarning, match="assumed") as caught:
         evaluator = opened(path)
     assert len(caught) == 1
@@ -52,7 +52,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize(("policy", "value", "kind", "value_kind"), ENDS.values(), ids=ENDS)
-def test_the_end_of_the_graph_and_a_trial_run_tell_what_the_outputs_hold(
+def test_last_operators_and_a_trial_run_determine_the_kinds_of_outputs(
     policy: Any, value: Any, kind: str, value_kind: str | None, tmp_path: Path
 ) -> None:
     path = tiny(policy_ends=policy, value_ends=value).write(tmp_path / "m.onnx")
@@ -64,7 +64,7 @@ def test_the_end_of_the_graph_and_a_trial_run_tell_what_the_outputs_hold(
     [{"batch": 1}, {"dtype": np.float16}, {"int8_input": True}, {"names": ("x", "p", "v")}],
     ids=str,
 )
-def test_a_trial_run_needs_no_certain_batch_type_or_name(
+def test_a_trial_run_works_with_any_batch_type_and_name(
     form: dict[str, Any], tmp_path: Path
 ) -> None:
     path = tiny(policy_ends=("Softmax", "Abs"), **form).write(tmp_path / "m.onnx")
@@ -73,7 +73,7 @@ def test_a_trial_run_needs_no_certain_batch_type_or_name(
     assert found.policy == "probs"
 
 
-def test_where_the_board_may_have_any_size_the_trial_waits_for_the_game(tmp_path: Path) -> None:
+def test_with_a_dynamic_board_size_the_trial_run_waits_for_the_game(tmp_path: Path) -> None:
     path = tiny(policy_ends=("Softmax", "Abs")).write(tmp_path / "m.onnx")
     onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
     model = onnx.load(path)
@@ -86,7 +86,7 @@ def test_where_the_board_may_have_any_size_the_trial_waits_for_the_game(tmp_path
         Engine(GAME, evaluator)
 
 
-def test_probabilities_are_not_taken_for_logits(tmp_path: Path) -> None:
+def test_probabilities_are_distinguished_from_logits(tmp_path: Path) -> None:
     model = tiny(policy_ends=PROBABILITIES, value_ends=("Sigmoid",))
     policy, value = assumed(model.write(tmp_path / "m.onnx")).evaluate(STATES)
     logits, tanh = model.outputs(np.stack([state.observation_tensor() for state in STATES]))
@@ -95,7 +95,7 @@ def test_probabilities_are_not_taken_for_logits(tmp_path: Path) -> None:
     np.testing.assert_allclose(value, np.tanh(np.arctanh(tanh) / 2)[:, 0], atol=1e-5)
 
 
-def test_the_warning_shows_a_spec_that_can_be_given_back(tmp_path: Path) -> None:
+def test_the_warning_shows_a_valid_spec(tmp_path: Path) -> None:
     path = tiny(policy_ends=PROBABILITIES, names=("x", "p", "v")).write(tmp_path / "m.onnx")
     with pytest.warns(UserWarning, match=r"m\.spec\.json.*'pyengine\.spec'") as caught:
         evaluator = opened(path)
@@ -107,7 +107,7 @@ def test_the_warning_shows_a_spec_that_can_be_given_back(tmp_path: Path) -> None
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_a_spec_that_is_given_or_written_is_not_warned_of(tmp_path: Path) -> None:
+def test_an_explicit_spec_causes_no_warning(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for file in bundled_models().values():
@@ -147,9 +147,7 @@ REFUTED = {
 
 
 @pytest.mark.parametrize("name", REFUTED)
-def test_a_spec_that_the_graph_or_a_trial_run_refutes_is_an_error_that_names_the_field(
-    name: str, tmp_path: Path
-) -> None:
+def test_an_error_names_the_field_that_contradicts_the_model(name: str, tmp_path: Path) -> None:
     ends, fields, message = REFUTED[name]
     spec = ModelSpec(**fields)
     model = tiny(value_size=len(spec.value) if "value" in fields else 1)
@@ -168,12 +166,12 @@ def test_a_spec_that_the_graph_or_a_trial_run_refutes_is_an_error_that_names_the
         ((("LogSoftmax",), ("Tanh",)), {"policy": "logits"}),
         ((("LogSoftmax",), ("LogSoftmax",)), THREE_WAY),
         ((("Softmax",), ("Softmax",)), {**THREE_WAY, "policy": "probs", "value_kind": "probs"}),
-        ((("Sigmoid",), ("Identity",)), {"policy": "probs"}),  # weights that sum to something else
+        ((("Sigmoid",), ("Identity",)), {"policy": "probs"}),  # rows that do not sum to 1
         (((), ()), {}),
         (((), ()), {"value_kind": "logits"}),
     ],
 )
-def test_what_may_be_right_is_believed(ends: Any, fields: dict[str, Any], tmp_path: Path) -> None:
+def test_a_plausible_spec_is_accepted(ends: Any, fields: dict[str, Any], tmp_path: Path) -> None:
     spec = ModelSpec(**fields)
     model = tiny(value_size=len(spec.value) if "value" in fields else 1)
     model.policy_ends, model.value_ends = ends
@@ -181,7 +179,9 @@ def test_what_may_be_right_is_believed(ends: Any, fields: dict[str, Any], tmp_pa
 
 
 @pytest.mark.parametrize("one_session", [False, True])
-def test_a_device_refutes_a_spec_before_the_search(one_session: bool, tmp_path: Path) -> None:
+def test_a_wrong_spec_is_refused_on_a_device_before_the_search(
+    one_session: bool, tmp_path: Path
+) -> None:
     model = _core.open_onnx(
         tiny(policy_ends=("Softmax", "Abs")).write(tmp_path / "m.onnx"),
         library=runtime.find_library(),
@@ -197,14 +197,14 @@ def test_a_device_refutes_a_spec_before_the_search(one_session: bool, tmp_path: 
         Engine(GAME, evaluator)
 
 
-def test_last_operators_are_seen_through_what_changes_no_number(tmp_path: Path) -> None:
+def test_the_last_operator_is_found_behind_reshapes(tmp_path: Path) -> None:
     ends = ("Softmax", "Identity", "Cast", "Flatten")
     path = tiny(policy_ends=ends, value_ends=()).write(tmp_path / "m.onnx")
     assert read_onnx(path).last_operators == {"policy": "Softmax", "value": "MatMul"}
 
 
 @pytest.mark.parametrize("file", bundled_models().values(), ids=bundled_models())
-def test_bundled_networks_end_as_their_specs_say(file: Path) -> None:
+def test_bundled_networks_match_their_specs(file: Path) -> None:
     spec, value = opened(file).spec, read_onnx(file).last_operators["value"]
     assert spec is not None
     assert value == ("Tanh" if spec.value == "scalar" else "Gemm")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +150,7 @@ def test_a_network_refutes_a_spec_of_other_outputs(
     name: str, field: str, wrong: str, shared: Callable[..., Path]
 ) -> None:
     network = NETWORKS[name]
-    spec = replace(network.spec, **{field: wrong})
+    spec = network.spec.replace(**{field: wrong})
     evaluator = OnnxEvaluator(shared("nets", f"{name}.onnx"), spec, providers=["cpu"])
     with pytest.raises(ModelError, match=f'{field}: expected "{wrong}"'):
         evaluator.evaluate([load_game(network.game).new_initial_state()])

@@ -167,7 +167,7 @@ def test_what_a_game_has_of_its_own_is_used() -> None:
     assert state.action_to_string(2) == "more"
     assert state.string_to_action("more") == 2
     assert state.string_to_action("1") == 1
-    with pytest.raises(pyengine.IllegalActionError, match='"three" is no action'):
+    with pytest.raises(pyengine.IllegalActionError, match='"three" is not an action'):
         state.string_to_action("three")
     assert _core.unwrap_game(game) is user
     inside = _core.unwrap_state(state)

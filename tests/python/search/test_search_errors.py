@@ -51,7 +51,7 @@ def test_a_state_of_another_game_is_refused_with_both_names(engine: Engine) -> N
 
 def test_a_user_s_state_needs_an_engine_for_its_game(engine: Engine) -> None:
     pyspiel = pytest.importorskip("pyspiel", reason="open-spiel is absent (extra `test`)")
-    with pytest.raises(ConfigError, match="expected one of its own states"):
+    with pytest.raises(ConfigError, match="expected a state of this game"):
         engine.search(pyspiel.load_game("tic_tac_toe").new_initial_state())
     check_unharmed(engine)
 

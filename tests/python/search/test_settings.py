@@ -1,4 +1,4 @@
-"""A misspelt setting raises an error that names the field."""
+"""An unknown setting raises a ConfigError that names it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import pyengine
-from pyengine import ConfigError, ModelSpec, Openings, SearchConfig, SelfPlayConfig, Sprt
-from pyengine.conversion.comparison import Limits
+from pyengine import ConfigError, ModelSpec, SearchConfig, SelfPlayConfig
 
 
 @pytest.mark.parametrize(
@@ -20,18 +19,17 @@ from pyengine.conversion.comparison import Limits
         (SearchConfig, "simulations"),
         (SelfPlayConfig, "concurrent_games"),
         (ModelSpec, "planes"),
-        (Sprt, "elo1"),
-        (Openings, "plies"),
-        (Limits, "policy_mean"),
     ],
 )
-def test_an_unknown_field_is_named_and_the_known_ones_are_listed(kind: Any, known: str) -> None:
-    with pytest.raises(ConfigError, match=rf"^missp: no field of {kind.__name__}; .*\b{known}\b"):
+def test_an_error_names_the_unknown_field_and_lists_the_known_ones(kind: Any, known: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^missp: unknown field .*\b{known}\b"):
         kind(missp=1)
 
 
-def test_the_field_that_was_perhaps_meant_is_told_before_all_fields() -> None:
-    words = r"^simulation: no field of SearchConfig; did you mean simulations\? The fields are "
+def test_the_closest_field_is_suggested() -> None:
+    words = (
+        r"^simulation: unknown field of SearchConfig; did you mean simulations\? The fields are "
+    )
     with pytest.raises(ConfigError, match=words):
         SearchConfig(simulation=5)  # type: ignore[call-arg]
 
@@ -49,7 +47,7 @@ def test_the_field_that_was_perhaps_meant_is_told_before_all_fields() -> None:
     ],
 )
 def test_an_unknown_keyword_is_named(call: Callable[..., Any]) -> None:
-    with pytest.raises(ConfigError, match=r"^missp: no field of .*; the fields are "):
+    with pytest.raises(ConfigError, match=r"^missp: unknown field of .*; the fields are "):
         call(pyengine.load_game("connect_four"), missp=1)
 
 
@@ -57,9 +55,9 @@ def test_an_unknown_keyword_is_named(call: Callable[..., Any]) -> None:
 def test_settings_are_copied_and_pickled(settings: Any) -> None:
     assert pickle.loads(pickle.dumps(settings)) == settings
     assert copy.deepcopy(settings) == settings
-    assert settings.replace() == settings if hasattr(settings, "replace") else True
+    assert settings.replace() == settings
 
 
-def test_a_spec_whose_value_is_no_text_is_refused() -> None:
-    with pytest.raises(ConfigError, match="value must be"):
+def test_a_spec_refuses_a_value_of_the_wrong_type() -> None:
+    with pytest.raises(ConfigError, match=r"^value: expected"):
         ModelSpec(value=3)  # type: ignore[arg-type]

@@ -35,7 +35,7 @@ NO_NUMBER = wrong("None", "text", "bytes", "NaN", "list", "dict", "object", "fun
         ("c_puct", lambda v: pyengine.SearchConfig(c_puct=v), NO_NUMBER, "c_puct"),
         ("from_toml", pyengine.SearchConfig.from_toml,
          all_but("text", "NUL"), "expected TOML text"),
-        ("from_toml, text", pyengine.SearchConfig.from_toml, wrong("text", "NUL"), "not TOML"),
+        ("from_toml, text", pyengine.SearchConfig.from_toml, wrong("text", "NUL"), "invalid TOML"),
         ("from_json", pyengine.ModelSpec.from_json, all_but(), "spec"),
         ("minimax", pyengine.minimax, all_but(), "minimax: expected a state"),
         ("solve", lambda v: pyengine.solve(v), all_but(), ""),

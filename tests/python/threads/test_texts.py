@@ -177,5 +177,5 @@ def test_a_model_may_have_any_single_byte_of_its_file_made_0xff(tmp_path: Path) 
 
 def test_a_file_of_settings_may_be_no_text(tmp_path: Path) -> None:
     (tmp_path / "search.toml").write_bytes(b'fpu = "\xff"')
-    with pytest.raises(ConfigError, match="not text in UTF-8"):
+    with pytest.raises(ConfigError, match="not UTF-8 text"):
         SearchConfig.from_toml(tmp_path / "search.toml")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ from pyengine.train import (
     RunFile,
     TrainConfig,
 )
+from pyengine.train.loop import runfile
 from pyengine.train.loop.run_configs import DistributedConfig, RunConfig, WindowConfig
 from pyengine.train.settings import Section, expected
 from run_games import SMALL
@@ -317,3 +319,22 @@ def test_the_learner_waits_for_positions() -> None:
 def test_a_schedule_has_its_rates(settings: dict[str, Any], table: dict[int, float]) -> None:
     config = OptimiserConfig(**settings)
     assert {step: train.learning_rate(config, step) for step in table} == pytest.approx(table)
+
+
+def test_the_guide_lists_the_settings_that_may_change() -> None:
+    page = (ROOT / "docs" / "guides" / "training.md").read_text()
+    listed = page.split("These may change: ", 1)[1].split("\n\n", 1)[0]
+    mutable: dict[str, set[str]] = {}
+    for part in listed.split(";"):
+        names = set(re.findall(r"`([a-z_]+)`", part))
+        mutable |= dict.fromkeys(re.findall(r"`\[([a-z._]+)\]`", part), names)
+    assert mutable == {
+        "run": {"seed"},  # all except this
+        "distributed": set(),  # all of it
+        "train": set(LearnerConfig.FREE),
+        "train.optimiser": set(OptimiserConfig.FREE),
+        "search": set(runfile._FREE_SEARCH),
+        "gate.search": set(runfile._FREE_SEARCH),
+        "gate": set(runfile._FREE_GATE),
+    }
+    assert set(RunConfig.model_fields) == {*RunConfig.FREE, "seed"}

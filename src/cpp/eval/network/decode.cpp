@@ -71,7 +71,7 @@ int place_in(const std::vector<std::string>& order, const char* name) {
 
 Decoder::Decoder(const ModelSpec& spec, const AnyGame& game)
     : policy_size_(game.shape().num_actions), value_size_(static_cast<int>(spec.value.size())) {
-  spec.validate();
+  validate(spec);
   policy_kind_ = spec.policy == "probs" ? PolicyKind::probs : PolicyKind::logits;
   const std::string kind = spec.kind_of_value();
   if (spec.scalar_value()) {

@@ -90,7 +90,7 @@ std::array<std::int64_t, 3> PlaneShape::dims() const noexcept {
 }
 
 Encoder::Encoder(const ModelSpec& spec, const AnyGame& game) {
-  spec.validate();
+  validate(spec);
   const GameShape& board = game.shape();
   shape_ = {0, board.rows, board.columns, spec.layout == "NHWC"};
   board_columns_ = board.columns;

@@ -209,7 +209,7 @@ FloatMemory::FloatMemory(const NetworkShape& shape, int capacity)
 
 NetworkEvaluator::NetworkEvaluator(std::shared_ptr<NetworkSource> source, ModelSpec spec)
     : source_(std::move(source)), spec_(std::move(spec)) {
-  spec_.validate();
+  validate(spec_);
 }
 
 std::unique_ptr<BoundEvaluator> NetworkEvaluator::bind(std::shared_ptr<const AnyGame> game,

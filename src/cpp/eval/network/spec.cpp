@@ -4,16 +4,16 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <initializer_list>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "eval/network/gomoku_features.h"
+#include "eval/network/spec_fields.h"
 
 namespace pyengine {
 namespace {
 
-/// How a plane's name goes on.
+/// The index in brackets after a plane's name.
 enum class Suffix : std::uint8_t { none, plies, liberties };
 
 struct PlaneName {
@@ -50,21 +50,14 @@ std::string joined(const Names& names) {
   return text;
 }
 
-/// Characters of a name that are quoted: the message also lists all planes, and is a line.
+/// Shorter than elsewhere, since the message also lists all planes.
 constexpr std::size_t kMostOfName = 60;
 
 [[noreturn]] void refuse_plane(std::string_view name, const std::string& why) {
   throw ConfigError("planes: '" + both_ends(name, kMostOfName) + "' " + why);
 }
 
-void check_choice(std::string_view field, std::string_view found,
-                  std::initializer_list<std::string_view> allowed) {
-  if (std::find(allowed.begin(), allowed.end(), found) != allowed.end()) return;
-  throw ConfigError(std::string(field) + " must be one of " + joined(allowed) + ", got " +
-                    in_quotes(found, '\''));
-}
-
-/// Reads a whole number from the front of `text`, or -1.
+/// Reads a non-negative integer from the front of `text`; returns -1 if there is none.
 int take_number(std::string_view& text) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -79,7 +72,7 @@ struct Bracket {
   bool or_more = false;
 };
 
-/// Reads "[3]", "[0:8]" or "[4+]".
+/// Parses "[3]", "[0:8]" or "[4+]".
 Bracket parse_bracket(std::string_view name, std::string_view text, Suffix suffix) {
   const int lowest = suffix == Suffix::liberties ? 1 : 0;
   const int highest = suffix == Suffix::liberties ? kMaxPoints : kMaxPlyPlanes - 1;
@@ -106,7 +99,6 @@ Bracket parse_bracket(std::string_view name, std::string_view text, Suffix suffi
   return bracket;
 }
 
-/// All planes for a message, as the docstring of ModelSpec writes them.
 std::string listed_planes() {
   std::string text;
   for (const PlaneName& plane : kPlaneNames) {
@@ -129,7 +121,7 @@ void parse_plane(const std::string& name, std::vector<Plane>& planes) {
   const auto known = std::find_if(kPlaneNames.begin(), kPlaneNames.end(),
                                   [&](const PlaneName& plane) { return plane.name == stem; });
   if (known == kPlaneNames.end()) {
-    refuse_plane(name, "is no plane; there are " + listed_planes());
+    refuse_plane(name, "is not a plane; the planes are " + listed_planes());
   }
   const std::string_view rest = std::string_view(name).substr(stem.size());
   if (known->suffix == Suffix::none) {
@@ -148,15 +140,15 @@ void check_value(const ModelSpec& spec) {
   std::sort(sorted.begin(), sorted.end());
   if (sorted != std::vector<std::string>{"scalar"} &&
       sorted != std::vector<std::string>{"draw", "loss", "win"}) {
-    throw ConfigError("value must be 'scalar' or 'win', 'draw', 'loss' in any order, got " +
-                      both_ends(joined(spec.value), kMostQuoted));
+    throw ConfigError(refusal("value", "'scalar', or 'win', 'draw' and 'loss' in any order",
+                              both_ends(joined(spec.value), kMostQuoted)));
   }
-  if (spec.value_kind.empty()) return;
-  if (spec.scalar_value()) {
-    check_choice("value_kind (of a scalar value)", spec.value_kind, {"tanh", "probs", "logits"});
-  } else {
-    check_choice("value_kind (of a 3-way value)", spec.value_kind,
-                 {"logits", "log_probs", "probs"});
+  if (spec.value_kind == (spec.scalar_value() ? "log_probs" : "tanh")) {
+    throw ConfigError(refusal("value_kind",
+                              spec.scalar_value()
+                                  ? "'tanh', 'probs' or 'logits' for a scalar value"
+                                  : "'logits', 'log_probs' or 'probs' for a 3-way value",
+                              in_quotes(*spec.value_kind, '\'')));
   }
 }
 
@@ -166,22 +158,21 @@ std::string history(std::string_view name, int t) {
 
 [[noreturn]] void ambiguous(const std::string& what, std::span<const TensorInfo> inputs,
                             std::span<const TensorInfo> outputs) {
-  throw ModelError("the model does not say how it reads a position, and its shapes leave " + what +
-                   ": inputs " + to_string(inputs) + "; outputs " + to_string(outputs) +
+  throw ModelError("the model has no spec, and its shapes leave " + what + ": inputs " +
+                   to_string(inputs) + "; outputs " + to_string(outputs) +
                    ". Give spec=ModelSpec(...), a metadata entry 'pyengine.spec', or a file "
                    "MODEL.spec.json beside it");
 }
 
-/// Whether an output may be the policy of such a board: a number a point, with a pass or without,
-/// or a column. A negative size is free.
+/// Whether an output may be the policy of a board: one number per point, with or without a pass, or
+/// one per column. A negative size is not fixed.
 bool may_be_policy(const TensorInfo& output, std::int64_t rows, std::int64_t columns) {
   const std::int64_t size = row_size(output);
   if (rows < 0 || columns < 0 || size < 0) return true;
   return size == rows * columns || size == rows * columns + 1 || size == columns;
 }
 
-/// Whether `planes` planes of a board of this size are something that infer_spec() can read: two or
-/// three of them, and a policy that fits.
+/// Whether infer_spec() supports these planes: two or three of them, and a policy of this board.
 bool readable(std::int64_t planes, std::int64_t rows, std::int64_t columns,
               std::span<const TensorInfo> outputs) {
   if (planes != 2 && planes != 3) return false;
@@ -190,38 +181,43 @@ bool readable(std::int64_t planes, std::int64_t rows, std::int64_t columns,
   });
 }
 
-/// Name of the only output that `fits`; empty where one has the `usual` name or several fit.
+/// The only output that `fits`; nullopt if an output has the `usual` name or several fit.
 template <class Fits>
-std::string only_output(std::span<const TensorInfo> outputs, std::string_view usual, Fits fits) {
-  const TensorInfo* found = nullptr;
+std::optional<std::string> only_output(std::span<const TensorInfo> outputs, std::string_view usual,
+                                       Fits fits) {
+  const TensorInfo* only = nullptr;
   for (const TensorInfo& output : outputs) {
-    if (output.name == usual) return {};
+    if (output.name == usual) return std::nullopt;
     if (!fits(output)) continue;
-    if (found != nullptr) return {};
-    found = &output;
+    if (only != nullptr) return std::nullopt;
+    only = &output;
   }
-  return found == nullptr ? std::string() : found->name;
+  return only == nullptr ? std::nullopt : std::optional(only->name);
 }
 
 }  // namespace
 
 std::string ModelSpec::kind_of_value() const {
-  if (!value_kind.empty()) return value_kind;
-  return scalar_value() ? "tanh" : "logits";
+  return value_kind.value_or(scalar_value() ? "tanh" : "logits");
 }
 
-void ModelSpec::validate() const {
-  const std::vector<Plane> parsed = parse_planes(planes);
-  if (parsed.empty()) throw ConfigError("planes must name at least one plane, got none");
-  check_choice("layout", layout, {"NCHW", "NHWC"});
-  check_choice("rows", rows, {"top_down", "bottom_up"});
-  check_choice("policy_rows", policy_rows, {"top_down", "bottom_up"});
-  check_choice("policy", policy, {"logits", "log_probs", "probs"});
-  if (pass_index.has_value() && *pass_index < 0) {
-    throw ConfigError("pass_index must be None or at least 0, got " + std::to_string(*pass_index));
+void validate(const ModelSpec& spec) {
+  if (parse_planes(spec.planes).empty()) {
+    throw ConfigError(refusal("planes", "at least one plane", "none"));
   }
-  check_value(*this);
-  check_choice("value_for", value_for, {"mover", "first_player"});
+  check_fields(spec);
+  check_value(spec);
+  if (spec.score_output && spec.score_output == spec.ownership_output) {
+    throw ConfigError(refusal("score_output", "another tensor than ownership_output",
+                              in_quotes(*spec.score_output, '\'')));
+  }
+}
+
+void settle(ModelSpec& spec) {
+  validate(spec);
+  std::vector<std::string> names;
+  for (const Plane& plane : parse_planes(spec.planes)) names.push_back(to_string(plane));
+  spec.planes = std::move(names);
 }
 
 std::vector<Plane> parse_planes(std::span<const std::string> names) {

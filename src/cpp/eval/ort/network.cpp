@@ -57,7 +57,7 @@ const TensorInfo& pick_output(const LoadedModel& model, const char* usual, std::
 void plan_input(const LoadedModel& model, const ModelSpec& spec, const NetworkShape& shape,
                 Plan& plan) {
   const PlaneShape& planes = shape.planes;
-  const TensorInfo& input = input_of(model, spec.input);
+  const TensorInfo& input = input_of(model, spec.input.value_or(""));
   plan.input = input.name;
   plan.input_type = input_type(model, input, shape.fits_int8);
   plan.input_row = planes.elements();
@@ -183,8 +183,8 @@ void require_operators(const LoadedModel& model, const ModelSpec& spec, const Pl
 Plan plan_for(const LoadedModel& model, const ModelSpec& spec, const NetworkShape& shape) {
   Plan plan;
   plan_input(model, spec, shape, plan);
-  const TensorInfo* policy = named_output(model, "policy_output", spec.policy_output);
-  const TensorInfo* value = named_output(model, "value_output", spec.value_output);
+  const TensorInfo* policy = named_output(model, "policy_output", spec.policy_output.value_or(""));
+  const TensorInfo* value = named_output(model, "value_output", spec.value_output.value_or(""));
   // By name first: where one output is known the other is the one that is left.
   if (value == nullptr) value = find_tensor(model.outputs, "value");
   if (policy == nullptr) policy = &pick_output(model, "policy", shape.policy, value);
@@ -268,12 +268,12 @@ std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, cons
 
 ModelSpec infer_spec(const std::shared_ptr<LoadedModel>& model) {
   ModelSpec spec = pyengine::infer_spec(model->inputs, model->outputs);
-  const auto output = [&](const std::string& name, const char* usual) {
-    return find_tensor(model->outputs, name.empty() ? usual : name);
+  const auto output = [&](const std::optional<std::string>& name, const char* usual) {
+    return find_tensor(model->outputs, name.value_or(usual));
   };
   if (const TensorInfo* value = output(spec.value_output, "value")) {
-    spec.value_kind = value_kind_after(last_operator(*model, value->name), true);
-    if (spec.value_kind == ModelSpec{}.kind_of_value()) spec.value_kind.clear();
+    const std::string_view kind = value_kind_after(last_operator(*model, value->name), true);
+    if (!kind.empty() && kind != ModelSpec{}.kind_of_value()) spec.value_kind = kind;
   }
   if (const TensorInfo* policy = output(spec.policy_output, "policy")) {
     std::string_view proven = policy_after(last_operator(*model, policy->name));

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -120,7 +119,7 @@ class RunFile(Section):
         preset = len(planes) == 1 and planes[0] in _PRESETS
         spec = getattr(ModelSpec, planes[0])() if preset else ModelSpec(planes=planes)
         wdl = self.train.network.value == "wdl"
-        return replace(spec, value=("win", "draw", "loss") if wdl else "scalar")
+        return spec.replace(value=("win", "draw", "loss") if wdl else "scalar")
 
     def selfplay_config(self, number: int) -> SelfPlayConfig:
         """Return the settings of the self-play of a game, by its number.
