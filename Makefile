@@ -1,25 +1,26 @@
-# `make demo` needs a C++20 compiler, make and Python 3.11 or later, `make test` also valgrind. The
-# rest is downloaded: Python packages into .venv, doctest unless it is installed. A second run redoes
-# only what a change asks for.
+# `make demo` needs a C++20 compiler, make and Python 3.11 or later; `make test` also needs
+# valgrind. Python packages are downloaded into .venv, and doctest is downloaded unless it is
+# installed. Later runs rebuild only what has changed.
 
 PYTHON ?= python3
 ifeq ($(origin CXX), default)
 CXX := c++
 endif
-# WERROR=ON makes warnings errors; TORCH=... adds that PyTorch, for the tests that need one.
+# WERROR=ON turns warnings into errors. TORCH=... is a pip requirement for PyTorch, which some
+# tests need.
 WERROR ?= OFF
 TORCH ?=
-# What `make bench` runs after the C++ micro benchmarks, and where it writes JSON and pictures.
+# The suites that `make bench` runs after the C++ micro benchmarks, and its output folder.
 SUITES ?= all
 BENCH ?= build/bench
-HOURS := parallel-strength takes hours (with PYENGINE_RECORDS=FOLDER it goes on where it was stopped); without it: \
+HOURS := parallel-strength takes hours (PYENGINE_RECORDS=FOLDER lets an interrupted run resume); to skip it: \
   make bench SUITES='all --skip parallel-strength'
 
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install -q
 export CXX
-# ccache, if installed, compiles what any checkout has compiled before.
+# Use ccache if it is installed, and share its results between checkouts.
 ifneq ($(shell command -v ccache),)
 export CMAKE_CXX_COMPILER_LAUNCHER := ccache
 export CCACHE_BASEDIR := $(CURDIR)
@@ -36,16 +37,16 @@ CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks models
 .PHONY: help demo build test test-cpp test-python slow oldest newest asan tsan instructions lint format stubs docs tidy bench wheels clean
 
 help:
-	@echo "make demo    build, install into .venv, and watch a search think"
-	@echo "make test    everything that proves the engine: C++ tests, sanitizers, Python tests"
-	@echo "make slow    the tests that take many minutes"
-	@echo "make oldest  the Python tests with the oldest dependencies allowed   make newest  with the newest"
-	@echo "make lint    style, types, layers, stubs        make format  mend the style"
-	@echo "make bench   the benchmark suites, into $(BENCH)"
-	@echo "make instructions   instructions a simulation, against the committed figures"
-	@echo "make wheels  a wheel for each CPython found here, tried without a compiler, into dist/"
-	@echo "make tidy    clang-tidy"
-	@echo "make stubs   write src/pyengine/_core.pyi      make docs    the reference, into build/docs"
+	@echo "make demo    build, install into .venv, and show a search"
+	@echo "make test    all fast tests: C++ tests, sanitizers, instruction counts, Python tests"
+	@echo "make slow    tests that take many minutes"
+	@echo "make oldest  Python tests with the oldest supported dependencies   make newest  with the newest"
+	@echo "make lint    style, types, layers, stubs        make format  fix the style"
+	@echo "make bench   run the benchmark suites; results in $(BENCH)"
+	@echo "make instructions   compare instructions per simulation with the committed figures"
+	@echo "make wheels  build a wheel for each installed CPython into dist/ and test it without a compiler"
+	@echo "make tidy    run clang-tidy"
+	@echo "make stubs   write src/pyengine/_core.pyi      make docs    write the reference to build/docs"
 	@echo "make clean   remove build/ and .venv/"
 
 demo: $(VENV)/.installed
@@ -69,10 +70,10 @@ test-python: $(VENV)/.test
 
 slow: $(VENV)/.test
 	@tools/cpp_tests.sh release -L slow
-	$(PY) -m pytest -m slow -o faulthandler_timeout=0  # some learn for many minutes
+	$(PY) -m pytest -m slow -o faulthandler_timeout=0  # some tests train for many minutes
 
-# The Python tests on the same wheel with other versions of the dependencies, each set in an
-# environment of its own. Both want TORCH=... to test training; PyTorch's own versions are not varied.
+# Runs the Python tests on the same wheel with other versions of its dependencies, in a separate
+# environment. Testing training requires TORCH=...; the version of PyTorch is not varied.
 oldest newest: $(VENV)/.installed
 	rm -rf build/$@
 	$(PYTHON) -m venv build/$@
@@ -82,8 +83,9 @@ oldest newest: $(VENV)/.installed
 	build/$@/bin/python -m pip list
 	build/$@/bin/python -m pytest
 
-# What guards speed: instructions a simulation within 3 % of benchmarks/instructions.toml.
-# `make instructions UPDATE=1` writes the figures anew.
+# Detects slowdowns: instructions per simulation must be within 3 % of
+# benchmarks/instructions.toml.
+# `make instructions UPDATE=1` updates the figures.
 instructions: $(VENV)/.installed
 	@tools/instructions.sh $(PY) $(if $(UPDATE),--update)
 
@@ -105,13 +107,14 @@ format: $(VENV)/.dev
 stubs: $(VENV)/.installed $(VENV)/.dev
 	$(PY) tools/make_stubs.py
 
-# The reference: modules and commands, from their docstrings. The guides are in docs/.
+# The reference of modules and commands, generated from docstrings. The guides are in docs/.
 REFERENCE := pyengine $(addprefix pyengine.,conversion data distributed data.sgf train train.loop.run_configs)
 docs: $(VENV)/.installed $(VENV)/.dev
 	$(VENV)/bin/pdoc --docformat google --no-show-source -o build/docs $(REFERENCE)
 	$(PY) -m typer pyengine.cli.app utils docs --name pyengine --output build/docs/command-line.md
 
-# GCC has warnings that clang does not know. CHECKS='-clang-analyzer-*' leaves out what takes longest.
+# The build uses GCC's warning options, some of which clang-tidy does not know.
+# CHECKS='-clang-analyzer-*' skips the slowest checks.
 tidy: $(VENV)/.dev
 	@cmake --preset dev >/dev/null
 	@echo "clang-tidy: src/cpp"
@@ -125,14 +128,14 @@ bench: $(VENV)/.installed
 	@tools/cpp_benchmarks.sh --benchmark_out=$(BENCH)/cpp.json
 	@$(VENV)/bin/pyengine bench $(SUITES) --out $(BENCH)
 
-# PYTHONS="python3.12 /opt/python3.14t/bin/python3.14t" names interpreters.
+# Example: make wheels PYTHONS="python3.12 /opt/python3.14t/bin/python3.14t"
 wheels: $(VENV)/.tools
 	$(PY) tools/make_wheels.py $(PYTHONS)
 
 clean:
 	rm -rf build dist $(VENV)
 
-# --- what the targets above stand on -------------------------------------------------------------
+# --- Prerequisites of the targets above ----------------------------------------------------------
 
 $(VENV)/.tools: pyproject.toml tools/check_machine.sh
 	@tools/check_machine.sh '$(PYTHON)' '$(CXX)'
@@ -144,7 +147,7 @@ $(VENV)/.tools: pyproject.toml tools/check_machine.sh
 	@touch $@
 
 build/dist/.wheel: $(VENV)/.tools $(SOURCES)
-	@echo "Building the wheel (minutes the first time; what changed, later)"
+	@echo "Building the wheel (takes minutes the first time, less afterwards)"
 	@rm -rf build/dist
 	@$(PY) -m pip --disable-pip-version-check wheel -q . --no-deps --no-build-isolation -w build/dist \
 	  --config-settings=build-dir=build/release --config-settings=cmake.define.PYENGINE_WERROR=$(WERROR)

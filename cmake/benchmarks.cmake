@@ -1,4 +1,4 @@
-# C++ micro benchmarks, and the program whose instructions `make instructions` counts.
+# C++ micro benchmarks, and the program that `make instructions` measures.
 
 file(GLOB instruction_sources CONFIGURE_DEPENDS benchmarks/cpp/instructions/*.cpp)
 add_executable(pyengine_instructions ${instruction_sources})

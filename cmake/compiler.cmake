@@ -1,5 +1,5 @@
-# How every target is compiled. Nothing here depends on the machine that builds (no -march=native):
-# loops that want more than the base instruction set are dispatched at run time in the sources.
+# Compiler settings for all targets. They do not depend on the build machine (no -march=native):
+# loops that benefit from newer instruction sets are dispatched at run time.
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
@@ -12,7 +12,7 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# Optimising across files makes a simulation 5 to 12 % cheaper and a release link some seconds longer.
+# Link-time optimisation makes a simulation 5 to 12 % faster and adds seconds to a release link.
 include(CheckIPOSupported)
 check_ipo_supported(RESULT ipo_supported OUTPUT ipo_reason LANGUAGES CXX)
 if(ipo_supported)
@@ -27,10 +27,10 @@ if(MSVC)
     target_compile_options(pyengine_flags INTERFACE /WX)
   endif()
 else()
-  # Contracting a*b+c into one rounding would make visit counts differ between machines.
+  # Fused multiply-adds would make visit counts differ between machines.
   target_compile_options(pyengine_flags INTERFACE -Wall -Wextra -Wpedantic -ffp-contract=off)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # GCC bug 105651: every "text" + std::string is reported.
+    # GCC bug 105651: false warnings for "text" + std::string.
     target_compile_options(pyengine_flags INTERFACE -Wno-restrict)
   endif()
   if(PYENGINE_WERROR)
@@ -43,7 +43,7 @@ if(PYENGINE_SANITIZE)
   target_compile_options(pyengine_flags INTERFACE ${sanitize})
   target_link_options(pyengine_flags INTERFACE ${sanitize})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # In a unity build GCC takes every .cpp file but the first for a header.
+    # In a unity build, GCC treats every .cpp file except the first as a header.
     target_compile_options(pyengine_flags INTERFACE -Wno-subobject-linkage)
   endif()
 endif()

@@ -1,4 +1,5 @@
-// Compiles when every line of PYENGINE_ORT_CALLS has the slot and the type of the official header:
+// Compiles only if every entry of PYENGINE_ORT_CALLS has the same slot and type as in the official
+// header:
 //   cmake ... -DORT_HEADERS=DIR && cmake --build ... --target ort_slots
 #include <onnxruntime_c_api.h>
 
@@ -11,7 +12,7 @@ namespace {
 
 using namespace pyengine;
 
-/// Our header says int where the library has an enumeration.
+/// Our header declares the library's enumerations as int.
 template <class T>
 struct Number {
   using Type = T;
@@ -27,7 +28,7 @@ struct Number<T*> {
   using Type = int*;
 };
 
-/// A function's type without `noexcept` and enumerations.
+/// A function type without `noexcept`, with int instead of enumerations.
 template <class F>
 struct Plain;
 template <class R, class... A>

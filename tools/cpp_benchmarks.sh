@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds and runs the C++ micro benchmarks in the wheel's build folder; says in one line when they
-# cannot run here. Usage: cpp_benchmarks.sh [GOOGLE-BENCHMARK-OPTION...]
+# Builds the C++ micro benchmarks in the wheel's build folder and runs them. Skips them if
+# google-benchmark is not installed. Usage: cpp_benchmarks.sh [GOOGLE-BENCHMARK-OPTION...]
 set -eu
 if ! echo '#include <benchmark/benchmark.h>' | ${CXX:-c++} -E -x c++ - >/dev/null 2>&1; then
   echo "C++ benchmarks: SKIPPED, benchmark/benchmark.h not found (apt-get install libbenchmark-dev)"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds and runs the C++ tests. Fails, and says what is missing, if they cannot be built or run.
+# Builds and runs the C++ tests. Fails and reports what is missing if they cannot be built or run.
 # Usage: cpp_tests.sh release|asan|tsan [CTEST-OPTION...]
-# "release" uses the build folder of the wheel, so that nothing is compiled twice.
+# "release" uses the wheel's build folder, so nothing is compiled twice.
 set -eu
 preset=$1
 shift
@@ -19,10 +19,10 @@ else
   echo 'int main() { return 0; }' >"$work/probe.cpp"
   if ! ${CXX:-c++} -fsanitize=$sanitizer "$work/probe.cpp" -o "$work/probe"; then
     echo "C++ tests ($preset): ${CXX:-c++} cannot link with -fsanitize=$sanitizer." \
-      "With GCC the sanitizers come with g++; with clang: apt-get install libclang-rt-dev" >&2
+      "The sanitizers are part of g++; for clang: apt-get install libclang-rt-dev" >&2
     exit 1
   fi
-  # If addresses are laid out too randomly for a sanitizer's shadow memory, switch that off.
+  # Address space randomisation can conflict with a sanitizer's shadow memory, so disable it then.
   if ! "$work/probe" >/dev/null 2>&1; then launcher="setarch $(uname -m) -R"; fi
   if ! $launcher "$work/probe"; then
     echo "C++ tests ($preset): a program built with -fsanitize=$sanitizer does not run here" >&2
@@ -32,7 +32,7 @@ fi
 # shellcheck disable=SC2086  # options and arguments
 cmake $configure >"$work/log" 2>&1 || {
   cat "$work/log" >&2
-  grep '^pyengine:' "$work/log" >&2  # what to install, again as the last line
+  grep '^pyengine:' "$work/log" >&2  # repeat what to install as the last line
   exit 1
 }
 

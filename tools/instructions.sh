@@ -6,7 +6,7 @@ python=$1
 shift
 if ! command -v valgrind >/dev/null; then
   if [ "$(uname -s)" != Linux ]; then
-    echo "instructions per simulation: SKIPPED, valgrind exists for Linux only"
+    echo "instructions per simulation: SKIPPED, because valgrind requires Linux"
     exit 0
   fi
   echo "instructions per simulation: valgrind is not installed (apt-get install valgrind)" >&2

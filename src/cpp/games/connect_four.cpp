@@ -19,7 +19,7 @@ ConnectFour::Params ConnectFour::parse(const ParamMap& given) {
   if ((params.rows + 1) * params.columns > 64) {
     throw ConfigError(
         "game \"connect_four\": parameters \"rows\" and \"columns\": expected (rows + 1) * columns "
-        "<= 64, found rows " +
+        "<= 64, got rows " +
         std::to_string(params.rows) + " and columns " + std::to_string(params.columns));
   }
   return params;

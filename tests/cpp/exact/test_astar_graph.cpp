@@ -171,8 +171,8 @@ TEST_CASE("invalid arrays are rejected with name and index") {
   CHECK(found({0, 1}, {0}, {-1.0}) ==
         "weights[0]: expected a finite cost of at least 0, got -1.000000");
   CHECK(found({0, 1}, {0}, {kNever}) ==
-        "weights[0]: expected a finite cost of at least 0, found inf");
-  CHECK(found({0, 1}, {0}, {std::nan("")}).find("found nan") != std::string::npos);
+        "weights[0]: expected a finite cost of at least 0, got inf");
+  CHECK(found({0, 1}, {0}, {std::nan("")}).find("got nan") != std::string::npos);
 }
 
 TEST_CASE("arrays that change after they were checked are an error") {

@@ -285,7 +285,7 @@ TEST_CASE("a foreign game that breaks a promise is rejected by name") {
   CHECK(mentions(refusal([&] { script.player_at_4 = 3; }), "two-player"));
   CHECK(mentions(refusal([&] { script.legal = {}; }), "empty"));
   CHECK(mentions(refusal([&] { script.legal = {0, 3}; }), "0..2"));
-  CHECK(mentions(refusal([&] { script.legal = {-1}; }), "found -1"));
+  CHECK(mentions(refusal([&] { script.legal = {-1}; }), "got -1"));
   CHECK(mentions(refusal([&] { script.legal = {1, 1}; }), "twice"));
   CHECK(mentions(refusal([&] { script.win = {1.0, 0.0}; }), "zero-sum"));
   CHECK(mentions(refusal([&] { script.win = {2.0, -2.0}; }), "max_utility"));

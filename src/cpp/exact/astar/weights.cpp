@@ -8,8 +8,7 @@ namespace pyengine::astar {
 
 double detail::beyond_doubles(double weight_h, double h) {
   if (weight_h > 0.0 && std::isinf(h)) return std::numeric_limits<double>::infinity();
-  throw ConfigError(
-      "costs: expected sums along paths below 1e308, got one that is no finite number");
+  throw ConfigError("costs: expected sums along paths below 1e308, got one that is not finite");
 }
 
 std::pair<double, double> scaled_weights(double weight_g, double weight_h) {

@@ -8,9 +8,9 @@ namespace pyengine {
 namespace {
 
 [[noreturn]] void refuse(std::string_view game, const std::string& expected,
-                         const std::string& found) {
+                         const std::string& actual) {
   throw ConfigError("game \"" + std::string(game) + "\": expected a board with " + expected +
-                    ", got " + found);
+                    ", got " + actual);
 }
 
 std::string at(const GameShape& shape, int point) {
@@ -38,7 +38,7 @@ void check_setup(std::string_view game, const GameShape& shape, const BoardSetup
 
 void check_no_ko(std::string_view game, const BoardSetup& setup) {
   if (setup.ko != kNoAction) {
-    refuse(game, "no ko point, since the game has no such rule",
+    refuse(game, "no ko point, since the game has no ko rule",
            "ko at point " + std::to_string(setup.ko));
   }
 }
