@@ -265,8 +265,9 @@ def leela_spec(weights: LeelaWeights) -> ModelSpec:
         game = load_game("go", board_size=size)
     except EngineError as error:
         raise ModelError(f"the weights are for a {size}x{size} board: {error}") from error
-    value_for = "first_player" if weights.version == 2 else "mover"
-    return ModelSpec.leela_zero(game).replace(value_for=value_for)
+    return ModelSpec.leela_zero(game).replace(
+        value_for="first_player" if weights.version == 2 else "mover"
+    )
 
 
 def leela_to_onnx(weights: LeelaWeights, path: str | os.PathLike[str]) -> ModelSpec:

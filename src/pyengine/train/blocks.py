@@ -61,7 +61,7 @@ SCALE_MIDDLE, SCALE_STEP = 14.0, 0.1
 
 
 def board_scale(height: int, width: int) -> float:
-    """Return the size of a board on a scale of about -1 to 1: ``(sqrt(H W) - 14) / 10`` [KataGo]."""
+    """Return the scaled size of a board, about -1 to 1: ``(sqrt(H W) - 14) / 10`` [KataGo]."""
     return float(((height * width) ** 0.5 - SCALE_MIDDLE) * SCALE_STEP)
 
 

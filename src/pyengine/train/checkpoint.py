@@ -43,7 +43,7 @@ def checkpoints(directory: Path) -> list[Path]:
 
 
 def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
-    """Write a state with its ``step``, then remove all but the newest ``keep``. Raises DataError."""
+    """Write a state with its ``step`` and keep the newest ``keep``. Raises DataError."""
     path = directory / f"checkpoint-{state['step']:010d}.pt"
     buffer = io.BytesIO()
     torch.save({"format": FORMAT, **state}, buffer)

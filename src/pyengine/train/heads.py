@@ -238,7 +238,7 @@ class AuxiliaryHeads(nn.Module):
         return [{name: parts[i] for name, parts in found.items()} for i in range(len(x))]
 
     def final_board(self, x: Tensor) -> dict[str, Tensor]:
-        """Return ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, if they are learned."""
+        """Return ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, if learned."""
         found: dict[str, Tensor] = {}
         if self.ownership is not None:
             found["ownership"] = torch.tanh(self.ownership(x))

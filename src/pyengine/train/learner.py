@@ -308,7 +308,7 @@ class Learner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close; after an error do not wait for other processes, which may be waiting for this one."""
+        """Close; after an error do not wait for other processes, which may wait for this one."""
         if error is None:
             self.close()
         elif self._log is not None:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,7 @@ def export(
     path: str | os.PathLike[str],
     *,
     metadata: Mapping[str, Any] | None = None,
-    value_for: str = "mover",
+    value_for: Literal["mover", "first_player"] = "mover",
     final_board: bool = False,
 ) -> ExportReport:
     """Export a network to ONNX, if ONNX Runtime's results match PyTorch's.
@@ -101,7 +101,13 @@ def export(
     return _checked(frozen, played, written, target, content)
 
 
-def _written(spec: ModelSpec, network: Network, value_for: str, *, final_board: bool) -> ModelSpec:
+def _written(
+    spec: ModelSpec,
+    network: Network,
+    value_for: Literal["mover", "first_player"],
+    *,
+    final_board: bool,
+) -> ModelSpec:
     """Return the spec of the file: inputs unchanged, outputs as in the graph."""
     heads = network.auxiliary if final_board else None
     ownership = "ownership" if heads is not None and heads.ownership is not None else None

@@ -21,7 +21,7 @@ class Ranks:
     """
 
     def __init__(self, device: str) -> None:
-        """Join the process group if the environment describes one (RANK, WORLD_SIZE, LOCAL_RANK)."""
+        """Join the process group given by RANK, WORLD_SIZE and LOCAL_RANK, if any."""
         self.world = int(os.environ.get("WORLD_SIZE", "1"))
         self.rank = int(os.environ.get("RANK", "0")) if self.world > 1 else 0
         cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
