@@ -1,4 +1,4 @@
-"""A part of a run as its supervisor sees it: started again when it dies, up to a limit."""
+"""A part of a run as seen by its supervisor: restarted when it crashes, up to a limit."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pyengine.train.loop.parts import PERMANENT
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
-_FORGET = 600.0  # seconds after which a restart counts no more
+_FORGET = 600.0  # seconds after which a restart no longer counts
 _BACKOFF = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a restart
-_LEAST_ROOM = 1 << 16  # bytes of a disk that is not full
-_TAIL = 1500  # characters of a part's last words
+_LEAST_ROOM = 1 << 16  # minimum free bytes on the disk
+_TAIL = 1500  # characters kept of a part's last output
 
 
 class Child(ABC):
-    """A part at work somewhere. Making one starts it."""
+    """A running part. Creating one starts it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -32,33 +32,33 @@ class Child(ABC):
 
     @abstractmethod
     def _start(self) -> None:
-        """Start it, or start it again."""
+        """Start or restart it."""
 
     @abstractmethod
     def _status(self) -> int | None:
-        """Return None while it is at work, then 0, 1, or :data:`PERMANENT`."""
+        """Return None while it runs, then 0, 1, or :data:`PERMANENT`."""
 
     @abstractmethod
     def last_words(self) -> str:
-        """Return what it printed about its end."""
+        """Return the last lines it printed."""
 
     @abstractmethod
     def _tell(self, line: str | None) -> None:
-        """Send a line; None: stop at once. It may have ended."""
+        """Send a line; None: stop immediately. It may have exited."""
 
     @abstractmethod
     def end(self) -> None:
-        """End it at once."""
+        """Kill it."""
 
     @property
     def restarts(self) -> int:
-        """How often it died in the last ten minutes."""
+        """Number of crashes in the last ten minutes."""
         return len(self._deaths)
 
     def poll(self, restarts: int) -> bool:
-        """Start it again if it died and it is time; return whether it has ended by itself.
+        """Restart it if it has crashed and the delay is over; return whether it has finished.
 
-        Raises TrainingError when it dies again and again.
+        Raises TrainingError after repeated crashes.
         """
         status = self._status()
         now = time.monotonic()
@@ -76,12 +76,12 @@ class Child(ABC):
         return False
 
     def tell(self, line: str | None) -> None:
-        """Send a line, or with None the end: stop at once."""
+        """Send a line; None: stop immediately."""
         self._again = None
         self._tell(line)
 
     def ended(self) -> bool:
-        """Return whether it has ended."""
+        """Return whether it has exited."""
         return self._status() is not None
 
     def check(self) -> None:
@@ -96,7 +96,7 @@ class Child(ABC):
 
 
 class ProcessChild(Child):
-    """A part that is a process on this machine; it reads the settings in the folder."""
+    """A part running as a process on this machine; it reads its settings from the folder."""
 
     def __init__(self, name: str, folder: RunFolder, run: RunFile) -> None:
         del run
@@ -115,7 +115,7 @@ class ProcessChild(Child):
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=words,
-                start_new_session=True,  # Ctrl-C is for the supervisor, which ends the parts
+                start_new_session=True,  # Ctrl-C goes to the supervisor, which stops the parts
             )
 
     def _status(self) -> int | None:
@@ -130,7 +130,7 @@ class ProcessChild(Child):
     def _tell(self, line: str | None) -> None:
         pipe = self._process.stdin
         assert pipe is not None
-        with suppress(BrokenPipeError):  # it has ended
+        with suppress(BrokenPipeError):  # it has exited
             if pipe.closed:
                 return
             if line is None:

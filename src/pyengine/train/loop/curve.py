@@ -1,4 +1,4 @@
-"""The learning curve of a run: Elo against games of self-play."""
+"""The learning curve of a run: Elo over the number of self-play games."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Line = Mapping[str, Any]
 
 
 def rated(folder: RunFolder) -> dict[int, Rating | None]:
-    """Return how strong the networks of a run are, by their steps; the first one has Elo 0.
+    """Return the ratings of a run's networks by step; the first one has Elo 0.
 
-    The fit is over all games of the run: see :func:`~pyengine.train.loop.rating.ratings`.
+    The fit uses all games of the run: see :func:`~pyengine.train.loop.rating.ratings`.
     """
     return ratings(results(folder.evaluations()))
 
 
 def results(lines: Sequence[Line]) -> list[Pairing]:
-    """Return the results of a curve's lines; players are steps.
+    """Return the results in a curve's lines; players are identified by step.
 
-    For a network that was accepted for its results, its anchor games count instead: it was chosen
-    for its score, which is therefore better than its strength.
+    For a network accepted because of its results, its anchor games count instead: it was selected
+    for its score, which therefore overstates its strength.
     """
     return [
         Pairing(
@@ -45,13 +45,13 @@ def results(lines: Sequence[Line]) -> list[Pairing]:
 
 
 def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) -> Path:
-    """Draw the candidates of a run by the fit of :func:`rated`.
+    """Plot the ratings of a run's candidates from :func:`rated`.
 
-    A bar is the interval of 95 % of the Elo above the first network; neighbours share most of it.
+    Bars are 95 % intervals of the Elo above the first network; neighbours share most of the error.
 
     Args:
         directory: of the run.
-        path: the picture; its ending says the format (.svg, .png, .pdf).
+        path: the picture; the suffix selects the format (.svg, .png, .pdf).
 
     Raises:
         ConfigError: matplotlib is missing, no candidate was evaluated, or the format is unknown.
@@ -75,7 +75,7 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
     try:
         with replacing(target) as temporary:
             figure.savefig(temporary, format=target.suffix[1:] or "png")
-    except ValueError as error:  # of an unknown format
+    except ValueError as error:  # unknown format
         raise ConfigError(unwritten(target, error)) from error
     return target
 

@@ -1,4 +1,4 @@
-"""The gate: games of a candidate against the best network, and whether it takes its place."""
+"""The gate: matches of a candidate against the best network, and the decision."""
 
 from __future__ import annotations
 
@@ -22,26 +22,23 @@ from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
 from pyengine.train.loop.run_configs import GateConfig
 
-_LOOK_SECONDS = 0.1  # between two looks at whether to stop
+_LOOK_SECONDS = 0.1  # between checks of the stop request
 
 
 @dataclass(frozen=True, kw_only=True)
 class GateResult:
-    """The result of a candidate's match; Elo and score are its own against the other.
+    """The result of a candidate's match, from the candidate's perspective.
 
     Attributes:
         accepted: whether the candidate becomes the best network.
-        complete: whether it was played to its end; otherwise nothing is decided.
-        games: that were finished.
-        wins: of the candidate.
-        draws: games that nobody won, including those that ``max_plies`` cut short.
-        losses: of the candidate.
+        complete: whether the match was finished; otherwise nothing is decided.
+        games: number of finished games.
+        draws: includes games cut short by ``max_plies``.
         score: in [0, 1].
-        elo: of the score, with half a point added on both sides so that it is finite.
-        elo_low: lower end of the interval of 95 %; None = minus infinity.
+        elo: from the score, with half a point added for each player to keep it finite.
+        elo_low: lower end of the 95 % interval; None = minus infinity.
         elo_high: upper end; None = infinity.
-        sprt: how far the sequential test came, and how many games are expected of it; None without
-            one.
+        sprt: state of the sequential test and its expected number of games; None without one.
     """
 
     accepted: bool
@@ -73,22 +70,23 @@ def play_gate(
     on_progress: Callable[[MatchResult], object] | None = None,
     record: Path | None = None,
 ) -> GateResult:
-    """Play a candidate's match and decide. It ends as soon as the candidate cannot pass any more.
+    """Play a candidate's match and decide. It ends as soon as the candidate can no longer pass.
 
-    By score, a candidate that passes has played all its games. Its Elo is still too high, since it
-    was chosen for it: of 200 games an equal passes at 55 % with 7 % probability, and is credited
-    some 45 Elo; by a sequential test, which ends early, more. Only "latest" mode selects nothing.
-    A candidate that a sequential test has not decided after all games is rejected.
+    By score, a passing candidate has played all its games. Its Elo is still too high because of
+    selection: with 200 games an equal candidate passes at 55 % with probability 7 % and is credited
+    about 45 Elo; a sequential test, which ends early, credits more. Only "latest" mode does not
+    select. A candidate undecided by a sequential test after all games is rejected.
 
     Args:
         candidate, best: evaluators, or their names.
-        games: they share the matches' games, one match each. A sequential test takes one game.
+        games: one match is played for each; they share the number of games. A sequential test
+            supports one game.
         config: see :class:`GateConfig`.
-        seed: of the openings.
-        max_plies: of a game, see :func:`~pyengine.match`.
+        seed: for the openings.
+        max_plies: see :func:`~pyengine.match`.
         stop: called after each round of moves, and by a thread during it; True interrupts.
-        on_progress: called with the result of the match that is played, after each round.
-        record: start of the files that keep finished games: an interrupted match goes on.
+        on_progress: called after each round with the result of the current match.
+        record: prefix of the files with finished games, from which an interrupted match resumes.
 
     Raises ConfigError for a sequential test of several games.
 
@@ -125,16 +123,16 @@ def _name(given: Evaluator | str | Path) -> Any:
 
 
 class _Side(Engine):
-    """A player whose search may be cut short, which interrupts the match."""
+    """A player whose search can be cut short, which interrupts the match."""
 
-    asked: Callable[[], bool] | None = None  #: whether to stop
+    asked: Callable[[], bool] | None = None  #: returns whether to stop
 
     @property
     def stopping(self) -> bool:
         return self.asked is not None and self.asked()
 
     def search_many(self, states: Sequence[Any], **settings: Any) -> list[SearchResult]:
-        """Search. Raises KeyboardInterrupt when it is to stop: its moves are worthless then."""
+        """Search. Raises KeyboardInterrupt if stopped, since the moves are then worthless."""
         results = super().search_many(states, **settings)
         if self.stopping:
             raise KeyboardInterrupt
@@ -148,7 +146,7 @@ def _sides(
     config: GateConfig,
     stop: Callable[[], bool] | None,
 ) -> Iterator[tuple[_Side, _Side]]:
-    """Open the players, and poll ``stop`` while they search: a round of moves may take minutes."""
+    """Open the players and poll ``stop`` while they search, since a round may take minutes."""
     over, search = threading.Event(), config.search_config()
     with (
         _Side(game, evaluators[0], config=search) as a,
@@ -180,7 +178,7 @@ def _match(
     record: Path | None,
     on_progress: Callable[[MatchResult], bool],
 ) -> MatchResult:
-    """Play one match, or a part of it if it is to stop."""
+    """Play a match, or part of it if stopped."""
     plies = config.plies if max_plies is None else min(config.plies, max_plies - 1)
     try:
         return match(
@@ -201,7 +199,7 @@ def _match(
 
 
 def _plies(game: Game, most: int, seed: int) -> int:
-    """Return how many random moves leave the game open."""
+    """Return how many random moves leave the game undecided."""
     for plies in range(most, 0, -1):
         try:
             Book(game, Openings(plies=plies), seed).opening(0)
@@ -218,10 +216,10 @@ def _totals(results: Sequence[MatchResult]) -> tuple[int, ...]:
 
 
 def _decided(results: Sequence[MatchResult], counts: Sequence[int], config: GateConfig) -> bool:
-    """Whether the rest of the games need not be played."""
+    """Whether the remaining games can be skipped."""
     if config.method == "sprt":
         return any(result.sprt is not None and result.sprt.accepted for result in results)
-    if config.mode == "latest":  # the games are for the curve
+    if config.mode == "latest":  # all games are needed for the curve
         return False
     _, draws, losses = _totals(results)
     return sum(counts) - losses - draws / 2 <= config.threshold * sum(counts)
@@ -258,7 +256,7 @@ def _result(
 
 
 def _interval(results: Sequence[MatchResult]) -> tuple[float | None, float | None]:
-    """Return the interval of the Elo over all matches; their pairs are the samples."""
+    """Return the Elo interval over all matches, with their pairs of games as samples."""
     groups: list[list[float]] = []
     for result in results:
         pairs: dict[int, list[float]] = {}

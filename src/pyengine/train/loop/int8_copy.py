@@ -1,4 +1,4 @@
-"""The int8 copy of a candidate, which plays in its place."""
+"""The int8 copy of a candidate, used for self-play."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
 
-#: How much a copy may lose on random positions: it plays games and does not replace the network.
+#: Allowed differences on random positions: the copy plays games but does not replace the network.
 _LIMITS = {
     "policy_mean": 0.1,
     "policy_99": 0.5,
@@ -33,18 +33,18 @@ def write_copy(
     planes: Sequence[npt.NDArray[np.float32]],
     games: Sequence[Game],
 ) -> str | None:
-    """Write the int8 copy of a network, if it evaluates nearly as the network does.
+    """Write the int8 copy of a network if its evaluations are close enough.
 
-    The copy does not predict the game's last board, which no game needs.
+    The copy has no ownership or score output, which self-play does not need.
 
     Args:
-        source: the network's file, float32.
+        source: the network's float32 file.
         target: the file to write.
-        planes: to calibrate on, float32[N,C,H,W] of each board.
-        games: that it plays; on random positions of each the two are compared.
+        planes: for calibration, one float32[N,C,H,W] per board size.
+        games: the games it plays, for random positions on which the two are compared.
 
     Returns:
-        Why there is no copy, or None.
+        The reason why no copy was written, or None.
 
     Raises DataError if the file cannot be written.
     """
@@ -76,7 +76,7 @@ def _open(path: Path) -> OnnxEvaluator:
 
 
 def _differs(original: OnnxEvaluator, copy: OnnxEvaluator, games: Sequence[Game]) -> str | None:
-    """Return the first figure of a game that is beyond its limit, or None."""
+    """Return the first figure of a game that exceeds its limit, or None."""
     checks = need("pyengine.conversion.comparison", "train")
     limits = checks.Limits(**_LIMITS)
     for game in games:

@@ -1,7 +1,7 @@
 """A part of a run as a process: ``python -m pyengine.train.loop.part NAME FOLDER``.
 
-A part that a supervisor started reads its standard input: the line ``finish`` asks it to end its
-work, the end of the input (also when the supervisor dies) to stop at once, cleanly.
+Under a supervisor it reads standard input: the line ``finish`` asks it to finish its work, and end
+of file (even if the supervisor crashes) to stop immediately but cleanly.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def outcome(
     ready: Callable[[Part], None],
     work: Callable[[Part], None] | None = None,
 ) -> tuple[int, str]:
-    """Run a part to its end; return 0, 1 or :data:`PERMANENT`, and what went wrong.
+    """Run a part to its end; return 0, 1 or :data:`PERMANENT`, and the error message.
 
-    Arguments as of :func:`~pyengine.train.loop.parts.run_part`.
+    The arguments are those of :func:`~pyengine.train.loop.parts.run_part`.
     """
     try:
         run_part(name, folder, ready, work)

@@ -1,4 +1,4 @@
-"""The part that evaluates: the newest candidate against the best network."""
+"""The gate's part: evaluates the newest candidate against the best network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RECORD = re.compile(r"match-(\d{8})-.*\.jsonl")
 
 
 def work(part: Part) -> None:
-    """Evaluate candidates until the part is to end; to finish, evaluate the newest one first."""
+    """Evaluate candidates until asked to stop; before finishing, evaluate the newest one."""
     _settle(part)
     while not part.stopping:
         step = _next(part)
@@ -42,7 +42,7 @@ def work(part: Part) -> None:
 
 
 def _settle(part: Part) -> None:
-    """Do what a gate that was killed left undone, by the curve."""
+    """Complete what a killed gate left unfinished, according to the curve."""
     best = part.folder.best()
     for line in _accepted(part)[-1:]:
         there = part.folder.candidate(line["step"]).exists()
@@ -52,9 +52,9 @@ def _settle(part: Part) -> None:
 
 
 def _next(part: Part) -> int | None:
-    """Return the step of the candidate to evaluate: one begun and not ended, else the newest.
+    """Return the step of the next candidate: an unfinished one if there is one, else the newest.
 
-    The others are skipped. None if all are evaluated.
+    Others are skipped. None if all are evaluated.
     """
     best = part.folder.best()
     if best is None:
@@ -64,7 +64,7 @@ def _next(part: Part) -> int | None:
     if not waiting:
         return None
     begun = {step for step, _ in _records(part)}
-    begun.add(best.step)  # taken before its games, or those for the curve, were played
+    begun.add(best.step)  # accepted before its games, or its anchor games, were played
     return next((step for step in waiting if step in begun), waiting[-1])
 
 
@@ -77,15 +77,15 @@ class _Met:
 
 
 def _evaluate(part: Part, step: int) -> None:
-    """Play the candidate's games and let it take the best network's place, if it may.
+    """Play the candidate's games and let it replace the best network if it passes.
 
-    The games of an interrupted match are kept, and it goes on later.
+    Games of an interrupted match are kept, and the match is resumed later.
     """
     folder, config = part.folder, part.run.gate
     before = folder.best()
     assert before is not None
     candidate = before
-    taken = step == before.step  # by self-play: it is accepted, however a repeated match ends
+    taken = step == before.step  # already used by self-play, so it is accepted anyway
     if not taken:
         path = folder.candidate(step)
         candidate = replace(
@@ -117,7 +117,7 @@ def _evaluate(part: Part, step: int) -> None:
 def _matches(
     part: Part, candidate: Best, opponents: Sequence[tuple[Best, int]], kind: str
 ) -> list[_Met] | None:
-    """Play a candidate's matches of a kind; return None if one was interrupted."""
+    """Play a candidate's matches of one kind; return None if one was interrupted."""
     met: list[_Met] = []
     for other, games in opponents:
         found = _match(part, candidate, other, games, kind)
@@ -128,7 +128,7 @@ def _matches(
 
 
 def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> GateResult:
-    """Play one match of a candidate; one of anchors to its end, with openings of its own."""
+    """Play one match of a candidate; anchor matches run to the end, with separate openings."""
     step = candidate.step
     changes: dict[str, Any] = {"games": games}
     seed = part.run.run.seed + step
@@ -145,7 +145,7 @@ def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> G
             facts["expected_games"] = result.sprt.expected_games
         part.say({"state": "evaluates", **facts})
 
-    # Threads may change from sitting to sitting, and a record is of one setting.
+    # Threads may change between sessions, but a record is for one setting.
     settings = config.search_config().fingerprint()[:8]
     return play_gate(
         part.folder.played(step),
@@ -161,7 +161,7 @@ def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> G
 
 
 def _opponents(part: Part, candidate: Best, before: Best) -> list[tuple[Best, int]]:
-    """Return the opponents of the candidate, and how many games each plays."""
+    """Return the candidate's opponents and the number of games against each."""
     config = part.run.gate
     if config.mode == "latest":
         return _shares(part, candidate, config.most_games)
@@ -171,10 +171,10 @@ def _opponents(part: Part, candidate: Best, before: Best) -> list[tuple[Best, in
 
 
 def _shares(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
-    """Return opponents for a network's rating, and how many games each plays.
+    """Return opponents for a network's rating and the number of games against each.
 
-    The generation before it, which joins all networks in one chain, and one of some generations
-    ago: errors of the curve add up from match to match, and long strides make fewer of them.
+    One is the previous generation, which connects all networks, and one is several generations
+    older: rating errors add up along the chain, and long steps reduce their number.
     """
     generation = candidate.generation
     one = _older(part, candidate, generation - 1)
@@ -182,7 +182,7 @@ def _shares(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
     if two.step == one.step:
         shares = [(one, games)]
     else:
-        half = min(games, 2 * math.ceil(games / 4))  # even: a pair is one opening
+        half = min(games, 2 * math.ceil(games / 4))  # even, since a pair shares an opening
         shares = [(one, half), (two, games - half)]
     return [(other, games) for other, games in shares if games > 0]
 
@@ -218,10 +218,10 @@ def _conclude(
     anchors: Sequence[_Met],
     facts: dict[str, Any],
 ) -> None:
-    """Add the candidate to the curve, with these facts, and let it take its place."""
+    """Add the candidate and its results to the curve, and let it replace the best network."""
     folder = part.folder
     produced = [folder.produced(name) for name in part.run.game.name]
-    line: dict[str, Any] = {  # "games" are self-play's
+    line: dict[str, Any] = {  # "games" are those of self-play
         "time": time.time(),
         "seconds": folder.seconds(),
         "step": candidate.step,
@@ -262,18 +262,18 @@ def _results(met: Sequence[_Met]) -> list[dict[str, Any]]:
 
 
 def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
-    """Return a new line's Elo above the first network, by all games of the run so far."""
+    """Return a new line's Elo above the first network, from all games of the run so far."""
     folder = part.folder
     fit = ratings(curve.results([*folder.evaluations(), line]))
     found = fit.get(line["step"])
-    if found is None:  # nothing joins it to the first one
+    if found is None:  # no chain of games connects it to the first network
         return {"elo_low": None, "elo_high": None}
     low, high = found.interval
     return {"elo": found.elo, "elo_low": low, "elo_high": high}
 
 
 def _tidy(part: Part) -> None:
-    """Remove finished records and networks that were rejected or skipped, or are old ("latest")."""
+    """Remove finished records and networks that were rejected, skipped or are old ("latest")."""
     folder = part.folder
     best, evaluated = folder.best(), folder.evaluated()
     for step, file in _records(part):
@@ -290,7 +290,7 @@ def _tidy(part: Part) -> None:
 
 
 def _records(part: Part) -> list[tuple[int, Path]]:
-    """Return the steps of the candidates whose matches have records, and the records."""
+    """Return the steps of candidates whose matches have records, with the records."""
     matches = ((_RECORD.fullmatch(file.name), file) for file in part.folder.log.iterdir())
     return [(int(name[1]), file) for name, file in matches if name]
 

@@ -1,4 +1,4 @@
-"""The part that learns: steps on the window, a candidate every so many."""
+"""The learner's part: trains on the window and writes candidates at regular intervals."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
 from pyengine.train.loop.team import Team, move_windows, windows_on
 
-_CHUNK = 50  # steps between two looks at the data
-_LOOK_SECONDS = 10.0  # between two openings of the data, at least
-_LOOK_SHARE = 20.0  # of the time that an opening took
-_CALIBRATION = 256  # positions, of all games together
+_CHUNK = 50  # steps between two checks of the data
+_LOOK_SECONDS = 10.0  # minimum time between two openings of the data
+_LOOK_SHARE = 20.0  # relative to the duration of an opening
+_CALIBRATION = 256  # positions, over all games
 
 
 def work(part: Part) -> None:
-    """Learn until the part is to end; to finish, leave a candidate of the last step."""
+    """Train until asked to stop; before finishing, write a candidate of the last step."""
     _first(part)
     positions = _Positions(part)
     while not positions.enough:
@@ -67,9 +67,9 @@ def work(part: Part) -> None:
 def _learn(
     part: Part, positions: _Positions, learner: Any, team: Team, status: dict[str, Any]
 ) -> None:
-    """Do the steps that the data allow, until the part is to end."""
+    """Run the steps that the data allow, until asked to stop."""
     every = part.run.gate.every_steps
-    if learner.step % every == 0:  # whoever wrote the checkpoint may have died before the export
+    if learner.step % every == 0:  # a crash may have come between checkpoint and export
         _export(part, learner, positions, status)
     while not part.finishing:
         if positions.due:
@@ -99,38 +99,38 @@ def _say(
 
 
 class _Positions:
-    """The positions of all games: how many there are, and the window on them."""
+    """The number of positions of all games, and the window on them."""
 
     def __init__(self, part: Part) -> None:
         self._part = part
         self._opened = self._took = 0.0
         self._data: list[Dataset] = []
-        self._verified: dict[str, str] = {}  # SHA-256 by the shard's path
-        self.games: list[int] = []  #: in the window, of each game, when it was opened last
-        self.size = 0  #: positions in the window, when it was opened last
+        self._verified: dict[str, str] = {}  # SHA-256 by shard path
+        self.games: list[int] = []  #: in the window, per game, at the last opening
+        self.size = 0  #: positions in the window at the last opening
 
     @property
     def total(self) -> int:
-        """How many the learner may learn from."""
+        """The number of positions allowed for training."""
         return self._part.folder.counted(self._part.run)
 
     @property
     def enough(self) -> bool:
-        """Whether there are enough to begin."""
+        """Whether there are enough positions to start."""
         names = self._part.run.game.name
         some = all(self._part.folder.produced(name).full > 0 for name in names)
         return some and self.total >= self._part.run.window.minimum_positions
 
     @property
     def due(self) -> bool:
-        """Whether to look for new ones."""
+        """Whether to check for new positions."""
         pause = max(_LOOK_SECONDS, _LOOK_SHARE * self._took)
         return time.monotonic() - self._opened > pause
 
     def open(self) -> list[Dataset]:
-        """Return the window on the data, a Dataset for each game: the same ones, moved on.
+        """Return the window on the data, one Dataset per game; later calls move the same objects.
 
-        Raises DataError for a shard that is damaged, or whose content is.
+        Raises DataError for a damaged shard.
         """
         begun = time.monotonic()
         run, folder = self._part.run, self._part.folder
@@ -148,7 +148,7 @@ class _Positions:
         return self._data
 
     def planes(self, seed: int) -> list[npt.NDArray[np.float32]]:
-        """Return planes of random positions of the window, float32[N,C,H,W] of each game."""
+        """Return planes of random positions in the window, one float32[N,C,H,W] per game."""
         rng = np.random.default_rng(seed)
         size = max(1, _CALIBRATION // len(self._data))
         return [np.asarray(window.sample(size, rng)["planes"]) for window in self._data]
@@ -159,24 +159,24 @@ class _Positions:
         return config.games_of(found.games, count)
 
     def _forget_old(self) -> None:
-        """Forget the hashes of shards that the window has left behind."""
+        """Drop the hashes of shards outside the window."""
         paths = {str(piece.path) for window in self._data for piece in window.pieces}
         self._verified = {path: sha for path, sha in self._verified.items() if path in paths}
 
     def _verify(self, window: Dataset) -> None:
-        """Compare each shard with the manifest's SHA-256 once, before it is learnt from."""
+        """Check each shard against the manifest's SHA-256 once, before training on it."""
         for piece in window.pieces:
             if self._part.stopping:
                 return
             if self._verified.get(str(piece.path)) != piece.shard.sha256:
-                if self.size == 0:  # the whole window, which may take minutes
+                if self.size == 0:  # the whole window may take minutes
                     self._part.say({"step": 0, "state": f"verifies {piece.path.name}"})
                 piece.verify()
                 self._verified[str(piece.path)] = piece.shard.sha256
 
 
 def _first(part: Part) -> None:
-    """Name who plays the first games, unless that is known: the random network, or an evaluator."""
+    """Record who plays the first games, if not yet known: the initial network, or an evaluator."""
     if part.folder.best() is not None:
         return
     first: str = part.run.selfplay.first
@@ -196,7 +196,7 @@ def _first(part: Part) -> None:
 def _export(part: Part, learner: Any, positions: _Positions, status: dict[str, Any]) -> None:
     """Write the candidate of this step, unless it exists or is not needed.
 
-    If it cannot be written, the learner publishes the failure and goes on.
+    If it cannot be written, the learner publishes the failure and continues.
     """
     path = part.folder.candidate(learner.step)
     if learner.step == 0 or path.exists() or learner.step <= part.folder.evaluated():
@@ -212,7 +212,7 @@ def _export(part: Part, learner: Any, positions: _Positions, status: dict[str, A
             _write(part, learner.exported, path, facts)
     except TrainingError as error:
         status["failure"] = str(error)
-        print(error, file=sys.stderr)  # kept in the run's log
+        print(error, file=sys.stderr)  # recorded in the run's log
 
 
 def _write_with_copy(
@@ -224,18 +224,18 @@ def _write_with_copy(
 ) -> str | None:
     """Write a candidate and its int8 copy; return why there is no copy.
 
-    The copy comes first, since a candidate plays as soon as it exists.
+    The copy is written first, since a candidate is used as soon as it exists.
     """
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         source = Path(folder, path.name)
         _write(part, network, source, facts)
         copied = part.folder.int8_copy(facts["step"])
-        copied.unlink(missing_ok=True)  # left by a writer that died
+        copied.unlink(missing_ok=True)  # left by a killed writer
         failure = write_copy(source, copied, planes, part.run.games)
         with replacing(path) as temporary:
             shutil.copyfile(source, temporary)
     if failure is not None:
-        print(failure, file=sys.stderr)  # kept in the run's log
+        print(failure, file=sys.stderr)  # recorded in the run's log
     return failure
 
 

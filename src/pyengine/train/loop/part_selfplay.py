@@ -1,4 +1,4 @@
-"""The part that plays: games of the best network against itself, without end."""
+"""The self-play part: plays games with the best network until stopped."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best, RunFolder
 
 _ENDLESS = 1 << 40  # games
-_TURN_SECONDS = 5.0  # of one of several games
-_FIRST_TURN_SECONDS = 0.5  # the same, of an evaluator without a network
-_PATIENCE = 30.0  # seconds in which a full disk may get room again
+_TURN_SECONDS = 5.0  # per turn, with several games
+_FIRST_TURN_SECONDS = 0.5  # the same for an evaluator without a network
+_PATIENCE = 30.0  # seconds to wait for space on a full disk
 
 
 def work(part: Part) -> None:
-    """Play until the part is to end. A new best network goes on with the open games."""
+    """Play until asked to stop. Open games continue with a new best network."""
     best = first_best(part)
     if best is None:
         return
@@ -47,7 +47,7 @@ def work(part: Part) -> None:
 def _waits_for_learner(part: Part, best: Best | None) -> bool:
     """Whether an evaluator without a network has played enough for the learner's next candidate.
 
-    It may be a hundred times faster than a network, and would keep the learner busy for long.
+    It may be a hundred times faster than a network and would flood the learner with data.
     """
     if best is None or best.is_network:
         return False
@@ -65,7 +65,7 @@ def evaluator_of(best: Best, folder: RunFolder) -> Evaluator:
 
 
 def first_best(part: Part) -> Best | None:
-    """Wait for the first network; return None if the part is to end before."""
+    """Wait for the first network; return None if stopped before."""
     while not part.finishing:
         best = part.folder.best()
         if best is not None:
@@ -77,7 +77,7 @@ def first_best(part: Part) -> Best | None:
 
 @dataclass
 class _GameRunner:
-    """The player of one of the run's games, and the sink of its finished games."""
+    """The player of one game of the run, and the sink for its finished games."""
 
     player: Any
     writer: GameSink
@@ -97,7 +97,7 @@ class _GameRunner:
 
 @contextmanager
 def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
-    """Make a runner for each game of the run; at the end all finished games are written."""
+    """Create a runner for each game of the run; finished games are written on exit."""
     with ExitStack() as stack:
         runners = []
         shares = zip(part.run.game.name, part.run.game.shares, strict=True)
@@ -119,7 +119,7 @@ def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
 
 
 def _write_all(part: Part, player: Any, writer: GameSink) -> None:
-    """Write the finished games, and the shard that holds them."""
+    """Write the finished games and close their shard."""
     patiently(part, lambda: player.write(writer))
     _flush(part, writer)
 
@@ -135,11 +135,10 @@ def _tick(runners: list[_GameRunner]) -> None:
 
 
 def patiently(part: Part, write: Callable[[], None]) -> None:
-    """Write games; on an error try again for a while, unless the part is to stop.
+    """Write games; after an error retry for a while, unless asked to stop.
 
-    Writer and player keep what was not written, so that ``write`` goes on with it.
-
-    Raises DataError if games cannot be written; they are lost when this process ends.
+    Writer and player keep unwritten games, so ``write`` resumes with them. Raises DataError if
+    games cannot be written; they are lost when this process exits.
     """
     deadline = time.monotonic() + _PATIENCE
     while True:
@@ -154,7 +153,7 @@ def patiently(part: Part, write: Callable[[], None]) -> None:
 
 
 def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
-    """Play one game until the part is to end, a better network comes, or the turn is over."""
+    """Play one game type until asked to stop, a better network arrives, or the turn is over."""
     begun = time.monotonic()
     longest = _TURN_SECONDS if runner.best.is_network else _FIRST_TURN_SECONDS
     before = sum(each.writer.positions for each in runners)

@@ -1,4 +1,4 @@
-"""The parts of a run: self-play, learner and gate, each of which runs alone."""
+"""The parts of a run: self-play, learner and gate, which can each run alone."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from pyengine.train.json_files import lock
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
-#: Names of the parts, and the modules that have their ``work(part)``.
+#: Names of the parts, and the modules with their ``work(part)``.
 PARTS = {
     "selfplay": "pyengine.train.loop.part_selfplay",
     "learner": "pyengine.train.loop.part_learner",
     "gate": "pyengine.train.loop.part_gate",
 }
 
-PERMANENT = 2  #: exit status after an error that another start would not avoid
+PERMANENT = 2  #: exit status after an error that a restart would not fix
 
-_STATUS_SECONDS = 0.5  # between two writings of a status
+_STATUS_SECONDS = 0.5  # between two status updates
 
 
 class Part:
-    """The run and the folder of a part, and the requests to end it."""
+    """A part's run, folder and stop requests."""
 
     def __init__(self, name: str, folder: RunFolder, run: RunFile) -> None:
         self.name, self.folder, self.run = name, folder, run
@@ -39,11 +39,11 @@ class Part:
         self._said = 0.0
 
     def stop(self) -> None:
-        """Ask it to stop at once, cleanly."""
+        """Ask it to stop immediately, but cleanly."""
         self._stop.set()
 
     def finish(self) -> None:
-        """Ask it to end its work."""
+        """Ask it to finish its work."""
         self._finish.set()
 
     @property
@@ -56,16 +56,16 @@ class Part:
 
     @property
     def held(self) -> bool:
-        """Whether self-play is to pause, since its games are not taken."""
+        """Whether self-play should pause, because its games are not being received."""
         return False
 
     def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
         """Return the sink of a game's finished games, a context manager: the run's data.
 
         Args:
-            game: as the run file names it.
+            game: its name in the run file.
             configuration: of self-play.
-            sha256: of the network that plays; None: no network.
+            sha256: of the playing network; None: no network.
 
         """
         return self.open_writer(game, configuration, sha256)
@@ -77,7 +77,7 @@ class Part:
         sha256: str | None,
         positions: int = MOST_POSITIONS,
     ) -> ShardWriter:
-        """Return the writer of a game's data, in shards of so many positions at most."""
+        """Return the writer of a game's data, with a maximum shard size in positions."""
         return ShardWriter(
             self.folder.data(game),
             load_game(game),
@@ -89,15 +89,15 @@ class Part:
         )
 
     def wait(self, seconds: float = 0.2) -> None:
-        """Wait, or return at once if it is to stop."""
+        """Wait; return immediately if asked to stop."""
         self._stop.wait(seconds)
 
     def say(self, values: dict[str, Any], *, now: bool = False) -> None:
-        """Publish what it is doing, not too often."""
+        """Publish the status, rate-limited."""
         if now or time.monotonic() - self._said >= _STATUS_SECONDS:
             self._said = time.monotonic()
             status = {"time": time.time(), "pid": os.getpid(), **values}
-            with suppress(OSError):  # a full disk costs readers a status, and no work
+            with suppress(OSError):  # on a full disk readers miss a status, but work continues
                 self.folder.set_status(self.name, status)
 
 
@@ -107,16 +107,16 @@ def run_part(
     ready: Callable[[Part], None] | None = None,
     work: Callable[[Part], None] | None = None,
 ) -> None:
-    """Run one of :data:`PARTS` until it is asked to end.
+    """Run one of :data:`PARTS` until it is asked to stop.
 
     Args:
         name: of the part.
         folder: of the run.
-        ready: called with the part before it begins.
-        work: its work; None: that of its module.
+        ready: called with the part before it starts.
+        work: its work function; None: that of its module.
 
     Raises:
-        EngineError: another process runs it, or its work raises.
+        EngineError: another process is running it, or its work raises.
 
     """
     part = Part(name, folder, folder.run())

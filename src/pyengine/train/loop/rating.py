@@ -1,4 +1,4 @@
-"""The strength of many players from games between some of them: :func:`ratings`."""
+"""Ratings of many players from games between some of them: :func:`ratings`."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_ELO = 400 / math.log(10)  # of a factor e in the odds
-_PRIOR = 0.5  # drawn games that each two that met are credited: 40 wins of 40 are finite, 883 Elo;
-# with more a long chain of matches comes out too short, with fewer too long
+_ELO = 400 / math.log(10)  # per factor of e in the odds
+_PRIOR = 0.5  # drawn games added per pair of opponents: 40 wins of 40 give a finite 883 Elo;
+# more would shrink a long chain of matches, fewer would stretch it
 _INTERVAL = 1.96  # standard errors: 95 % of a normal distribution
-_STEPS = 200  # of Newton's method, at most: some ten are needed
+_STEPS = 200  # maximum iterations of Newton's method; about ten are needed
 _ENOUGH = 1e-9  # length of the last step
-_HALVINGS = 40  # of a step that goes too far
+_HALVINGS = 40  # of a step that is too long
 
 _Vector = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pairing:
-    """Games between two players, counted from the first one's side."""
+    """Games between two players, counted for the first."""
 
     player: int
     opponent: int
@@ -35,31 +35,30 @@ class Pairing:
 
 @dataclass(frozen=True, kw_only=True)
 class Rating:
-    """How strong a player is; both in Elo."""
+    """A player's rating in Elo."""
 
-    elo: float  #: above the anchor
+    elo: float  #: relative to the anchor
     error: float  #: standard error of that difference
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The ends of the interval of 95 %, in Elo."""
+        """The 95 % interval, in Elo."""
         return self.elo - _INTERVAL * self.error, self.elo + _INTERVAL * self.error
 
 
 def ratings(results: Iterable[Pairing], anchor: int = 0) -> dict[int, Rating | None]:
-    """Return how strong each player is: the likeliest strengths, given all games.
+    """Return the maximum-likelihood rating of each player, given all games.
 
-    Bradley and Terry's model, a draw as half a win; each two that met are credited half a drawn
-    game more, so that a match won by 40 to 0 has a finite rating. The errors take games for
-    independent, and so are a little wide if many are drawn.
+    Uses the Bradley-Terry model with a draw as half a win. Each pair that met is credited with an
+    extra half of a drawn game, so a 40-0 match has a finite rating. The errors assume independent
+    games and are slightly too wide if many are drawn.
 
     Args:
-        results: any number for the same two, in any order.
+        results: in any order; there may be several for the same pair.
         anchor: the player at Elo 0.
 
     Returns:
-        An entry for the anchor and for all that played; None if no chain of games joins a player
-        to the anchor.
+        An entry for the anchor and each player; None for players not connected to the anchor.
 
     """
     met = _merged(results)
@@ -76,12 +75,12 @@ def ratings(results: Iterable[Pairing], anchor: int = 0) -> dict[int, Rating | N
     return found
 
 
-#: Points of the first, and games, of each two players who met.
+#: Points of the first player and number of games, for each pair that met.
 _Met = Mapping[tuple[int, int], tuple[float, float]]
 
 
 def _merged(results: Iterable[Pairing]) -> dict[tuple[int, int], tuple[float, float]]:
-    """Return points of the first and games of each two who met, the prior's included."""
+    """Return points of the first player and games for each pair that met, including the prior."""
     met: dict[tuple[int, int], tuple[float, float]] = {}
     for each in results:
         games = each.wins + each.draws + each.losses
@@ -96,7 +95,7 @@ def _merged(results: Iterable[Pairing]) -> dict[tuple[int, int], tuple[float, fl
 
 
 def _joined(met: _Met, anchor: int) -> set[int]:
-    """Return the anchor and all whom a chain of games joins to it."""
+    """Return all players connected to the anchor by games."""
     neighbours: dict[int, list[int]] = {}
     for a, b in met:
         neighbours.setdefault(a, []).append(b)
@@ -111,18 +110,18 @@ def _joined(met: _Met, anchor: int) -> set[int]:
 
 
 class _Fit:
-    """The likelihood of strengths: natural logarithms of odds, the anchor's is 0."""
+    """The likelihood of ratings, as natural logarithms of odds; the anchor's is 0."""
 
     def __init__(self, met: _Met, others: list[int]) -> None:
         place = {player: number for number, player in enumerate(others)}
         self._count = len(others)
-        #: [pairs, 2]: places of the two who met; the anchor's is behind all others
+        #: [pairs, 2]: indices of the two players; the anchor has the last index
         self._places = np.array([[place.get(each, self._count) for each in two] for two in met])
         self._points = np.array([points for points, _ in met.values()])
         self._games = np.array([games for _, games in met.values()])
 
     def solve(self) -> tuple[_Vector, _Vector]:
-        """Return the likeliest strengths and their standard errors, by Newton's method."""
+        """Return the maximum-likelihood ratings and their standard errors, by Newton's method."""
         strengths = np.zeros(self._count)
         for _ in range(_STEPS):
             slope = self._summed(self._points - self._games * _expected(self._gaps(strengths)))
@@ -133,13 +132,13 @@ class _Fit:
         return strengths, np.sqrt(self._information(strengths).inverse_diagonal())
 
     def _gaps(self, strengths: _Vector) -> _Vector:
-        """Return by how much the first of each two is the stronger one."""
+        """Return by how much the first player of each pair is stronger."""
         first, second = np.append(strengths, 0.0)[self._places.T]
         found: _Vector = first - second
         return found
 
     def _summed(self, of_pairs: _Vector, sign: float = -1.0) -> _Vector:
-        """Return each player's sum of what his pairs have, times ``sign`` where he is second."""
+        """Return each player's sum over his pairs, multiplied by ``sign`` if he is second."""
         first, second = (
             np.bincount(places, of_pairs, self._count + 1) for places in self._places.T
         )
@@ -147,7 +146,7 @@ class _Fit:
         return found
 
     def _information(self, strengths: _Vector) -> Factors:
-        """Return Fisher's information, minus the second derivative of the logarithm."""
+        """Return Fisher's information, the negative second derivative of the log likelihood."""
         expected = _expected(self._gaps(strengths))
         weights = self._games * expected * (1 - expected)
         links = {
@@ -158,7 +157,7 @@ class _Fit:
         return Factors(self._summed(weights, sign=1.0).tolist(), links)
 
     def _shortened(self, strengths: _Vector, step: _Vector) -> _Vector:
-        """Return the step, halved until it makes the games no less likely."""
+        """Return the step, halved until it does not decrease the likelihood."""
         before = self._likelihood(strengths)
         for _ in range(_HALVINGS):
             if self._likelihood(strengths + step) >= before - 1e-12 * abs(before):
@@ -167,20 +166,20 @@ class _Fit:
         return step
 
     def _likelihood(self, strengths: _Vector) -> float:
-        """Return the logarithm of the probability of the games."""
+        """Return the log likelihood of the games."""
         gaps = self._gaps(strengths)
         return float(np.sum(self._points * gaps - self._games * np.logaddexp(0.0, gaps)))
 
 
 def _expected(gaps: _Vector) -> _Vector:
-    """Return the expected score in (0, 1) at a difference in strength."""
+    """Return the expected score in (0, 1) for a rating difference."""
     found: _Vector = 1 / (1 + np.exp(-gaps))
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Eliminated:
-    """A row: its pivot, and its shares in the rows that were not eliminated yet."""
+    """An eliminated row: its pivot and its factors for the remaining rows."""
 
     row: int
     pivot: float
@@ -188,15 +187,14 @@ class _Eliminated:
 
 
 class Factors:
-    """A positive definite matrix as L D Lᵀ, the row of fewest neighbours eliminated first.
+    """An LDLᵀ factorisation of a positive definite matrix, with minimum-degree ordering.
 
-    Time and memory are linear in the rows if each has few neighbours, as players have that meet
-    those shortly before them.
+    Time and memory are linear in the number of rows if each has few neighbours, as for players that
+    meet only their immediate predecessors.
 
     Args:
-        diagonal: one number a row.
-        links: the other elements by their two rows; each pair once, in either order.
-
+        diagonal: one number per row.
+        links: the off-diagonal elements by pair of rows, each pair once in either order.
     """
 
     def __init__(self, diagonal: Sequence[float], links: Mapping[tuple[int, int], float]) -> None:

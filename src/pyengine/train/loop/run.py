@@ -1,4 +1,4 @@
-"""The loop: self-play, learner and gate as processes of their own, watched by a supervisor."""
+"""The training loop: a supervisor runs self-play, learner and gate as separate processes."""
 
 from __future__ import annotations
 
@@ -20,26 +20,25 @@ from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import Best, RunFolder
 
 _POLL = 0.25  # seconds
-_CLOCK_SECONDS = 5.0  # between two writings of the clock
-_GRACE = 60.0  # seconds that a part has for a clean end, before it is ended
+_CLOCK_SECONDS = 5.0  # between two writes of the clock
+_GRACE = 60.0  # seconds that a part has for a clean exit before it is killed
 
-#: Starts a part, by its name, in the folder of a run.
+#: Starts a part by name in the folder of a run.
 StartPart = Callable[[str, RunFolder, RunFile], Child]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActorProgress:
-    """What a self-play actor of a cluster is doing.
+    """The status of a self-play actor in a cluster.
 
     Attributes:
-        name: of the actor.
         node: where it plays; empty before it does.
-        pid: of its process there; None before.
-        state: ``"plays"``, ``"held"`` (its games are not taken), ``"starts"``, ``"ended"``, or when
-            it starts again.
-        games: delivered by it and those that it replaced.
-        positions_per_second: that it plays.
-        deaths: of those that it replaced.
+        pid: of its process there; None before it plays.
+        state: ``"plays"``, ``"held"`` (its games are not being received), ``"starts"``,
+            ``"ended"``, or when it will restart.
+        games: delivered by it and its predecessors.
+        positions_per_second: its current speed.
+        deaths: number of predecessors that crashed.
     """
 
     name: str
@@ -53,23 +52,23 @@ class ActorProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class RunProgress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
-        seconds: of all sittings.
-        games: of self-play.
-        positions: of self-play.
-        positions_per_second: of self-play, in this sitting.
+        seconds: total time of all sessions.
+        games: self-play games.
+        positions: self-play positions.
+        positions_per_second: of self-play, in this session.
         step: of the learner.
-        policy: loss of the learner's policy, nats; None before the first step.
-        value: loss of the learner's value; None before the first step.
-        best: the network with which self-play plays; None before there is one.
-        window: positions that the learner draws from.
-        gate: what the gate is doing.
-        restarts: of parts that died.
+        policy: the learner's policy loss, nats; None before the first step.
+        value: the learner's value loss; None before the first step.
+        best: the network used by self-play; None before there is one.
+        window: number of positions the learner samples from.
+        gate: status of the gate.
+        restarts: number of restarted parts.
         finishing: whether a limit is reached and the last candidate is being evaluated.
         actors: of a run on a cluster.
-        failure: why the learner's newest candidate could not be written; None where it could.
+        failure: why the learner's newest candidate could not be written, or None.
     """
 
     seconds: float
@@ -90,13 +89,13 @@ class RunProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """How a run, or a sitting of it, ended.
+    """How a run, or one session of it, ended.
 
     Attributes:
         reason: the limit that was reached, ``"stopped"`` or ``"interrupted"``.
-        progress: how far the run is.
+        progress: the final progress.
         folder: of the run.
-        ended_before: whether that limit was reached before this sitting began.
+        ended_before: whether the limit had been reached before this session.
     """
 
     reason: str
@@ -106,7 +105,7 @@ class RunReport:
 
     @property
     def model(self) -> Path | None:
-        """The best network's file; None where it is no file."""
+        """The best network's file; None if it has no file."""
         best = self.progress.best
         return None if best is None or not best.is_network else self.folder / "models" / best.name
 
@@ -122,27 +121,27 @@ def train_run(
     """Run the loop until a limit of ``[run]`` is reached.
 
     Args:
-        source: the settings: a :class:`RunFile`, TOML text, or a file; None, to resume: as it
-            began. A run that goes on keeps its settings except its name, limits, threads, the
-            rates of its schedule in steps, the room of trees and caches, and how much is kept
-            (all of them: ``docs/guides/training.md``).
+        source: the settings: a :class:`RunFile`, TOML text, or a file; None when resuming: the
+            original settings. A resumed run may change only its name, limits, threads, learning
+            rates by step, memory limits, and how much is kept (``docs/guides/training.md`` has the
+            full list).
         directory: of the run.
-        resume: go on with the run there, or begin if there is none.
-        on_progress: called four times a second, and once more when all parts have ended; False
+        resume: continue the run there, or start one.
+        on_progress: called four times a second, and once more when all parts have exited; False
             stops.
-        start: starts a part, by default as a process here (see :mod:`pyengine.distributed`).
+        start: starts a part, by default as a local process (see :mod:`pyengine.distributed`).
 
     Raises:
-        ConfigError: settings that are wrong or changed; a directory with a run, without resume, or
-            with other files.
-        DataError: a file cannot be read or written; it is named.
-        EngineError: another supervisor is at work there.
-        TrainingError: a part keeps dying; its last words are in the message.
-        KeyboardInterrupt: Ctrl-C, when all parts have ended cleanly; ``resume`` goes on.
+        ConfigError: invalid or changed settings, or a directory with other files, or with a run but
+            without ``resume``.
+        DataError: a file cannot be read or written.
+        EngineError: another supervisor is running there.
+        TrainingError: a part crashes repeatedly; the message contains its last output.
+        KeyboardInterrupt: Ctrl-C, once all parts have exited cleanly; ``resume`` continues.
 
     """
     folder = RunFolder(path_of("directory", directory))
-    given = _given(source, folder, resume)  # wrong settings leave no folder
+    given = _given(source, folder, resume)  # invalid settings leave no folder behind
     with writing(folder.path):
         folder.refuse_other_files()
     with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
@@ -152,7 +151,7 @@ def train_run(
 
 
 def _given(source: RunFile | str | Path | None, folder: RunFolder, resume: bool) -> RunFile:
-    """Return the settings of the run; without a source, those that it began with."""
+    """Return the settings of the run; without a source, those it started with."""
     if source is not None:
         return source if isinstance(source, RunFile) else RunFile.from_toml(source)
     if not resume:
@@ -161,7 +160,7 @@ def _given(source: RunFile | str | Path | None, folder: RunFolder, resume: bool)
 
 
 def _prepared(run: RunFile, folder: RunFolder, resume: bool) -> RunFile:
-    """Make the folder of the run, and return its settings."""
+    """Create the folder of the run and return its settings."""
     begun = (folder.path / "run.toml").exists()
     if resume and begun:
         run.refuse_changes(folder.run())
@@ -174,7 +173,7 @@ def _prepared(run: RunFile, folder: RunFolder, resume: bool) -> RunFile:
 
 
 def _forget_statuses(folder: RunFolder) -> None:
-    """Remove what the parts published in an earlier sitting, which may no longer hold."""
+    """Remove status files of an earlier session, which may be outdated."""
     for name in PARTS:
         path = folder.path / "status" / f"{name}.json"
         with writing(path):
@@ -182,7 +181,7 @@ def _forget_statuses(folder: RunFolder) -> None:
 
 
 def _of_gate(evaluating: Mapping[str, Any]) -> str:
-    """Describe a match of the gate: games, how many are expected, score."""
+    """Describe a match of the gate: games, expected games, score."""
     text = f"step {evaluating['step']}: {evaluating['games']} of {evaluating['most_games']} games"
     if "expected_games" in evaluating:
         text += f" (SPRT, {evaluating['expected_games']} expected)"
@@ -190,7 +189,7 @@ def _of_gate(evaluating: Mapping[str, Any]) -> str:
 
 
 class _Supervisor:
-    """Starts the parts, watches them and the limits, ends them."""
+    """Starts the parts, monitors them and the limits, and stops them."""
 
     def __init__(
         self,
@@ -210,11 +209,11 @@ class _Supervisor:
         self._limit_before = self._limit_reached_before()
 
     def run(self) -> RunReport:
-        """Run until a limit; all parts have ended then."""
+        """Run until a limit is reached and all parts have exited."""
         self._note("begins")
         try:
             try:
-                for name in PARTS:  # one that cannot start leaves none behind
+                for name in PARTS:  # if one cannot start, stop the others
                     self._children.append(self._start(name, self._folder, self._run))
                 reason = self._watch()
                 if reason != "stopped":
@@ -222,7 +221,7 @@ class _Supervisor:
             finally:
                 self._stop()
         except BaseException:
-            with suppress(DataError):  # of a full disk; the first error matters
+            with suppress(DataError):  # for example a full disk; the first error matters
                 self._close("interrupted")
             raise
         self._close(reason)
@@ -251,19 +250,19 @@ class _Supervisor:
             time.sleep(_POLL)
 
     def _show(self) -> RunProgress | None:
-        """Report; None when the callback ends the run."""
+        """Report progress; None if the callback ends the run."""
         progress = self._progress()
         if time.monotonic() - self._written > _CLOCK_SECONDS:
             self._written = time.monotonic()
-            with suppress(DataError):  # a disk that is full may have room the next time
+            with suppress(DataError):  # a full disk may have space the next time
                 self._write_clock()
         answer = None if self._on_progress is None else self._on_progress(progress)
         return None if answer is False else progress
 
     def _limit_reached_before(self) -> str | None:
-        """Return the limit that earlier sittings have reached.
+        """Return the limit that earlier sessions reached.
 
-        The step is that of the last candidate: the learner has not published its own yet.
+        The step is that of the last candidate, since the learner has not published its own yet.
         """
         step = max([self._folder.evaluated(), *self._folder.candidates()])
         return self._reached(replace(self._progress(), seconds=self._before, step=step))
@@ -307,9 +306,9 @@ class _Supervisor:
         )
 
     def _finish(self) -> None:
-        """End the parts one after the other, so that the last candidate is evaluated.
+        """Stop the parts in order, so that the last candidate is evaluated.
 
-        Raises TrainingError if one failed, when all have ended.
+        Raises TrainingError, once all have exited, if one failed.
         """
         self._finishing = True
         for child in self._children:
@@ -322,7 +321,7 @@ class _Supervisor:
             child.check()
 
     def _stop(self) -> None:
-        """Ask all parts to stop and wait; another Ctrl-C ends them at once."""
+        """Ask all parts to stop and wait; another Ctrl-C kills them."""
         try:
             for child in self._children:
                 child.tell(None)
@@ -340,7 +339,7 @@ class _Supervisor:
         return self._before + time.monotonic() - self._begun
 
     def _close(self, reason: str) -> None:
-        """Write how the sitting ended. Raises DataError."""
+        """Record how the session ended. Raises DataError."""
         self._write_clock()
         self._note(reason)
 

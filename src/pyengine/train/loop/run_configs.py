@@ -1,4 +1,4 @@
-"""The settings of a run beside those of the learner: game, window, gate, self-play, limits."""
+"""The settings of a run besides the learner's: game, window, gate, self-play, limits."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pyengine.search.config import SearchConfig
 from pyengine.selfplay import SelfPlayConfig
 from pyengine.train.settings import MOST_SEED, Number, PositiveNumbers, Section, Strings
 
-_GAMES = 200  # of a gate's match without a test
-_LEAST_DECIDED = 0.5  # share of the candidates that a test must decide
+_GAMES = 200  # of a gate's match without SPRT
+_LEAST_DECIDED = 0.5  # fraction of candidates that a test must decide
 
 
 def _several(names: Any) -> Any:
@@ -26,7 +26,7 @@ def _several(names: Any) -> Any:
 
 
 class GameConfig(Section):
-    """What is played, and what a network sees of it."""
+    """The game and the network's input planes."""
 
     section: ClassVar[str] = "game"
 
@@ -48,15 +48,15 @@ class GameConfig(Section):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The weights, each 1 unless they are given."""
+        """The sampling weights, by default all 1."""
         return self.weights or (1.0,) * len(self.name)
 
 
 class WindowConfig(Section):
-    """Which positions the learner draws from, and how fast it may go.
+    """The positions that the learner samples from, and its maximum speed.
 
     The growing window holds ``start (1 + slope ((n / start)^exponent - 1) / exponent)`` of n
-    positions, all of them at first [KataGo: start 250,000, slope 0.4, exponent 0.75].
+    positions, at first all [KataGo: start 250,000, slope 0.4, exponent 0.75].
     """
 
     section: ClassVar[str] = "window"
@@ -89,25 +89,25 @@ class WindowConfig(Section):
         return min(total, round(self.start * (1 + self.slope * grown)))
 
     def games_of(self, games: int, positions: int) -> int:
-        """Return how many of the newest of so many games the window holds, at least 1."""
+        """Return how many of the newest games the window holds, at least 1."""
         if self.kind == "games":
             return max(1, min(self.games, games))
         share = self.positions_of(positions) / max(1, positions)
         return max(1, math.ceil(games * share))
 
     def allowed_steps(self, positions: int, batch_size: int) -> int:
-        """Return how many steps the learner may have done with so many positions."""
+        """Return how many steps are allowed for a number of positions."""
         if positions < self.minimum_positions:
             return 0
         return int(positions * self.samples_per_position / batch_size)
 
 
 class GateConfig(Section):
-    """How a candidate is evaluated. Colours alternate; each opening is played by both.
+    """How a candidate is evaluated. Each opening is played twice, with colours swapped.
 
-    With ``mode="latest"`` a candidate plays the network before it and the one ``against``
-    generations back, about half of the games each. Ratings over longer distances add up fewer
-    errors.
+    With ``mode="latest"`` a candidate plays about half of its games against the previous network
+    and half against the one ``against`` generations earlier. Longer distances accumulate fewer
+    rating errors.
     """
 
     section: ClassVar[str] = "gate"
@@ -178,7 +178,7 @@ class GateConfig(Section):
 
     @property
     def most_games(self) -> int:
-        """How many games a match has, unless it is decided before."""
+        """The maximum number of games of a match."""
         if self.games is not None:
             return self.games
         test = self.sprt
@@ -186,19 +186,19 @@ class GateConfig(Section):
 
     @property
     def games_of_anchors(self) -> int:
-        """How many games an accepted network plays for the curve."""
+        """Return how many games an accepted network plays for the curve."""
         if self.anchor_games is not None:
             return self.anchor_games
         return (_GAMES if self.games is None else self.games) // 2
 
     @property
     def most_accepted(self) -> int:
-        """How many accepted networks are kept: at least those that are still to play."""
+        """Return how many accepted networks are kept, at least those that will still play."""
         kept = sys.maxsize if self.mode == "gate" else self.keep_accepted or sys.maxsize
         return max(kept, self.against + 1)
 
     def search_config(self) -> SearchConfig:
-        """Return the settings of both sides' search."""
+        """Return the search settings of both players."""
         own = SearchConfig(
             simulations=self.simulations,
             threads=self.threads,
@@ -220,7 +220,7 @@ def _changed(path: str, settings: Any, changes: Mapping[str, Any]) -> Any:
 def nothing_of(
     kind: type[SearchConfig] | type[SelfPlayConfig], table: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the table with None for "none", which TOML lacks, if a field may be None."""
+    """Replace "none" by None, which TOML lacks, in fields that may be None."""
     optional = {field.name for field in kind.fields() if field.optional}
     return {k: None if k in optional and v == "none" else v for k, v in table.items()}
 
@@ -234,10 +234,10 @@ _PRESETS: dict[str, Callable[[Game], SelfPlayConfig]] = {
 
 
 class SelfplaySection(Section):
-    """Self-play: what the loop needs, and the fields of a SelfPlayConfig as ``settings``.
+    """Self-play: the loop's own settings, and the fields of a SelfPlayConfig as ``settings``.
 
-    In a run file the fields of a SelfPlayConfig are written beside these, and those of its search
-    in the section ``[search]``.
+    In a run file the fields of SelfPlayConfig are in the same section, and those of its search in
+    the section ``[search]``.
     """
 
     section: ClassVar[str] = "selfplay"
@@ -262,7 +262,7 @@ class SelfplaySection(Section):
 
     @classmethod
     def from_tables(cls, own: Mapping[str, Any], search: Mapping[str, Any]) -> SelfplaySection:
-        """Read ``[selfplay]``, names of which may be a SelfPlayConfig's, and ``[search]``."""
+        """Read ``[selfplay]``, which may contain fields of SelfPlayConfig, and ``[search]``."""
         mine = {name: value for name, value in own.items() if name in cls.model_fields}
         others = {name: value for name, value in own.items() if name not in mine}
         settings = nothing_of(SelfPlayConfig, {**mine.pop("settings", {}), **others})
@@ -275,14 +275,14 @@ class SelfplaySection(Section):
             ("dirichlet_fraction", "selfplay.noise = false"),
             ("temperature", "selfplay.temperature_moves = 0"),
         ):
-            if self.search.get(name) == 0:  # a SelfPlayConfig takes it for one left out
+            if self.search.get(name) == 0:  # SelfPlayConfig treats it as not given
                 raise ConfigError(f"search.{name}: expected above 0, or {instead}, got 0")
         search = _changed("search", preset.search, self.search)
         return _changed("selfplay", preset, {**self.settings, "search": search, "seed": seed})
 
 
 class RunConfig(Section):
-    """The run as a whole. It ends at the first of its limits, or goes on until it is stopped."""
+    """The run as a whole. It ends at the first limit, or when it is stopped."""
 
     section: ClassVar[str] = "run"
 
@@ -301,7 +301,7 @@ class RunConfig(Section):
     restarts: int = Field(default=5, ge=0)
     """How often a part that dies is started again within ten minutes."""
 
-    #: May change when a run goes on.
+    #: May change when a run is resumed.
     FREE: ClassVar[tuple[str, ...]] = (
         "name",
         "minutes",
@@ -322,7 +322,7 @@ def _number_of_actors(actors: Any) -> Any:
 
 
 class DistributedConfig(Section):
-    """A run on a cluster: how many actors play, and what each part needs. Not read elsewhere."""
+    """A run on a cluster: the number of actors and the resources of each part."""
 
     section: ClassVar[str] = "distributed"
 

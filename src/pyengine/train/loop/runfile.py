@@ -1,4 +1,4 @@
-"""``run.toml``: everything that a run does, checked before anything begins."""
+"""``run.toml``: all settings of a run, validated before anything starts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
 _FREE_SEARCH = ("threads", "memory_limit", "cache_entries")
 _FREE_GATE = ("threads", "keep_accepted", "keep_rejected")
 
-#: Sections of a run file by their place in :meth:`RunFile.fixed`, if that is another.
+#: Names of sections in :meth:`RunFile.fixed` that differ from the run file.
 _WRITTEN = {
     "train.learner": "train",
     "train.network": "network",
@@ -66,7 +66,7 @@ _WRITTEN = {
 
 
 class RunFile(Section):
-    """A run: its sections, each checked, and the text that they came from."""
+    """A run: its validated sections and their text."""
 
     game: GameConfig
     """Section ``[game]``."""
@@ -109,12 +109,12 @@ class RunFile(Section):
 
     @property
     def games(self) -> list[Game]:
-        """The games that are played."""
+        """The games to play."""
         return [load_game(name) for name in self.game.name]
 
     @property
     def spec(self) -> ModelSpec:
-        """How the networks read a position."""
+        """The networks' inputs."""
         planes = self.game.planes
         preset = len(planes) == 1 and planes[0] in _PRESETS
         spec = getattr(ModelSpec, planes[0])() if preset else ModelSpec(planes=planes)
@@ -122,7 +122,7 @@ class RunFile(Section):
         return spec.replace(value=("win", "draw", "loss") if wdl else "scalar")
 
     def selfplay_config(self, number: int) -> SelfPlayConfig:
-        """Return the settings of the self-play of a game, by its number.
+        """Return the self-play settings of a game, by index.
 
         Raises ConfigError if there is no such game.
         """
@@ -131,15 +131,15 @@ class RunFile(Section):
         return self.selfplay.config(self.games[number], int(seed))
 
     def limited(self, **limits: float | int | None) -> RunFile:
-        """Return the run with other limits; its text stays."""
+        """Return the run with other limits; its text does not change."""
         return self.replace(run=self.run.replace(**limits))
 
     def with_actors(self, actors: int | str) -> RunFile:
-        """Return the run with another ``distributed.actors``; its text stays."""
+        """Return the run with another ``distributed.actors``; its text does not change."""
         return self.replace(distributed=self.distributed.replace(actors=actors))
 
     def fixed(self) -> dict[str, Any]:
-        """Return the settings that must stay the same when a run goes on."""
+        """Return the settings that must not change when a run is resumed."""
         gate, selfplay = self.gate.to_dict(), self.selfplay.to_dict()
         return {
             "game": self.game.to_dict(),
@@ -151,7 +151,7 @@ class RunFile(Section):
         }
 
     def refuse_changes(self, before: RunFile) -> None:
-        """Raise ConfigError that names the settings in which this is another run."""
+        """Raise ConfigError naming the settings that differ from this run's."""
         if self.game.name != before.game.name:
             raise ConfigError(
                 f"expected a run of {', '.join(before.game.name)}, which began there; "
@@ -162,7 +162,7 @@ class RunFile(Section):
             raise ConfigError(f"a run goes on with the settings it began with; got {changed}")
 
     def _check_fit(self) -> None:
-        """Check that games, planes and network fit each other."""
+        """Check that games, planes and network are compatible."""
         games = _named("game", lambda: self.games)
         self._refuse_twins(games)
         spec = _named("game", lambda: self.spec)
@@ -179,7 +179,7 @@ class RunFile(Section):
         self._refuse_kind(games, spec)
 
     def _refuse_twins(self, games: Sequence[Game]) -> None:
-        """Raise ConfigError if two games are one, or would have one folder for their data."""
+        """Raise ConfigError if two games are equal or would share a data folder."""
         names = self.game.name
         for keys in (map(str, games), map(data_folder_name, names)):
             seen: dict[str, str] = {}
@@ -190,7 +190,7 @@ class RunFile(Section):
                 seen[same] = name
 
     def _refuse_final_board(self, games: Sequence[Game]) -> None:
-        """Raise ConfigError if a game's last board lacks what is to be learnt of it."""
+        """Raise ConfigError if a game lacks the final board or score that is to be learned."""
         loss = self.train.loss
         for game in games:
             for name, fits, wanted in (
@@ -220,12 +220,12 @@ class RunFile(Section):
 
 
 def data_folder_name(game: str) -> str:
-    """Return the name of the folder of a game's shards."""
+    """Return the folder name of a game's shards."""
     return re.sub(r"[^\w.]+", "-", game).strip("-")
 
 
 def _as_written(change: str) -> str:
-    """Return a change of a setting with its section as a run file has it: ``[gate] games: ...``."""
+    """Return a changed setting with its section in the run file: ``[gate] games: ...``."""
     path, values = change.split(": ", 1)
     section, _, name = path.rpartition(".")
     return f"[{_WRITTEN.get(section, section)}] {name}: {values}"
@@ -236,7 +236,7 @@ def _without(table: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 
 def _named(section: str, make: Callable[[], _T]) -> _T:
-    """Return what is made; an error names the section."""
+    """Call a constructor; an error names the section."""
     try:
         return make()
     except EngineError as error:
@@ -244,7 +244,7 @@ def _named(section: str, make: Callable[[], _T]) -> _T:
 
 
 def _parsed(source: str | Path) -> tuple[str, dict[str, dict[str, Any]]]:
-    """Return the text of a run file, and all its sections."""
+    """Return the text of a run file and all its sections."""
     try:
         text = read_limited(source).decode() if isinstance(source, Path) else source
         tables = tomllib.loads(text)
@@ -268,7 +268,7 @@ def _require_table(name: str, value: Any) -> None:
 
 
 def _train(tables: Mapping[str, Any]) -> TrainConfig:
-    """Read ``[network]``, ``[train]`` and its tables ``loss``, ``optimiser`` and ``average``."""
+    """Read ``[network]``, and ``[train]`` with its tables ``loss``, ``optimiser`` and ``average``."""
     given = tables["train"]
     parts = {name: given.get(name, {}) for name in ("loss", "optimiser", "average")}
     for name, part in parts.items():

@@ -21,7 +21,7 @@ from pyengine.train.loop.runfile import RunFile, data_folder_name
 
 _COUNT = whole(0, 2**63 - 1)
 
-#: The fields of the best network's file, of a line of the curve, and of each match in it.
+#: Keys of the best network's file, of a line of the curve, and of each match in it.
 _BEST = {
     "name": TEXT,
     "sha256": optional(TEXT),
@@ -38,8 +38,8 @@ _EVALUATION = {
 }
 _MET = {"step": _COUNT, "wins": _COUNT, "draws": _COUNT, "losses": _COUNT}
 
-# A folder may hold these before a run begins in it: files of runs, settings, the output of the
-# command, and files that are still to be renamed.
+# Files that may exist in a folder before a run starts: run files, settings, the command's output,
+# and temporary files.
 _OWN_FILES = ("best.json", "clock.json", "curve.jsonl")
 _OWN_FOLDERS = ("checkpoints", "data", "lock", "log", "models", "status")
 _BESIDE = (".toml", ".log", ".txt", TEMPORARY)
@@ -48,13 +48,13 @@ _CANDIDATE = re.compile(r"candidate-(\d{8})\.onnx")
 
 @dataclass(frozen=True, kw_only=True)
 class Best:
-    """The network with which self-play plays."""
+    """The network used by self-play."""
 
-    name: str  #: of the file in ``models``; or "uniform", "rollout"
+    name: str  #: file name in ``models``; or "uniform", "rollout"
     sha256: str | None  #: of the file
-    step: int  #: of the training
-    generation: int  #: from 0, who plays the first games
-    elo: float  #: above generation 0
+    step: int  #: training step
+    generation: int  #: from 0, the player of the first games
+    elo: float  #: relative to generation 0
 
     @property
     def is_network(self) -> bool:
@@ -63,11 +63,11 @@ class Best:
 
 @dataclass(frozen=True)
 class Produced:
-    """How much self-play has written so far, in closed shards."""
+    """What self-play has written so far, in closed shards."""
 
     games: int
     positions: int
-    full: int  #: positions of full searches
+    full: int  #: positions from full searches
 
     @classmethod
     def of(cls, shards: Sequence[ShardInfo]) -> Produced:
@@ -85,16 +85,16 @@ class RunFolder:
     """The folder of a run.
 
     =========================  =================================================================
-    ``run.toml``               the settings, of this sitting
+    ``run.toml``               the settings of this session
     ``best.json``              :class:`Best`
     ``data/GAME/``             shards of self-play
     ``models/``                ``candidate-STEP.onnx``, and ``candidate-STEP.int8.onnx``, its copy
-    ``checkpoints/``           of the learner, with its ``log.jsonl``
-    ``curve.jsonl``            a line for each candidate evaluated
-    ``log/``                   ``run.jsonl``, ``PART.err``, games of matches under way
-    ``status/PART.json``       what a part is doing
-    ``clock.json``             seconds of all sittings
-    ``lock/``                  who is at work
+    ``checkpoints/``           the learner's checkpoints and ``log.jsonl``
+    ``curve.jsonl``            one line per evaluated candidate
+    ``log/``                   ``run.jsonl``, ``PART.err``, games of unfinished matches
+    ``status/PART.json``       the status of a part
+    ``clock.json``             total time of all sessions
+    ``lock/``                  lock files
     =========================  =================================================================
     """
 
@@ -104,12 +104,12 @@ class RunFolder:
         self.checkpoints = self.path / "checkpoints"
         self.log = self.path / "log"
         self.curve = self.path / "curve.jsonl"
-        #: The curve as it was read last, and of which file.
+        #: The last curve that was read, and the file it came from.
         self._evaluations: tuple[tuple[int, int, int] | None, list[dict[str, Any]]] = (None, [])
-        self._known: dict[Path, tuple[ManifestReader, Produced]] = {}  # by folder of data
+        self._known: dict[Path, tuple[ManifestReader, Produced]] = {}  # by data folder
 
     def begin(self, run: RunFile) -> None:
-        """Make the folder for a run. Raises ConfigError if there is one already."""
+        """Create the folder for a run. Raises ConfigError if it already has one."""
         if (self.path / "run.toml").exists():
             raise ConfigError(
                 f"{self.path} holds a run already: resume it (--resume), or name another folder "
@@ -121,13 +121,13 @@ class RunFolder:
         self.set_run(run)
 
     def refuse_other_files(self) -> None:
-        """Raise ConfigError if a new run would be mixed into the files of something else."""
+        """Raise ConfigError if the folder contains unrelated files."""
         if not self.path.is_dir() or (self.path / "run.toml").exists():
             return
         own = {*_OWN_FILES, *_OWN_FOLDERS}
         names = sorted(file.name for file in self.path.iterdir())
         others = [name for name in names if name not in own and not name.endswith(_BESIDE)]
-        others = [name for name in others if not name.startswith(".")]  # hidden, of the system
+        others = [name for name in others if not name.startswith(".")]  # hidden system files
         if others:
             raise ConfigError(
                 f"{self.path} must be new, empty or hold a run (--directory); it has other files, "
@@ -146,7 +146,7 @@ class RunFolder:
         return RunFile.from_toml(self.path / "run.toml")
 
     def lock(self, name: str) -> Path:
-        """Return the lock file of a part, or of the supervisor."""
+        """Return the lock file of a part or the supervisor."""
         return self.path / "lock" / name
 
     def data(self, game: str) -> Path:
@@ -154,12 +154,12 @@ class RunFolder:
         return self.path / "data" / data_folder_name(game)
 
     def produced(self, game: str) -> Produced:
-        """Return how much there is of a game; reads what is new in the manifest."""
+        """Return the amount of data of a game; reads only new parts of the manifest."""
         path = self.data(game)
         if not (path / MANIFEST).exists():
             return Produced(0, 0, 0)
         before, total = self._known.get(path) or (ManifestReader(path), Produced(0, 0, 0))
-        reader = copy.copy(before)  # one that raises has counted nothing
+        reader = copy.copy(before)  # after an exception nothing has been counted
         manifest, known = reader.read()
         news = manifest.shards[known:]
         if news or known == 0:
@@ -168,7 +168,7 @@ class RunFolder:
         return total
 
     def counted(self, run: RunFile) -> int:
-        """Return how many positions of all games the learner may learn from."""
+        """Return how many positions of all games may be used for training."""
         found = [self.produced(name) for name in run.game.name]
         return sum(each.full if run.window.full_only else each.positions for each in found)
 
@@ -191,16 +191,16 @@ class RunFolder:
         return self.models / f"candidate-{step:08d}.onnx"
 
     def int8_copy(self, step: int) -> Path:
-        """Return the file of the int8 copy of a step's network, which may be absent."""
+        """Return the file of the int8 copy of a step's network, which may not exist."""
         return self.candidate(step).with_suffix(".int8.onnx")
 
     def played(self, step: int) -> Path:
-        """Return the file that plays for a step's network: the int8 copy if there is one."""
+        """Return the file used for playing a step's network: the int8 copy if there is one."""
         copied = self.int8_copy(step)
         return copied if copied.exists() else self.candidate(step)
 
     def remove_candidate(self, step: int) -> None:
-        """Remove the files of a step's network, the copy first: nobody would find it alone."""
+        """Remove a step's network files; the copy first, since it is found through the network."""
         self.int8_copy(step).unlink(missing_ok=True)
         self.candidate(step).unlink(missing_ok=True)
 
@@ -212,7 +212,7 @@ class RunFolder:
         return sorted(int(match[1]) for match in found if match)
 
     def evaluated(self) -> int:
-        """Return the step of the last candidate evaluated: the curve's last; 0 before the first."""
+        """Return the step of the last evaluated candidate in the curve; 0 before the first."""
         return max((line["step"] for line in self.evaluations()), default=0)
 
     def evaluations(self) -> list[dict[str, Any]]:
@@ -237,11 +237,11 @@ class RunFolder:
         return lines
 
     def set_status(self, part: str, values: dict[str, Any]) -> None:
-        """Publish what a part is doing."""
+        """Publish a part's status."""
         self._replace(self.path / "status" / f"{part}.json", values)
 
     def status(self, part: str) -> dict[str, Any]:
-        """Return what a part published last."""
+        """Return a part's last status."""
         try:
             found = read_json(self.path / "status" / f"{part}.json")
         except DataError:
@@ -249,7 +249,7 @@ class RunFolder:
         return found if isinstance(found, dict) else {}
 
     def seconds(self) -> float:
-        """Return how long the run has run, all sittings. Raises DataError."""
+        """Return the run's total time over all sessions. Raises DataError."""
         path = self.path / "clock.json"
         clock = read_json(path)
         if clock is None:
@@ -259,11 +259,11 @@ class RunFolder:
         return float(clock["seconds"])
 
     def set_seconds(self, seconds: float) -> None:
-        """Write how long the run has run."""
+        """Write the run's total time."""
         self._replace(self.path / "clock.json", {"seconds": round(seconds, 3)})
 
     def _replace(self, path: Path, values: dict[str, Any]) -> None:
-        """Replace a file that is written often, without syncing it, which may take long."""
+        """Replace a frequently written file without syncing, which may be slow."""
         path.parent.mkdir(exist_ok=True)
         with replacing(path) as temporary:
             temporary.write_text(json.dumps(values), "utf-8")
@@ -271,7 +271,7 @@ class RunFolder:
 
 @contextmanager
 def _damage_named(path: Path) -> Iterator[None]:
-    """Turn the error of a file's content into a DataError that names the file."""
+    """Convert an error in a file's content to a DataError that names the file."""
     try:
         yield
     except (TypeError, ValueError) as error:

@@ -1,9 +1,9 @@
-"""The learner's other processes on this machine: each has a device, all train one network.
+"""The learner's worker processes on this machine, one per device, which train one network.
 
-The part that learns is the first of them. It starts the others
-(``python -m pyengine.train.loop.team FOLDER``) and sends them orders, lines of JSON on their
-standard input; PyTorch shares gradients and requests to stop. When the first one dies, their input
-ends, and so do they.
+The learner is the first process. It starts the others
+(``python -m pyengine.train.loop.team FOLDER``) and sends them orders as lines of JSON on standard
+input; PyTorch shares gradients and stop requests. If the first one crashes, their input ends, and
+they exit.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from pyengine.train.loop.parts import PERMANENT
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
-_LOOK_SECONDS = 0.5  # between two looks at whether the others live
-_END_SECONDS = 60.0  # that they have for a clean end
+_LOOK_SECONDS = 0.5  # between two checks that the others are alive
+_END_SECONDS = 60.0  # seconds the others have for a clean exit
 
 
 def move_windows(data: Sequence[Dataset], games: Sequence[int]) -> None:
-    """Let the data of a run show the newest so many games of each; reads what is new."""
+    """Move the windows of a run's data to the given numbers of newest games; reads new shards."""
     for each, count in zip(data, games, strict=True):
         each.set_window(count)
 
 
 def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Dataset]:
-    """Return the data of a run: of each of its games the newest so many."""
+    """Return the run's data: for each game the given number of newest games."""
     loss = run.train.loss
     return [
         Dataset(
@@ -58,15 +58,15 @@ def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Da
 
 
 class Team:
-    """The other processes, seen from the first; there may be none.
+    """The other processes, as seen from the first; there may be none.
 
-    It sets the environment of this process as torchrun does. If another one dies, this process
-    ends, since it would wait for it for ever.
+    Sets the environment of this process as torchrun does. If another process crashes, this one
+    exits, because it would wait for the other forever.
 
     Args:
         folder: of the run.
-        config: says how many processes there are.
-        games: of each game of the run the newest so many, to begin with.
+        config: contains the number of processes.
+        games: for each game of the run, the number of newest games to start with.
 
     Raises:
         ConfigError: more processes than GPUs.
@@ -102,11 +102,11 @@ class Team:
 
     @property
     def pids(self) -> list[int]:
-        """All processes, this one first."""
+        """Number of processes, including this one."""
         return [os.getpid(), *(process.pid for process in self._processes)]
 
     def tell(self, **order: Any) -> None:
-        """Send an order: ``games``, the windows from now on; ``steps`` to do; ``end``."""
+        """Send an order: ``games``, the new window sizes; ``steps`` to run; ``end``."""
         for process in self._processes:
             assert process.stdin is not None
             process.stdin.write(json.dumps(order) + "\n")
@@ -126,7 +126,7 @@ class Team:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Wait for the others; after an error end them."""
+        """Wait for the others; after an error stop them."""
         self._over.set()
         deadline = time.monotonic() + (_END_SECONDS if error is None else 0.0)
         for process in self._processes:
@@ -140,7 +140,7 @@ class Team:
             os.environ.update(self._before)
 
     def _watch(self) -> None:
-        """End this process when another one has died."""
+        """End this process if another one has crashed."""
         while not self._over.wait(_LOOK_SECONDS):
             for rank, process in enumerate(self._processes, 1):
                 status = process.poll()
@@ -165,7 +165,7 @@ def _free_port() -> int:
 
 
 def _orders() -> queue.SimpleQueue[dict[str, Any]]:
-    """Return the orders as they come; if they end without ``end``, so does this process."""
+    """Yield the orders; exit if the input ends without ``end``."""
     orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
 
     def follow() -> None:
@@ -181,7 +181,7 @@ def _orders() -> queue.SimpleQueue[dict[str, Any]]:
 
 
 def main(path: str) -> int:
-    """Train with the others until the last order; return the exit status of a part."""
+    """Train with the others until the last order; return a part's exit status."""
     try:
         _train(path)
     except (ConfigError, DataError) as error:
