@@ -46,7 +46,7 @@ void validate(const SearchConfig& config) {
   expect(fits(config.exploration, config.algorithm), "exploration",
          "\"standard\", \"alphago\" with puct, or \"log\" with uct and flat_ucb",
          config.exploration == Exploration::alphago ? "\"alphago\"" : "\"log\"");
-  // Gumbel's improved policy is made of the root's priors; UCB1 reads none.
+  // Gumbel's improved policy is computed from the root's priors, and UCB1 reads none.
   const bool plays_puct = config.algorithm == Algorithm::puct;
   expect(config.root_policy_temperature == 1 || plays_puct, "root_policy_temperature",
          "1 unless algorithm is puct", number_text(config.root_policy_temperature));

@@ -53,7 +53,7 @@ auto visits(const SearchConfig& config) { return search(config).result.visits; }
 TEST_CASE("on the spot: a playout's answer is that of a batch") {
   const State state(load_game("othello"));
   const auto bound = RolloutEvaluator(3).bind(state.game(), {});
-  REQUIRE(bound->traits().on_the_spot);
+  REQUIRE(bound->traits().on_the_spot());
   const auto batch = bound->make_batch(4);
   for (std::uint64_t number = 0; number < 20; ++number) {
     EvalLeaf& leaf = batch->next();
@@ -88,7 +88,8 @@ TEST_CASE("on the spot: each simulation of one thread is an evaluation, and none
 
 TEST_CASE("on the spot: playouts are brief by the time that they take") {
   const auto is_brief = [](const char* game, int rollouts) {
-    return RolloutEvaluator(rollouts).bind(load_game(game), {})->traits().brief;
+    return RolloutEvaluator(rollouts).bind(load_game(game), {})->traits().answering ==
+        Answering::brief;
   };
   CHECK_FALSE(is_brief("tic_tac_toe", 1000));
   CHECK_FALSE(is_brief("go", 1));

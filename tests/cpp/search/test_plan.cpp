@@ -16,7 +16,7 @@ EvaluatorTraits device() {
 }
 EvaluatorTraits immediate() {
   EvaluatorTraits traits;
-  traits.immediate = true;
+  traits.answering = Answering::immediate;
   return traits;
 }
 RunSize size_of(int batch_rows, int searches, int workers) {
@@ -108,8 +108,8 @@ TEST_CASE("workers divide one tree by leases where every leaf is answered at onc
   CHECK_FALSE(divides_tree(device(), {}, four));
   CHECK_FALSE(divides_tree(immediate(), {}, size_of(8, 64, 4)));
   CHECK_FALSE(divides_tree(immediate(), {}, size_of(8, 1, 1)));
-  CHECK_FALSE(divides_tree({.brief = true}, {}, four));  // its leaves wait in a batch
-  CHECK(divides_tree({.on_the_spot = true, .brief = true}, {}, four));
+  CHECK_FALSE(divides_tree({.answering = Answering::on_the_spot}, {}, four));
+  CHECK(divides_tree({.answering = Answering::brief}, {}, four));
 }
 
 TEST_CASE("where leaves are answered at once and leases do not fit, one worker searches") {

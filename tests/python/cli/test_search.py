@@ -203,7 +203,7 @@ def test_doctor_gpu_without_a_gpu_ends_with_1_and_the_reason(tmp_path: Path) -> 
     arguments = ["doctor", "--gpu", "--model", str(model), "--game", "tic_tac_toe"]
     done = run(*arguments)
     assert done.status == 1
-    assert "FAIL  CUDAExecutionProvider: CUDAExecutionProvider cannot be had: " in done.out
+    assert "FAIL  CUDAExecutionProvider: CUDAExecutionProvider is not available: " in done.out
     found = json.loads(run(*arguments, "--json").out)
     assert found["ok"] is False
     assert found["checks"][-1]["verdict"] == "SKIP"

@@ -212,11 +212,11 @@ def test_a_users_game_gives_the_users_own_states() -> None:
 
 def test_a_users_game_without_planes_cannot_be_read_as_planes() -> None:
     state = as_game(ToyGame(Matches)).new_initial_state()
-    lacking = r"has no observation of its own; give its states observation_tensor\(\)$"
+    lacking = r"has no observation; give its states observation_tensor\(\)$"
     with pytest.raises(ModelError, match=lacking):
         CallbackEvaluator(lambda planes: ([], [])).evaluate([state])
     built_in = load_game("connect_four").new_initial_state()
-    with pytest.raises(ModelError, match=r"has no observation of its own$"):
+    with pytest.raises(ModelError, match=r"has no observation$"):
         built_in.observation_tensor(ModelSpec(planes=("observation",)))
     with pytest.raises(ModelError, match="observation"):
         state.observation_tensor()

@@ -265,7 +265,7 @@ def test_devices_that_differ_in_speed_evaluate_alike(path: Path) -> None:
         ("refused", "CPUExecutionProvider without CUDA graphs (this network has no graph)"),
         (
             "stale",
-            "CPUExecutionProvider without CUDA graphs (a replayed graph answers otherwise than "
+            "CPUExecutionProvider without CUDA graphs (a replayed graph gives other answers than "
             "the network)",
         ),
     ],
@@ -298,7 +298,7 @@ def test_a_device_whose_capture_failed_sees_no_other(path: Path, tmp_path: Path)
     other = TinyModel(planes=PLANES, actions=7).write(tmp_path / "other.onnx")
     opened = open_model(other, graphs="working", device_id=2)  # before the failure
     assert provider_of(open_model(path, graphs="uncopied", device_id=2)).endswith(
-        "without CUDA graphs (the device takes no copies)"
+        "without CUDA graphs (the device rejects copies)"
     )
     assert provider_of(open_model(path, graphs="working", device_id=2)).endswith("with CUDA graphs")
     assert provider_of(open_model(path, graphs="uncaptured", device_id=2)).endswith(
@@ -376,7 +376,7 @@ def test_one_session_refuses_outputs_that_do_not_fit_when_the_batch_is_known(
     wrong = TinyModel(planes=PLANES, actions=8).write(tmp_path / "m.onnx")
     device = evaluator_of(open_model(wrong, one_session=True))
     for _ in range(2):
-        with pytest.raises(pyengine.ModelError, match="7 numbers a row of output 'policy'"):
+        with pytest.raises(pyengine.ModelError, match="7 numbers per row of output 'policy'"):
             Engine(GAME, device)
 
 
