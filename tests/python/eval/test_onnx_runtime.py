@@ -150,7 +150,7 @@ def test_a_provider_that_is_named_and_cannot_be_had_is_an_error(tmp_path: Path) 
             OnnxEvaluator(path, TIC, providers=[name, "CPUExecutionProvider"])
     for name in ("Quantum", "OpenVINOExecutionProvider"):
         with pytest.raises(
-.*CUDA.*built with .*CPUExecution"
+            ModelError, match=f"'{name}' is not available: .*CUDA.*built with .*CPUExecution"
         ):
             OnnxEvaluator(path, TIC, providers=["cpu", name])
 

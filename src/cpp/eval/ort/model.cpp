@@ -127,7 +127,7 @@ LoadedModel::LoadedModel(const Library& runtime, std::filesystem::path file, Ort
   }
   inputs = session_inputs(library.api(), session.get());
   outputs = session_outputs(library.api(), session.get());
-  // For models below this size each thread gets a session: they need little memory.
+  // Below this size each concurrent call gets a session: tiny models need little memory.
   constexpr std::uintmax_t kTiny = 2U << 20U;
   private_sessions_ = !on_device() && options.threads <= 1 && total_bytes(files) < kTiny;
   idle_.push_back(session.get());
