@@ -9,7 +9,7 @@
 namespace pyengine {
 namespace {
 
-struct Answering final : Host {
+struct AnsweringHost final : Host {
   bool goes_on = true;
   bool throws = false;
   int polls = 0;
@@ -23,7 +23,7 @@ struct Answering final : Host {
 void let_a_poll_come_due() { std::this_thread::sleep_for(std::chrono::milliseconds(6)); }
 
 TEST_CASE("a run goes on until its deadline, and a stop comes before it") {
-  Answering host;
+  AnsweringHost host;
   std::atomic<bool> stop{false};
   const Watch open(host, stop, std::nullopt);
   CHECK_FALSE(open.due().has_value());
@@ -36,7 +36,7 @@ TEST_CASE("a run goes on until its deadline, and a stop comes before it") {
 }
 
 TEST_CASE("a host that says no stops the run, and is not asked more often than every 5 ms") {
-  Answering host;
+  AnsweringHost host;
   const std::atomic<bool> stop{false};
   Watch watch(host, stop, std::nullopt);
   host.goes_on = false;
@@ -48,7 +48,7 @@ TEST_CASE("a host that says no stops the run, and is not asked more often than e
 }
 
 TEST_CASE("what a host throws passes") {
-  Answering host;
+  AnsweringHost host;
   const std::atomic<bool> stop{false};
   Watch watch(host, stop, std::nullopt);
   host.throws = true;

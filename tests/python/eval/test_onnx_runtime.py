@@ -69,7 +69,7 @@ def test_half_precision_is_read_and_written(tmp_path: Path) -> None:
 def test_planes_that_int8_does_not_hold_are_refused(tmp_path: Path) -> None:
     model = TinyModel(planes=(17, 15, 15), actions=225, int8_input=True).write(tmp_path / "m.onnx")
     evaluator = OnnxEvaluator(model, ModelSpec.gomoku17())
-    with pytest.raises(ModelError, match=r"'planes' must be .* more than -1, 0 and 1, got"):
+    with pytest.raises(ModelError, match=r"'planes' must be .* values other than -1, 0 and 1, got"):
         evaluator.evaluate([load_game("gomoku").new_initial_state()])
 
 
@@ -91,7 +91,7 @@ def test_tensors_are_found_by_name_or_by_the_only_fitting_size(tmp_path: Path) -
     ("model", "message"),
     [
         (TinyModel(planes=(4, 3, 3)), r"expected input planes float32\[N,3,3,3\].*\[N,4,3,3\]"),
-        (TinyModel(planes=(3, 3, 4)), r"expected input .*\[N,3,3,3\].*found .*\[N,3,3,4\]"),
+        (TinyModel(planes=(3, 3, 4)), r"expected input .*\[N,3,3,3\].*got .*\[N,3,3,4\]"),
         (TinyModel(actions=10), r"9 numbers per row of output 'policy', got .*policy.*\[2,10\]"),
         (TinyModel(value_size=3), r"1 numbers per row of output 'value', got .*value.*\[2,3\]"),
     ],
@@ -113,7 +113,7 @@ def test_a_tensor_of_another_type_is_named_in_words(tmp_path: Path) -> None:
     cast = onnx.helper.make_node("Cast", ["x"], ["floats"], to=onnx.TensorProto.FLOAT)
     model.graph.node.insert(0, cast)
     onnx.save(model, path)
-    with pytest.raises(ModelError, match=r"float32, float16 or int8, found x int64\[N,3,3,3\]"):
+    with pytest.raises(ModelError, match=r"float32, float16 or int8, got x int64\[N,3,3,3\]"):
         OnnxEvaluator(path, TIC).evaluate(states())
 
 
@@ -127,7 +127,7 @@ def test_files_that_are_no_models_are_refused_with_what_was_found(tmp_path: Path
             OnnxEvaluator(path, TIC)
     with pytest.raises(ModelError, match="got something that is not a regular file"):
         OnnxEvaluator(tmp_path, TIC)
-    with pytest.raises(ModelError, match="found nothing"):
+    with pytest.raises(ModelError, match="got nothing"):
         OnnxEvaluator(tmp_path / "absent.onnx", TIC)
 
 
