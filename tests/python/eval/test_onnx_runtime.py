@@ -125,7 +125,7 @@ def test_files_that_are_no_models_are_refused_with_what_was_found(tmp_path: Path
         path.write_bytes(content)
         with pytest.raises(ModelError, match=name):
             OnnxEvaluator(path, TIC)
-    with pytest.raises(ModelError, match="got something that is not a regular file"):
+    with pytest.raises(ModelError, match="got no regular file"):
         OnnxEvaluator(tmp_path, TIC)
     with pytest.raises(ModelError, match="got nothing"):
         OnnxEvaluator(tmp_path / "absent.onnx", TIC)

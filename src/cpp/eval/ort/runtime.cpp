@@ -60,7 +60,7 @@ void check_file(const std::filesystem::path& path) {
   if (!std::filesystem::exists(status)) throw ModelError(expected + "nothing");
   if (std::filesystem::is_directory(status)) throw ModelError(expected + "a directory");
   if (!std::filesystem::is_regular_file(status))
-    throw ModelError(expected + "something that is not a regular file");
+    throw ModelError(expected + "no regular file");
   if (std::filesystem::file_size(path, error) == 0) throw ModelError(expected + "an empty file");
 }
 
