@@ -105,7 +105,7 @@ class BoundMock final : public BoundEvaluator {
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
     EvaluatorTraits traits;
     traits.under_symmetries = mock_.under_symmetries;
-    traits.immediate = mock_.immediate;
+    if (mock_.immediate) traits.answering = Answering::immediate;
     traits.calling_thread = mock_.calling_thread;
     traits.device_batches = mock_.device_batches;
     return traits;

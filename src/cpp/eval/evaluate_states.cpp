@@ -9,7 +9,7 @@
 namespace pyengine {
 namespace {
 
-/// Fills in a leaf as the search would.
+/// Fills in a leaf as a search would.
 void fill_leaf(EvalLeaf& leaf, const State& state, std::uint64_t number, bool with_position) {
   const AnyPosition& position = state.position();
   position.legal_actions(leaf.legal);
@@ -22,7 +22,7 @@ void fill_leaf(EvalLeaf& leaf, const State& state, std::uint64_t number, bool wi
   if (with_position) copy_position(position, leaf.position);
 }
 
-/// Where the answer of a state goes.
+/// Destination of the answers.
 struct Answers {
   std::span<float> policy;  ///< [N, A]
   std::span<float> value;   ///< [N]
@@ -51,7 +51,7 @@ void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> st
   const bool average = average_symmetries && traits.under_symmetries;
   const int symmetries = average ? game.symmetries().count() : 1;
   const auto per_batch = static_cast<std::size_t>(std::max(1, batch_rows / symmetries));
-  // A device is prepared for each size of a batch: not for every number of states.
+  // Devices prepare for each batch size, so there must be few of them.
   const std::size_t room = std::min(per_batch, std::bit_ceil(states.size()));
   const auto batch = evaluator.make_batch(static_cast<int>(room) * symmetries);
   const std::function<bool()> goes_on = [&poll] {
@@ -59,7 +59,7 @@ void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> st
     return true;
   };
   batch->goes_on = &goes_on;
-  std::vector<std::size_t> waiting;  // [leaf] = its state
+  std::vector<std::size_t> waiting;  // [leaf]: index of its state
   for (std::size_t start = 0; start < states.size(); start += per_batch) {
     static_cast<void>(goes_on());
     batch->clear();

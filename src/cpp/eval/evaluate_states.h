@@ -1,4 +1,4 @@
-/// Evaluating states outside a search: what Evaluator.evaluate() of Python does.
+/// Evaluation of states outside a search: Evaluator.evaluate() in Python.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace pyengine {
 
-/// Rows that evaluate_states() hands over at once, unless told.
+/// Default number of rows per batch of evaluate_states().
 inline constexpr int kStatesBatch = 64;
 
-/// Evaluates states one batch after another. Writes policy [N, A] (probabilities over the legal
-/// actions, 0 elsewhere) and value [N], for the player to move. All states are of the game that
-/// `evaluator` was bound to. `batch_rows` are handed over at once (all symmetries of a state at
-/// least). Throws what the evaluator throws, and what `poll` throws, which is called between
-/// batches and now and then while playouts take long.
+/// Evaluates states batch by batch. Writes policy [N, A] (probabilities over the legal actions, 0
+/// elsewhere) and value [N], for the player to move. All states must be of the game that
+/// `evaluator` is bound to. Each batch has `batch_rows` rows, but at least one per symmetry of a
+/// state. `poll` is called between batches and from time to time during long playouts; its
+/// exceptions and the evaluator's are passed on.
 void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> states,
                      std::span<float> policy, std::span<float> value,
                      bool average_symmetries = false, int batch_rows = kStatesBatch,

@@ -10,23 +10,23 @@
 namespace pyengine {
 namespace {
 
-/// One of the two evaluators of a mix.
+/// One of the two evaluators.
 struct Part {
-  Part(std::unique_ptr<BoundEvaluator> made, float weight)
-      : evaluator(std::move(made)), traits(evaluator->traits()), weight(weight) {}
+  Part(std::unique_ptr<BoundEvaluator> bound, float weight)
+      : evaluator(std::move(bound)), traits(evaluator->traits()), weight(weight) {}
 
   std::unique_ptr<BoundEvaluator> evaluator;
   EvaluatorTraits traits;
   float weight;       ///< of its value
-  bool late = false;  ///< evaluated in decode(): the few threads that feed a device only feed it
+  bool late = false;  ///< evaluated in decode(), off the threads that feed a device
 };
 
 enum PartIndex : std::uint8_t { kNetwork, kOther, kParts };
 
-/// A part's own batch: of the leaves of the mixed batch those that wait for this part.
+/// The leaves of a mixed batch that wait for one part.
 struct PartBatch {
   std::unique_ptr<EvalBatch> batch;
-  std::vector<int> leaf;  ///< [capacity]: the index in the mixed batch, which ascends
+  std::vector<int> leaf;  ///< [capacity]: index in the mixed batch, ascending
 
   [[nodiscard]] bool waits() const noexcept { return batch->num_leaves != 0; }
 };
@@ -42,12 +42,14 @@ struct MixedBatch final : EvalBatch {
 
 EvaluatorTraits mixed_traits(const EvaluatorTraits& network, const EvaluatorTraits& other) {
   EvaluatorTraits traits;
-  traits.under_symmetries = network.under_symmetries;  // the other part is asked under none
+  traits.under_symmetries = network.under_symmetries;  // the other part sees the identity only
   traits.reads_positions = network.reads_positions || other.reads_positions;
-  traits.equal_priors = network.equal_priors && other.equal_priors;  // else one reads the list
-  traits.immediate = network.immediate && other.immediate;
-  const auto at_once = [](const EvaluatorTraits& t) { return t.immediate || t.on_the_spot; };
-  traits.on_the_spot = !traits.immediate && at_once(network) && at_once(other);
+  traits.equal_priors = network.equal_priors && other.equal_priors;
+  if (network.immediate() && other.immediate()) {
+    traits.answering = Answering::immediate;
+  } else if (network.answering != Answering::batched && other.answering != Answering::batched) {
+    traits.answering = Answering::on_the_spot;
+  }
   traits.calling_thread = network.calling_thread || other.calling_thread;
   if (!traits.calling_thread) {
     traits.device_batches = std::max(network.device_batches, other.device_batches);
@@ -55,7 +57,7 @@ EvaluatorTraits mixed_traits(const EvaluatorTraits& network, const EvaluatorTrai
   return traits;
 }
 
-/// The parts read the question at different times, so that each has a copy.
+/// The parts read the question at different times, so each has a copy.
 void copy_question(const EvalLeaf& from, EvalLeaf& to, bool with_position) {
   to.legal.clear();
   std::copy_n(from.legal.data(), from.legal.size(), to.legal.extend(from.legal.size()));
@@ -72,8 +74,8 @@ void copy_question(const EvalLeaf& from, EvalLeaf& to, bool with_position) {
   copy_position(*from.position, to.position);
 }
 
-/// Calls both parts as a search would: requests a leaf from both, keeps what one answers at once,
-/// and waits for the rest. The rows of the mixed batch are the network's.
+/// Calls both parts as a search would: requests a leaf from both, stores immediate answers and
+/// waits for the rest. The rows of the mixed batch are the network's.
 class BoundMixed final : public BoundEvaluator {
  public:
   BoundMixed(std::unique_ptr<BoundEvaluator> network, std::unique_ptr<BoundEvaluator> other,
@@ -110,14 +112,14 @@ class BoundMixed final : public BoundEvaluator {
     auto& mixed = static_cast<MixedBatch&>(batch);
     mixed.next().value = 0.0F;
     for (std::size_t i = 0; i < kParts; ++i) {
-      EvalLeaf& asked = ask(mixed, i, false);
-      EvalBatch& own = *mixed.parts[i].batch;
-      if (parts_[i].traits.on_the_spot) {
-        parts_[i].evaluator->answer(own, position);
+      EvalLeaf& question = ask(mixed, i, false);
+      EvalBatch& part_batch = *mixed.parts[i].batch;
+      if (parts_[i].traits.on_the_spot()) {
+        parts_[i].evaluator->answer(part_batch, position);
       } else {
-        parts_[i].evaluator->request(own, position);
+        parts_[i].evaluator->request(part_batch, position);
       }
-      take_answer(i, asked, mixed.next());
+      take_answer(i, question, mixed.next());
     }
   }
 
@@ -164,61 +166,62 @@ class BoundMixed final : public BoundEvaluator {
  private:
   /// Copies the question of mixed.next() to one part.
   EvalLeaf& ask(MixedBatch& mixed, std::size_t i, bool with_position) {
-    PartBatch& own = mixed.parts[i];
-    drop_unused(mixed, own);
-    own.batch->use_cache = mixed.use_cache;
-    own.batch->repeatable = mixed.repeatable;
-    own.batch->goes_on = mixed.goes_on;
-    EvalLeaf& asked = own.batch->next();
-    copy_question(mixed.next(), asked, with_position);
-    if (i != kNetwork) asked.symmetry = LeafSymmetry::identity;
-    return asked;
+    PartBatch& part_batch = mixed.parts[i];
+    drop_unused(mixed, part_batch);
+    part_batch.batch->use_cache = mixed.use_cache;
+    part_batch.batch->repeatable = mixed.repeatable;
+    part_batch.batch->goes_on = mixed.goes_on;
+    EvalLeaf& question = part_batch.batch->next();
+    copy_question(mixed.next(), question, with_position);
+    if (i != kNetwork) question.symmetry = LeafSymmetry::identity;
+    return question;
   }
 
-  /// Requests mixed.next() from one part, and takes the answer if it is there.
+  /// Requests mixed.next() from one part and adds the answer if it is immediate.
   int request_part(MixedBatch& mixed, std::size_t i, const AnyPosition& position) {
     const Part& part = parts_[i];
-    PartBatch& own = mixed.parts[i];
-    EvalLeaf& asked = ask(mixed, i, part.traits.reads_positions);
-    const int rows = part.evaluator->request(*own.batch, position);
+    PartBatch& part_batch = mixed.parts[i];
+    EvalLeaf& question = ask(mixed, i, part.traits.reads_positions);
+    const int rows = part.evaluator->request(*part_batch.batch, position);
     if (rows == kAnswered) {
-      take_answer(i, asked, mixed.next());
+      take_answer(i, question, mixed.next());
     } else {
-      own.leaf[static_cast<std::size_t>(own.batch->num_leaves)] = mixed.num_leaves;
-      own.batch->add_next(rows);
+      part_batch.leaf[static_cast<std::size_t>(part_batch.batch->num_leaves)] = mixed.num_leaves;
+      part_batch.batch->add_next(rows);
     }
     return rows;
   }
 
   void evaluate_part(MixedBatch& mixed, std::size_t i) {
-    PartBatch& own = mixed.parts[i];
-    own.batch->goes_on = mixed.goes_on;
-    if (own.waits()) parts_[i].evaluator->evaluate(*own.batch);
+    PartBatch& part_batch = mixed.parts[i];
+    part_batch.batch->goes_on = mixed.goes_on;
+    if (part_batch.waits()) parts_[i].evaluator->evaluate(*part_batch.batch);
   }
 
   void decode_part(MixedBatch& mixed, std::size_t i) {
-    PartBatch& own = mixed.parts[i];
-    if (!own.waits()) return;
-    parts_[i].evaluator->decode(*own.batch);
-    for (int k = 0; k < own.batch->num_leaves; ++k) {
+    PartBatch& part_batch = mixed.parts[i];
+    if (!part_batch.waits()) return;
+    parts_[i].evaluator->decode(*part_batch.batch);
+    for (int k = 0; k < part_batch.batch->num_leaves; ++k) {
       const auto at = static_cast<std::size_t>(k);
-      take_answer(i, own.batch->leaves[at], mixed.leaves[static_cast<std::size_t>(own.leaf[at])]);
+      take_answer(i, part_batch.batch->leaves[at],
+                  mixed.leaves[static_cast<std::size_t>(part_batch.leaf[at])]);
     }
   }
 
-  /// Takes back leaves that the caller has not kept, the last ones, from a part's batch.
-  static void drop_unused(const MixedBatch& mixed, PartBatch& own) noexcept {
-    EvalBatch& batch = *own.batch;
+  /// Removes trailing leaves that the caller has dropped from a part's batch.
+  static void drop_unused(const MixedBatch& mixed, PartBatch& part_batch) noexcept {
+    EvalBatch& batch = *part_batch.batch;
     while (batch.num_leaves != 0 &&
-           own.leaf[static_cast<std::size_t>(batch.num_leaves - 1)] >= mixed.num_leaves) {
+           part_batch.leaf[static_cast<std::size_t>(batch.num_leaves - 1)] >= mixed.num_leaves) {
       batch.num_rows -= batch.leaves[static_cast<std::size_t>(--batch.num_leaves)].rows;
     }
   }
   static void drop_unused(MixedBatch& mixed) noexcept {
-    for (PartBatch& own : mixed.parts) drop_unused(mixed, own);
+    for (PartBatch& part_batch : mixed.parts) drop_unused(mixed, part_batch);
   }
 
-  /// The part's share of a leaf's answer. The order of the parts does not matter.
+  /// Adds a part's answer to a leaf. The order of the parts does not matter.
   void take_answer(std::size_t i, const EvalLeaf& from, EvalLeaf& to) const {
     to.value += parts_[i].weight * from.value;
     to.unfinished |= from.unfinished;
@@ -243,14 +246,14 @@ MixedEvaluator::MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_p
 
 std::unique_ptr<BoundEvaluator> MixedEvaluator::bind(std::shared_ptr<const AnyGame> game,
                                                      const BindOptions& options) {
-  // The cap is for the caches of both parts together: the network has what the other leaves.
-  BindOptions own = options;
-  own.cache_bytes /= 2;
-  auto other = other_->bind(game, own);
-  // An answer that counts for nothing is not waited for; the other part still has to fit the game.
+  // Both caches share the limit: the network gets what the other part leaves.
+  BindOptions part_options = options;
+  part_options.cache_bytes /= 2;
+  auto other = other_->bind(game, part_options);
+  // Do not wait for an answer of weight 0; the other part was bound only to check that it fits.
   if (mix_ == 0.0F) return network_->bind(game, options);
-  own.cache_bytes = options.cache_bytes - other->stats().cache_bytes;
-  return std::make_unique<BoundMixed>(network_->bind(game, own), std::move(other), mix_);
+  part_options.cache_bytes = options.cache_bytes - other->stats().cache_bytes;
+  return std::make_unique<BoundMixed>(network_->bind(game, part_options), std::move(other), mix_);
 }
 
 }  // namespace pyengine

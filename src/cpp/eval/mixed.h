@@ -8,9 +8,9 @@
 
 namespace pyengine {
 
-/// Leaf value (1 - mix) * network + mix * other with the network's priors [AlphaGo, with playouts
-/// as the other part]. The symmetries of a leaf are the network's; the other part has one row. With
-/// a mix of 0 searches are those of the network alone.
+/// Leaf value (1 - mix) * network + mix * other, with the network's priors [AlphaGo, with playouts
+/// as the other part]. Symmetries apply to the network only; the other part evaluates the identity.
+/// With a mix of 0, searches are those of the network alone.
 class MixedEvaluator final : public Evaluator {
  public:
   /// Throws ConfigError unless 0 <= mix <= 1.

@@ -24,13 +24,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostStreams = 64;
-constexpr std::size_t kHashedChannels = 2;  ///< by custom the stones of both players
+constexpr std::size_t kHashedChannels = 2;  ///< by convention the stones of both players
 constexpr std::size_t kTableOffsets = 4096;
 constexpr std::size_t kHashLanes = 4;
 
-// As wide as what trained networks answer for the positions of a game: on six of them the entropy
-// of the priors was 0.26 to 0.85 of the largest possible (here about 0.6), and the values of a
-// position's children had a standard deviation of 0.10 to 0.27 (here 0.15).
+// As wide as the answers of trained networks in games: for six networks the entropy of the priors
+// was 0.26 to 0.85 of the maximum (here about 0.6), and the values of a position's children had a
+// standard deviation of 0.10 to 0.27 (here 0.15).
 constexpr double kLogitDeviation = 2.0;
 constexpr double kMostValue = 0.26;
 
@@ -46,16 +46,16 @@ void check_streams(int count) {
                     std::to_string(count));
 }
 
-/// Sleeps to the moment: Linux may oversleep by 50 us unless told that it matters here.
+/// Sleeps without the 50 us of timer slack that Linux adds by default.
 void sleep_exactly_until(Clock::time_point moment) {
 #ifdef __linux__
-  thread_local const bool told = prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) == 0;
-  static_cast<void>(told);
+  thread_local const bool is_set = prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) == 0;
+  static_cast<void>(is_set);
 #endif
   std::this_thread::sleep_until(moment);
 }
 
-/// A hash of floats: fast, since a real device would not take the processor's time for it.
+/// A fast hash of floats: a real device would not use processor time.
 std::uint64_t hash_of(const std::byte* bytes, std::size_t size) noexcept {
   constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
   std::array<std::uint64_t, kHashLanes> lanes = {1, 2, 3, 4};
@@ -64,7 +64,7 @@ std::uint64_t hash_of(const std::byte* bytes, std::size_t size) noexcept {
     std::array<std::uint64_t, kHashLanes> words;
     std::memcpy(words.data(), bytes + at, sizeof words);
     for (std::size_t i = 0; i < kHashLanes; ++i) lanes[i] = (lanes[i] ^ words[i]) * kFactor;
-    // The high bits of a product are the good ones, and the next product needs them low.
+    // The high bits of a product are the well-mixed ones; move them down for the next product.
     for (std::uint64_t& lane : lanes) lane ^= lane >> 32U;
   }
   std::uint64_t hash = size;
@@ -73,7 +73,7 @@ std::uint64_t hash_of(const std::byte* bytes, std::size_t size) noexcept {
   return hash ^ (hash >> 32U);
 }
 
-/// Numbers for rows of `row` that begin at any of kTableOffsets places.
+/// Random numbers for rows of `row` that start at any of kTableOffsets offsets.
 std::vector<float> table_of(int row, auto&& number) {
   std::vector<float> table(kTableOffsets + static_cast<std::size_t>(row));
   std::generate(table.begin(), table.end(), [&] { return static_cast<float>(number()); });
@@ -104,18 +104,18 @@ struct DeviceMemory final : FloatMemory {
 
 }  // namespace
 
-/// The device's clockwork: when each stream has done all that it was given.
+/// Tracks when each stream of the device becomes free.
 class ModelledDevice::Streams {
  public:
-  explicit Streams(const DeviceModel& wanted)
-      : model(wanted), free_at_(static_cast<std::size_t>(wanted.streams)) {}
+  explicit Streams(const DeviceModel& parameters)
+      : model(parameters), free_at_(static_cast<std::size_t>(parameters.streams)) {}
 
   [[nodiscard]] Clock::duration service_time(int rows) const noexcept {
     return std::chrono::duration_cast<Clock::duration>(
         std::chrono::duration<double>(model.latency + model.per_row * rows));
   }
 
-  /// Gives a batch to the stream that is free first; returns when it will be done.
+  /// Assigns a batch to the stream that becomes free first; returns when it will be done.
   Clock::time_point begin(int rows, int computed) {
     const Clock::duration time = service_time(computed);
     const std::lock_guard lock(mutex_);
@@ -149,7 +149,7 @@ class ModelledDevice::Streams {
   DeviceCounters counters_;
 };
 
-/// Answers with rows of tables of random numbers, chosen by a hash of the first planes.
+/// Answers with rows of random tables, chosen by a hash of the first planes.
 class ModelledDevice::Network final : public RawNetwork {
  public:
   Network(std::shared_ptr<Streams> streams, const ModelSpec& spec, const NetworkShape& shape)
@@ -191,7 +191,7 @@ class ModelledDevice::Network final : public RawNetwork {
 
   std::shared_ptr<Streams> streams_;
   const NetworkShape shape_;
-  std::vector<float> policy_table_;  ///< a row begins anywhere in the first kTableOffsets
+  std::vector<float> policy_table_;  ///< a row starts at any of the first kTableOffsets numbers
   std::vector<float> value_table_;
 };
 

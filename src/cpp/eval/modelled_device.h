@@ -1,8 +1,8 @@
-/// A stand-in for an accelerator: it answers a batch after a modelled time during which it sleeps,
-/// so that a machine without one can measure how well a search keeps one busy.
+/// A simulated accelerator: it sleeps for a modelled time per batch, so that a machine without an
+/// accelerator can measure how well a search keeps one busy.
 ///
-/// Everything before and after the device is real: the encoder writes the planes into the batch, a
-/// GPU's buckets pad it, the decoder reads the outputs, the cache remembers them.
+/// Everything around the device is real: the encoder writes the planes into the batch, the batch is
+/// padded to a GPU's sizes, the decoder reads the outputs and the cache stores them.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace pyengine {
 
-/// How long a device takes, and how it is fed.
+/// How long a device takes and how it is fed.
 struct DeviceModel {
-  double latency = 2e-3;  ///< seconds of a batch, whatever its size; >= 0
-  double per_row = 5e-6;  ///< seconds of a row, padding included; >= 0
-  /// Batches in service at once, 1..64. 0: no device; a worker evaluates its batch itself, in
-  /// that time.
+  double latency = 2e-3;  ///< seconds per batch, whatever its size; >= 0
+  double per_row = 5e-6;  ///< seconds per row, including padding; >= 0
+  /// Batches in service at the same time, 1..64. 0: no device; a worker evaluates its batch in the
+  /// same time.
   int streams = 2;
-  bool buckets = true;   ///< batches are padded to the sizes that a GPU's are
-  bool uniform = false;  ///< equal priors and value 0; else a function of the position
+  bool buckets = true;   ///< pad batches to the sizes of a GPU
+  bool uniform = false;  ///< equal priors and value 0; otherwise a function of the position
 };
 
-/// What a device has done since it was made. Times are in seconds.
+/// Counters of a device since construction. Times are in seconds.
 struct DeviceCounters {
   std::uint64_t batches = 0;
   std::uint64_t rows = 0;     ///< without padding
@@ -32,7 +32,7 @@ struct DeviceCounters {
   double late = 0.0;          ///< from the end of a batch until its thread wakes up, summed
 };
 
-/// Fits every game and spec. One device may serve several engines, which then share its streams.
+/// Fits every game and spec. Several engines may share a device and its streams.
 class ModelledDevice final : public NetworkSource {
  public:
   /// Throws ConfigError naming the first field that is out of range.
@@ -41,7 +41,7 @@ class ModelledDevice final : public NetworkSource {
 
   [[nodiscard]] int device_batches() const noexcept override;
   std::shared_ptr<RawNetwork> fit(const ModelSpec& spec, const NetworkShape& shape) override;
-  /// At any time, from any thread.
+  /// Callable at any time from any thread.
   [[nodiscard]] DeviceCounters counters() const;
 
  private:

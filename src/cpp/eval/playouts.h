@@ -1,4 +1,4 @@
-/// Playouts from a leaf as its evaluation: what uniform ones and those of a policy share.
+/// Evaluation of leaves by playouts: the common part of uniform playouts and those of a policy.
 #pragma once
 
 #include <atomic>
@@ -17,28 +17,30 @@
 
 namespace pyengine {
 
-/// Returns the number. Throws ConfigError unless it is 1 to 1'000'000.
+/// Returns its argument. Throws ConfigError unless it is 1 to 1'000'000.
 int checked_rollouts(int rollouts);
 
-/// Equal priors, the mean value of `rollouts` playouts from the leaf. The stream of a leaf is
-/// (seed, number of the leaf): the same search sees the same playouts.
+/// Equal priors and the mean value of `rollouts` playouts from the leaf. The random stream of a
+/// leaf is (seed, number of the leaf), so the same search sees the same playouts.
 ///
-/// `Playouts`, those of one thread, has the verbs of PolicyPlayouts (games/any/playout_policy.h).
+/// `Playouts` belongs to one thread and has the interface of PolicyPlayouts
+/// (games/any/playout_policy.h).
 template <class Playouts>
 class BoundPlayouts final : public BoundEvaluator {
  public:
   using Make = std::function<std::unique_ptr<Playouts>()>;
 
-  /// `brief`: see EvaluatorTraits.
-  BoundPlayouts(std::string provider, int rollouts, std::uint64_t seed, bool brief, Make make)
+  /// `answering`: on_the_spot or brief.
+  BoundPlayouts(std::string provider, int rollouts, std::uint64_t seed, Answering answering,
+                Make make)
       : provider_(std::move(provider)),
         rollouts_(rollouts),
         seed_(seed),
-        brief_(brief),
+        answering_(answering),
         make_(std::move(make)) {}
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    return {.reads_positions = true, .equal_priors = true, .on_the_spot = true, .brief = brief_};
+    return {.reads_positions = true, .equal_priors = true, .answering = answering_};
   }
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
     auto batch = std::make_unique<PlayoutBatch>(capacity);
@@ -59,14 +61,14 @@ class BoundPlayouts final : public BoundEvaluator {
   }
   void answer(EvalBatch& batch, const AnyPosition& position) override {
     play(batch.next(), position, static_cast<PlayoutBatch&>(batch));
-    // One thread at a time has the batch, so that it counts without a lock prefix.
+    // Only one thread uses the batch at a time, so no atomic increment is needed.
     std::atomic<std::uint64_t>& answers = *static_cast<PlayoutBatch&>(batch).answers;
     answers.store(answers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   [[nodiscard]] EvaluatorStats stats() const noexcept override {
     const std::lock_guard lock(mutex_);
     std::uint64_t answers = 0;
-    for (const auto& some : answers_) answers += some.load(std::memory_order_relaxed);
+    for (const auto& count : answers_) answers += count.load(std::memory_order_relaxed);
     return {.rows = rows_.load(std::memory_order_relaxed) + answers,
             .batches = batches_.load(std::memory_order_relaxed) + answers};
   }
@@ -76,11 +78,11 @@ class BoundPlayouts final : public BoundEvaluator {
   struct PlayoutBatch final : EvalBatch {
     using EvalBatch::EvalBatch;
     std::unique_ptr<Playouts> playouts;
-    std::atomic<std::uint64_t>* answers = nullptr;  ///< on the spot, each a row and a batch
-    int unasked = 0;                                ///< playouts since goes_on was asked
+    std::atomic<std::uint64_t>* answers = nullptr;  ///< on the spot; each is a row and a batch
+    int unasked = 0;                                ///< playouts since the last call of goes_on
 
-    /// One more playout? A clock is read for every sixteenth: the longest of a game of ours, on Go
-    /// 19x19 by a policy, takes a millisecond. After a no it is asked each time.
+    /// Whether to play another playout. Reads a clock every sixteenth time: the longest bundled
+    /// game, Go 19x19 with a policy, takes a millisecond. After a refusal it is checked every time.
     [[nodiscard]] bool may_play() {
       if (++unasked < 16 || goes_on == nullptr) return true;
       if (!(*goes_on)()) return false;
@@ -89,7 +91,7 @@ class BoundPlayouts final : public BoundEvaluator {
     }
   };
 
-  /// The leaf's value becomes the mean outcome of the playouts for the player to move.
+  /// Sets the leaf's value to the mean outcome of the playouts for the player to move.
   [[gnu::always_inline]] void play(EvalLeaf& leaf, const AnyPosition& position,
                                    PlayoutBatch& batch) const {
     Rng rng(seed_, leaf.number);
@@ -102,7 +104,7 @@ class BoundPlayouts final : public BoundEvaluator {
         sum += batch.playouts->play_out(rng).for_player(leaf.to_move);
       }
     } catch (const Interrupted&) {  // NOLINT(bugprone-empty-catch)
-      // Within a playout of a user's game, which counts for nothing.
+      // An interrupted playout of a user's game does not count.
     }
     leaf.equal_priors = true;
     leaf.value = played == 0 ? 0.0F : static_cast<float>(sum / played);
@@ -112,12 +114,12 @@ class BoundPlayouts final : public BoundEvaluator {
   std::string provider_;
   int rollouts_;
   std::uint64_t seed_;
-  bool brief_;
+  Answering answering_;
   Make make_;
   std::atomic<std::uint64_t> rows_{0};
   std::atomic<std::uint64_t> batches_{0};
   mutable std::mutex mutex_;
-  std::deque<std::atomic<std::uint64_t>> answers_;  ///< of each batch that was made
+  std::deque<std::atomic<std::uint64_t>> answers_;  ///< one per batch
 };
 
 }  // namespace pyengine

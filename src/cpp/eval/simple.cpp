@@ -16,7 +16,7 @@ namespace {
 class BoundUniform final : public BoundEvaluator {
  public:
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    return {.equal_priors = true, .immediate = true};
+    return {.equal_priors = true, .answering = Answering::immediate};
   }
   int request(EvalBatch& batch, const AnyPosition&) override {
     EvalLeaf& leaf = batch.next();
@@ -27,7 +27,7 @@ class BoundUniform final : public BoundEvaluator {
   [[nodiscard]] std::string provider() const override { return "uniform"; }
 };
 
-/// By the position itself.
+/// Uniformly random playouts of a position.
 class UniformPlayouts {
  public:
   void begin(const AnyPosition& position) noexcept { position_ = &position; }
@@ -39,26 +39,26 @@ class UniformPlayouts {
   PlayoutSpace space_;
 };
 
-/// Workers of one tree that meet at each simulation cost each other about a microsecond. Playouts
-/// of Othello and of Gomoku 15x15 take about one, of Go 9x9 five. The bound lies between them:
-/// leases double the former and bring Go nothing (docs/decisions.md, 2026-11-24).
+/// Synchronizing two workers of one tree costs about a microsecond per simulation. Playouts take
+/// about one in Othello and Gomoku 15x15 and five in Go 9x9. The limit lies in between: leases
+/// double the speed of the former and do not help Go (docs/decisions.md, 2026-11-24).
 constexpr std::chrono::nanoseconds kBrief{2500};
 
-/// Whether the playouts of a leaf take less time than that here. A user's game takes its time.
+/// Whether the playouts of a leaf take less than kBrief on this machine. User games are slow.
 bool are_brief(const AnyGame& game, int rollouts) {
   if (dynamic_cast<const ForeignGame*>(&game) != nullptr) return false;
   const std::unique_ptr<AnyPosition> start = game.initial_position();
   constexpr int kPlayouts = 16;
   PlayoutSpace space;
   Rng rng(0, 0);
-  std::array<std::chrono::nanoseconds, kPlayouts> took;
-  for (std::chrono::nanoseconds& one : took) {
-    const auto begun = std::chrono::steady_clock::now();
+  std::array<std::chrono::nanoseconds, kPlayouts> times;
+  for (std::chrono::nanoseconds& time : times) {
+    const auto begin = std::chrono::steady_clock::now();
     static_cast<void>(start->play_out(rng, space));
-    one = std::chrono::steady_clock::now() - begun;
+    time = std::chrono::steady_clock::now() - begin;
   }
-  const auto median = took.begin() + kPlayouts / 2;
-  std::nth_element(took.begin(), median, took.end());
+  const auto median = times.begin() + kPlayouts / 2;
+  std::nth_element(times.begin(), median, times.end());
   return *median < kBrief / rollouts;
 }
 
@@ -81,7 +81,8 @@ RolloutEvaluator::RolloutEvaluator(int rollouts) : rollouts_(checked_rollouts(ro
 std::unique_ptr<BoundEvaluator> RolloutEvaluator::bind(std::shared_ptr<const AnyGame> game,
                                                        const BindOptions& options) {
   return std::make_unique<BoundPlayouts<UniformPlayouts>>(
-      "rollout", rollouts_, options.seed, are_brief(*game, rollouts_),
+      "rollout", rollouts_, options.seed,
+      are_brief(*game, rollouts_) ? Answering::brief : Answering::on_the_spot,
       [] { return std::make_unique<UniformPlayouts>(); });
 }
 

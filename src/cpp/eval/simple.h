@@ -14,8 +14,8 @@ class UniformEvaluator final : public Evaluator {
                                        const BindOptions& options) override;
 };
 
-/// Equal priors, the mean value of `rollouts` playouts from the leaf (AnyPosition::play_out).
-/// In Go playouts do not fill eyes of their own colour: whole groups would die of it.
+/// Equal priors and the mean value of `rollouts` playouts from the leaf (AnyPosition::play_out).
+/// Playouts of Go do not fill single-point eyes of their own colour, which would kill whole groups.
 class RolloutEvaluator final : public Evaluator {
  public:
   /// Throws ConfigError unless 1 <= rollouts <= 1'000'000.

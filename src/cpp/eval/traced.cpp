@@ -10,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Two requests further apart than that are of two turns.
+/// Requests further apart than this belong to different turns.
 constexpr std::chrono::microseconds kLongAgo{50};
 
 std::atomic<std::uint64_t> g_traces{0};
@@ -65,33 +65,33 @@ Trace::Lane& Trace::lane() {
     std::uint64_t trace = 0;
     Lane* lane = nullptr;
   };
-  thread_local Known known;
-  if (known.trace != id_) {
+  thread_local Known cached;
+  if (cached.trace != id_) {
     const std::lock_guard lock(mutex_);
     const std::thread::id self = std::this_thread::get_id();
-    auto own = std::find_if(lanes_.begin(), lanes_.end(),
-                            [&](const Lane& each) { return each.owner == self; });
-    if (own == lanes_.end()) {
-      own = lanes_.insert(own, Lane{static_cast<int>(lanes_.size()), self, nullptr, {}});
+    auto it = std::find_if(lanes_.begin(), lanes_.end(),
+                           [&](const Lane& entry) { return entry.owner == self; });
+    if (it == lanes_.end()) {
+      it = lanes_.insert(it, Lane{static_cast<int>(lanes_.size()), self, nullptr, {}});
     }
-    known = {id_, &*own};
+    cached = {id_, &*it};
   }
-  return *known.lane;
+  return *cached.lane;
 }
 
 void Trace::add(TraceSpan::Kind kind, Clock::time_point begin, int rows) {
-  Lane& own = lane();
-  own.gathered = nullptr;
-  own.spans.push_back({kind, own.thread, rows, begin, Clock::now()});
+  Lane& current = lane();
+  current.gathered = nullptr;
+  current.spans.push_back({kind, current.thread, rows, begin, Clock::now()});
 }
 
 void Trace::add_request(const EvalBatch& batch, Clock::time_point begin, int rows) {
-  Lane& own = lane();
-  if (own.gathered != &batch || begin - own.spans.back().end > kLongAgo) {
-    own.gathered = &batch;
-    own.spans.push_back({TraceSpan::Kind::gather, own.thread, 0, begin, begin});
+  Lane& current = lane();
+  if (current.gathered != &batch || begin - current.spans.back().end > kLongAgo) {
+    current.gathered = &batch;
+    current.spans.push_back({TraceSpan::Kind::gather, current.thread, 0, begin, begin});
   }
-  TraceSpan& last = own.spans.back();
+  TraceSpan& last = current.spans.back();
   last.rows = batch.num_rows + rows;
   last.end = Clock::now();
 }
@@ -99,10 +99,10 @@ void Trace::add_request(const EvalBatch& batch, Clock::time_point begin, int row
 std::vector<TraceSpan> Trace::take() {
   const std::lock_guard lock(mutex_);
   std::vector<TraceSpan> all;
-  for (Lane& each : lanes_) {
-    all.insert(all.end(), each.spans.begin(), each.spans.end());
-    each.spans.clear();
-    each.gathered = nullptr;
+  for (Lane& entry : lanes_) {
+    all.insert(all.end(), entry.spans.begin(), entry.spans.end());
+    entry.spans.clear();
+    entry.gathered = nullptr;
   }
   return all;
 }

@@ -1,6 +1,5 @@
-/// A timeline of a search: which thread gathers, evaluates and decodes when.
-///
-/// An evaluator is wrapped; the search is the same, but for the time that the notes take.
+/// A timeline of a search: when each thread gathers, evaluates and decodes. It wraps an evaluator;
+/// apart from the time for recording, the search is the same.
 #pragma once
 
 #include <chrono>
@@ -16,15 +15,15 @@
 
 namespace pyengine {
 
-/// What a thread did from a moment to another.
+/// A period of one thread's work.
 struct TraceSpan {
   enum class Kind : std::uint8_t {
-    gather,    ///< from the first request of a batch's turn to the last; walks are in between
-    evaluate,  ///< a device's work, or the processor's
+    gather,    ///< from the first to the last request of one turn, including the walks in between
+    evaluate,  ///< on the device or the processor
     decode,
   };
   Kind kind = Kind::gather;
-  int thread = 0;  ///< in the order in which they came
+  int thread = 0;  ///< numbered in order of appearance
   int rows = 0;    ///< of the batch at the end
   std::chrono::steady_clock::time_point begin;
   std::chrono::steady_clock::time_point end;
@@ -37,30 +36,30 @@ class Trace {
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  /// Of the calling thread.
+  /// Adds a span of the calling thread.
   void add(TraceSpan::Kind kind, std::chrono::steady_clock::time_point begin, int rows);
-  /// A request for so many rows of the batch: goes on with the thread's last span, where that is of
-  /// the same batch and not long ago.
+  /// Records a request for `rows` rows of the batch. Extends the thread's last span if it is recent
+  /// and of the same batch.
   void add_request(const EvalBatch& batch, std::chrono::steady_clock::time_point begin, int rows);
-  /// All that there are, and begins anew. Not while a search runs.
+  /// Returns all spans and clears the trace. Must not be called during a search.
   [[nodiscard]] std::vector<TraceSpan> take();
 
  private:
-  /// A thread's, which alone writes it.
+  /// The spans of one thread, which is the only writer.
   struct Lane {
     int thread = 0;
     std::thread::id owner;
-    const EvalBatch* gathered = nullptr;  ///< batch of the last span, if that is of requests
+    const EvalBatch* gathered = nullptr;  ///< the last span's batch, if it is a gather span
     std::vector<TraceSpan> spans;
   };
   Lane& lane();
 
-  const std::uint64_t id_;  ///< of all traces there ever were
+  const std::uint64_t id_;  ///< unique in the process
   std::mutex mutex_;
-  std::deque<Lane> lanes_;  ///< guarded by mutex_; a lane stays where it is
+  std::deque<Lane> lanes_;  ///< guarded by mutex_; a deque keeps the addresses of its elements
 };
 
-/// The evaluator with a trace of what it is asked.
+/// Wraps an evaluator and traces its calls.
 class TracedEvaluator final : public Evaluator {
  public:
   TracedEvaluator(std::shared_ptr<Evaluator> traced, std::shared_ptr<Trace> trace)

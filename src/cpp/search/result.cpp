@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kUnvisited = std::numeric_limits<float>::quiet_NaN();
 
-/// What a search knows of a root action; children of the search's order come first.
+/// The search's data about a root action; existing children come first.
 struct RootAction {
   Action action = kNoAction;
   std::uint32_t visits = 0;
@@ -31,7 +31,7 @@ struct RootAction {
   return player == 0 ? first : -first;
 }
 
-/// Most visits, then larger q, or the other way round.
+/// By visits, then larger q; or by q, then visits.
 [[nodiscard]] RootRank rank_of(const RootAction& x, MoveChoice choose) noexcept {
   const double visits = x.visits;
   const double q = x.visits != 0 ? x.q : -2.0;
@@ -50,7 +50,7 @@ std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& confi
                      0.0,
                      std::nullopt,
                      {}};
-    // While workers are at it a sum may be ahead of its count.
+    // While workers are running, a sum may be ahead of its count.
     if (entry.visits != 0) entry.q = std::clamp(child.mean_for_chooser(), -1.0, 1.0);
     if (config.solver) entry.proven = proven_for(child, root.mover);
     all.push_back(entry);
@@ -69,8 +69,8 @@ std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& confi
   return all;
 }
 
-/// By rank, then larger prior, smaller action. What is proven stands before and after: a win first,
-/// a loss last, and once the root is proven, what keeps its value.
+/// By rank, then larger prior, then smaller action. Proofs come first: a win is best and a loss
+/// worst, and at a proven root the moves that keep its value are best.
 [[nodiscard]] bool better(const RootAction& a, const RootAction& b, bool root_proven) noexcept {
   const auto proof = [&](const RootAction& x) {
     if (!x.proven) return 0;
@@ -88,27 +88,27 @@ std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& confi
 }
 
 [[nodiscard]] const Node* child_of_action(const Tree& tree, const Node& node, Action action) {
-  const Node* found = nullptr;
+  const Node* match = nullptr;
   for_each_child(tree.arena(), node, node.num_children.load(std::memory_order_acquire),
-                 [&](const Node& child) { found = child.action == action ? &child : found; });
-  return found;
+                 [&](const Node& child) { match = child.action == action ? &child : match; });
+  return match;
 }
 
-/// nullptr where no child has a visit.
+/// Returns nullptr if no child has a visit.
 [[nodiscard]] const Node* most_visited_child(const Tree& tree, const Node& node) {
-  const Node* found = nullptr;
+  const Node* match = nullptr;
   std::uint32_t most = 0;
   for_each_child(tree.arena(), node, node.num_children.load(std::memory_order_acquire),
                  [&](const Node& child) {
                    const std::uint32_t visits = child.visits.load(std::memory_order_relaxed);
                    if (visits <= most) return;
                    most = visits;
-                   found = &child;
+                   match = &child;
                  });
-  return found;
+  return match;
 }
 
-/// The root's choice, which may have no visits, and the most visited moves below it.
+/// The move chosen at the root, which may have no visits, and the most visited moves below it.
 std::vector<std::int32_t> principal_variation(const Tree& tree, Action first) {
   std::vector<std::int32_t> line = {first};
   const Node* node = child_of_action(tree, tree.root(), first);
@@ -119,8 +119,8 @@ std::vector<std::int32_t> principal_variation(const Tree& tree, Action first) {
   return line;
 }
 
-/// Nodes that may be kept, with their parents; take() gives the most visited first. Most nodes of a
-/// tree have few visits: those lie in lists by their number, which cost a tenth of a heap.
+/// Nodes that may be included, with their parents; take() returns the most visited one. Most nodes
+/// of a tree have few visits: those are in lists by visit count, ten times cheaper than a heap.
 class Candidates {
  public:
   struct Candidate {
@@ -156,18 +156,19 @@ class Candidates {
 
  private:
   std::priority_queue<Candidate> many_;
-  std::array<std::vector<Candidate>, 8> few_;  ///< by visits
+  std::array<std::vector<Candidate>, 8> few_;  ///< indexed by visits
 };
 
-/// The `most` most visited nodes, which are a tree: no node has more visits than its parent.
+/// The `most` most visited nodes. They form a tree, because no node has more visits than its
+/// parent.
 std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t most) {
   Candidates candidates;
   candidates.add(tree.root(), -1);
-  std::vector<TreeNode> kept;
-  while (!candidates.empty() && kept.size() < most) {
+  std::vector<TreeNode> entries;
+  while (!candidates.empty() && entries.size() < most) {
     const auto next = candidates.take();
     const Node& node = *next.node;
-    const auto index = static_cast<std::int32_t>(kept.size());
+    const auto index = static_cast<std::int32_t>(entries.size());
     TreeNode entry;
     entry.parent = next.parent;
     if (next.parent >= 0) {
@@ -184,9 +185,9 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t mo
       for_each_child(tree.arena(), node, node.num_children.load(std::memory_order_acquire),
                      [&](const Node& child) { candidates.add(child, index); });
     }
-    kept.push_back(entry);
+    entries.push_back(entry);
   }
-  return kept;
+  return entries;
 }
 
 void fill_columns(SearchResult& result, const std::vector<RootAction>& all, int num_actions) {
@@ -218,10 +219,10 @@ void fill_improved_policy(SearchResult& result, const SearchConfig& config, int 
   }
 }
 
-/// Moves that neither lose nor give away what the position is known to be worth, as far as is
-/// known; all where there is no such move.
+/// Moves that are not known to lose or to be worse than the proven value of the position; all moves
+/// if there are none.
 [[nodiscard]] std::vector<bool> good_moves(const SearchResult& result) {
-  const int least = result.proven.value_or(0);  // a known loss is worse than what is not known
+  const int least = result.proven.value_or(0);  // a known loss is worse than an unknown value
   std::vector<bool> good(result.proofs.size());
   std::transform(result.proofs.begin(), result.proofs.end(), good.begin(), [&](std::int8_t proof) {
     return proof == TreeNode::kNotProven || proof >= least;
@@ -321,7 +322,7 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   result.action = best.action;
   fill_improved_policy(result, config, num_actions);
   if (config.temperature > 0.0 && !(best.proven && *best.proven == 1)) {
-    // Halving visits moves to compare them; their numbers are no policy.
+    // Halving visits moves to compare them, so the counts are not a policy.
     const auto weights =
         plan != nullptr ? improved_policy_of_good_moves(result) : choice_weights(result);
     result.action = all[draw(at_temperature(weights, config.temperature), rng.uniform())].action;

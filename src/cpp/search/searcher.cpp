@@ -17,23 +17,24 @@ std::uint64_t budget_of(const SearchConfig& config) {
   return config.seconds ? ~std::uint64_t{0} >> 1 : kDefaultSimulations;
 }
 
-/// Nodes of a result's tree: to copy them is not to cost much more than the search has.
+/// Size of a result's tree: copying it should not cost much more than the search itself.
 std::size_t kept_nodes(const TreeSearch& search) {
   constexpr std::uint64_t kLeast = 256;
   const std::uint64_t done = search.tally.completed.load(std::memory_order_relaxed);
   return static_cast<std::size_t>(std::min<std::uint64_t>(kLeast + 4 * done, kTreeNodes));
 }
 
-std::optional<Clock::time_point> deadline_of(const SearchConfig& config, Clock::time_point begun) {
+std::optional<Clock::time_point> deadline_of(const SearchConfig& config,
+                                             Clock::time_point start_time) {
   if (!config.seconds) return std::nullopt;
   const std::chrono::duration<double> seconds(std::min(*config.seconds, 1e9));
-  return begun + std::chrono::duration_cast<Clock::duration>(seconds);
+  return start_time + std::chrono::duration_cast<Clock::duration>(seconds);
 }
 
 /// Watches a call before its run starts.
-std::function<bool()> until_due(const SearchConfig& config, Clock::time_point begun, Host& host,
-                                const std::atomic<bool>& stop) {
-  const auto watch = std::make_shared<Watch>(host, stop, deadline_of(config, begun));
+std::function<bool()> until_due(const SearchConfig& config, Clock::time_point start_time,
+                                Host& host, const std::atomic<bool>& stop) {
+  const auto watch = std::make_shared<Watch>(host, stop, deadline_of(config, start_time));
   return [watch] {
     watch->poll_host();
     return !watch->due();
@@ -46,7 +47,7 @@ Rng choice_stream(const SearchConfig& config, std::uint64_t search) {
 
 }  // namespace
 
-/// One call at a time: the second is refused, not queued.
+/// Allows one call at a time: a second one is refused, not queued.
 class Searcher::Busy {
  public:
   Busy(Searcher& owner, const char* what) : owner_(owner) {
@@ -71,7 +72,7 @@ class Searcher::Busy {
   Searcher& owner_;
 };
 
-/// Makes the counters of searches under way part of stats(), and in the end of the totals.
+/// Includes the counters of running searches in stats(), and finally in the totals.
 class Searcher::Running {
  public:
   Running(Searcher& owner, std::span<TreeSearch* const> searches) : owner_(owner) {
@@ -111,14 +112,14 @@ Searcher::Searcher(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluato
 
 Searcher::~Searcher() {
   if (process_ != process_id()) {
-    // A forked child has our objects but none of our threads: they can be neither joined nor, as
-    // condition variables still count them as waiting, destroyed.
+    // A forked child has our objects but not our threads. They cannot be joined, and the condition
+    // variables cannot be destroyed while they count waiting threads.
     static_cast<void>(pipeline_.release());
     static_cast<void>(bound_.release());
     return;
   }
   pipeline_.reset();
-  // Returning gigabytes to the system takes a while, and nobody needs to wait for it.
+  // Returning gigabytes to the system takes a while, and nothing needs to wait for it.
   if (tree_) tree_->abandon();
   try {
     run_in_background(
@@ -127,13 +128,14 @@ Searcher::~Searcher() {
           pool.reset();
         });
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // No memory for a task: it happens here.
+    // There is no memory for a background task: free it here.
   }
 }
 
 void Searcher::check_alive() const {
   if (process_ != process_id()) {
-    throw EngineError("this engine was made before fork(); make a new one in the child process");
+    throw EngineError(
+        "this engine was created before fork(); create a new one in the child process");
   }
 }
 
@@ -145,7 +147,7 @@ void Searcher::check(const State& state, const SearchConfig& config) const {
 
 bool Searcher::continues(const State& state) const {
   if (!tree_ || !root_) return false;
-  // What a user's state is, only its own code can say.
+  // Only the user's code can compare states of a user's game.
   if (is_foreign(state)) {
     return root_->position().equals(state.position()) || (advanced_ && resembles(*root_, state));
   }
@@ -156,7 +158,7 @@ void Searcher::drop_tree() {
   const std::lock_guard lock(stats_mutex_);
   tree_.reset();
   root_.reset();
-  // Each worker keeps the memory of the last tree that it was at.
+  // Each worker keeps the memory of the tree that it searched last.
   if (pipeline_) pipeline_->release_memory();
 }
 
@@ -170,7 +172,7 @@ void Searcher::start_tree(const State& state, const GoesOn& goes_on) {
   tree_ = std::make_unique<Tree>(pool_);
 }
 
-/// What trees may take in this call. A cache that was made keeps its memory.
+/// Sets the memory that trees may take in this call. An existing cache keeps its memory.
 void Searcher::limit_memory(const SearchConfig& config) {
   constexpr std::uint64_t kLeastTree = 2 * kChunkBytes;
   const std::uint64_t cache = bound_->stats().cache_bytes;
@@ -183,39 +185,39 @@ void Searcher::limit_memory(const SearchConfig& config) {
   pool_->set_limit(trees);
 }
 
-/// The memory of trees that were dropped may still be on its way back.
+/// The memory of dropped trees may still be on its way back.
 void Searcher::make_room(const GoesOn& goes_on) {
   if (pool_->available() < pool_->limit_chunks() / 2) wait_for_background(goes_on);
 }
 
-/// Makes the pipeline outside the mutex: a device prepares for a batch's size, perhaps for minutes.
+/// Creates the pipeline outside the mutex: a device may take minutes to prepare for a batch size.
 Pipeline& Searcher::pipeline_for(const SearchConfig& config) {
   const int rows = batch_rows(config, *game_, bound_->traits());
   if (pipeline_ && pipeline_->batch_rows() == rows) return *pipeline_;
-  auto made = std::make_unique<Pipeline>(*bound_, rows, pool_);
-  const std::lock_guard lock(stats_mutex_);  // the old one goes after it is released
+  auto replacement = std::make_unique<Pipeline>(*bound_, rows, pool_);
+  const std::lock_guard lock(stats_mutex_);  // the old one is destroyed after the mutex is released
   if (pipeline_) {
     old_waited_ns_ += pipeline_->waited_ns();
     old_scheduler_ += pipeline_->counters();
   }
-  pipeline_.swap(made);
+  pipeline_.swap(replacement);
   return *pipeline_;
 }
 
 RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& config,
-                     Clock::time_point begun, Host& host, Succession* succession) {
+                     Clock::time_point start_time, Host& host, Succession* succession) {
   RunOptions options;
   options.succession = succession;
   options.workers = num_workers(config);
   options.foreign = is_foreign(searches[0]->root());
   options.stop = &stop_;
-  options.deadline = deadline_of(config, begun);
+  options.deadline = deadline_of(config, start_time);
   Pipeline& pipeline = pipeline_for(config);
   const Running running(*this, searches);
   return pipeline.run(searches, options, host);
 }
 
-SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point begun,
+SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point start_time,
                                  bool keep_tree) const {
   if (keep_tree && !search.root_ready()) {
     throw EngineError("memory_limit: " + std::to_string(search.config().memory_limit) +
@@ -227,7 +229,7 @@ SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point beg
   result.reused = search.reused();
   result.simulations = search.tally.completed.load(std::memory_order_relaxed);
   result.evaluations = search.tally.evaluations.load(std::memory_order_relaxed);
-  result.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+  result.seconds = std::chrono::duration<double>(Clock::now() - start_time).count();
   return result;
 }
 
@@ -254,32 +256,32 @@ StopReason reason_of(const TreeSearch& search, RunEnd end) {
 
 SearchResult Searcher::search(const State& state, const SearchConfig& config, Host& host) {
   const Busy busy(*this, "search");
-  const Clock::time_point begun = Clock::now();
-  const GoesOn goes_on = until_due(config, begun, host, stop_);
+  const Clock::time_point start_time = Clock::now();
+  const GoesOn goes_on = until_due(config, start_time, host, stop_);
   check(state, config);
   limit_memory(config);
   pipeline_for(config).prepare(config, 1);
   if (!keeps_tree(config) || !shares_trees(grown_by_, config.algorithm) || !continues(state)) {
     start_tree(state, goes_on);
-  } else if (tree_->nodes() == 1) {  // of an advance to a move without a child
+  } else if (tree_->nodes() == 1) {  // advanced to a move without a child
     make_room(goes_on);
   }
   grown_by_ = config.algorithm;
-  // What memory there is, and the count of nodes, are then the same each time.
+  // The available memory and the node count are then the same in every run.
   if (config.deterministic) wait_for_background(goes_on);
   TreeSearch search(*tree_, *root_, config, budget_of(config), searches_++, *bound_);
   if (config.deterministic) search.use_own_allocator();
   TreeSearch* const one[] = {&search};
-  current_ = {&search, begun};
-  const RunEnd end = run(one, config, begun, host);
-  SearchResult result = result_of(search, begun, true);
+  current_ = {&search, start_time};
+  const RunEnd end = run(one, config, start_time, host);
+  SearchResult result = result_of(search, start_time, true);
   result.stop_reason = reason_of(search, end);
   return result;
 }
 
 namespace {
 
-/// Calls `read` for searches that have their budget; nothing follows.
+/// Calls `read` for searches that have spent their budget; nothing follows them.
 template <class Read>
 class WhereTheyEnd final : public Succession {
  public:
@@ -296,7 +298,7 @@ class WhereTheyEnd final : public Succession {
 
 }  // namespace
 
-/// At the end of a call that keeps no tree: workers hold on to the arena that they were at last.
+/// At the end of a call that keeps no tree: workers still hold the last arena.
 struct Searcher::MemoryGoesBack {
   Searcher& owner;
   ~MemoryGoesBack() {
@@ -304,8 +306,8 @@ struct Searcher::MemoryGoesBack {
   }
 };
 
-/// Trees in one arena; of deterministic searches, in shares of one size, since which tree finds
-/// memory left would depend on which comes first.
+/// Creates trees in one arena. Deterministic searches get equal shares: otherwise the order of
+/// their allocations would decide which tree runs out of memory.
 std::vector<std::unique_ptr<Tree>> Searcher::make_trees(std::size_t count,
                                                         const SearchConfig& config,
                                                         const GoesOn& goes_on) {
@@ -323,7 +325,7 @@ std::vector<std::unique_ptr<Tree>> Searcher::make_trees(std::size_t count,
   if (share == 0) {
     throw ConfigError("memory_limit: expected room for " + std::to_string(count) +
                       " trees of at least " + std::to_string(pieces->bytes()) +
-                      " bytes each, as deterministic=True gives each a share of its own, got " +
+                      " bytes each, because deterministic=True reserves equal shares, got " +
                       "room for " + std::to_string(pieces->available()) + " under " +
                       std::to_string(config.memory_limit) + " bytes");
   }
@@ -336,7 +338,7 @@ std::vector<std::unique_ptr<Tree>> Searcher::make_trees(std::size_t count,
 std::vector<SearchResult> Searcher::search_many(std::span<const State* const> states,
                                                 const SearchConfig& config, Host& host) {
   const Busy busy(*this, "search_many");
-  const Clock::time_point begun = Clock::now();
+  const Clock::time_point start_time = Clock::now();
   validate(config);
   for (const State* state : states) check(*state, config);
   std::vector<SearchResult> results;
@@ -345,7 +347,7 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   pipeline_for(config).prepare(config, states.size());
   const MemoryGoesBack afterwards{*this};
   const std::vector<std::unique_ptr<Tree>> trees =
-      make_trees(states.size(), config, until_due(config, begun, host, stop_));
+      make_trees(states.size(), config, until_due(config, start_time, host, stop_));
   std::vector<std::unique_ptr<TreeSearch>> searches;
   std::vector<TreeSearch*> running;
   for (std::size_t i = 0; i < states.size(); ++i) {
@@ -354,28 +356,29 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
     if (config.deterministic) searches.back()->use_own_allocator();
     running.push_back(searches.back().get());
   }
-  // Read where they end, by whoever is at them: their nodes are in that core's cache.
+  // Each result is read by the worker that finishes the search: the nodes are in that core's cache.
   results.resize(searches.size());
   std::vector<char> read(searches.size(), 0);  // each written by one worker
   const std::uint64_t first = searches.front()->stream();
   WhereTheyEnd reader([&](const TreeSearch& search) {
     const std::uint64_t place = search.stream() - first;
-    results[place] = result_of(search, begun, true);
+    results[place] = result_of(search, start_time, true);
     read[place] = 1;
   });
-  // A single tree may be divided among workers, of whom none knows that it is the last.
-  const RunEnd end = run(running, config, begun, host, searches.size() > 1 ? &reader : nullptr);
+  // With a single tree, no worker knows that it is the last one.
+  const RunEnd end =
+      run(running, config, start_time, host, searches.size() > 1 ? &reader : nullptr);
   for (std::size_t i = 0; i < searches.size(); ++i) {
-    if (read[i] == 0) results[i] = result_of(*searches[i], begun, true);
+    if (read[i] == 0) results[i] = result_of(*searches[i], start_time, true);
     results[i].stop_reason = reason_of(*searches[i], end);
   }
   return results;
 }
 
 SearchResult Searcher::progress() const {
-  // Its edges may be in the making, and then noise sorts them.
+  // The edges may be incomplete, and noise may still reorder them.
   if (current_.search == nullptr || !current_.search->root_ready()) return {};
-  return result_of(*current_.search, current_.begun, false);
+  return result_of(*current_.search, current_.start_time, false);
 }
 
 void Searcher::advance(Action action) {

@@ -12,7 +12,7 @@
 namespace pyengine {
 namespace {
 
-constexpr std::uint64_t kCacheShare = 4;  ///< the cache takes at most 1 / 4 of the memory limit
+constexpr std::uint64_t kCacheShare = 4;  ///< the cache takes at most 1/4 of the memory limit
 
 std::uint64_t cache_bytes(const SearchConfig& config) noexcept {
   return config.cache_entries == 0 ? 0 : config.memory_limit / kCacheShare;
@@ -51,7 +51,7 @@ int batch_rows(const SearchConfig& config, const AnyGame& game, const EvaluatorT
 void check_endings(const SearchConfig& config, const State& state) {
   if (config.endgame_solver_empties == 0 || fills_up(state.position())) return;
   throw ConfigError("endgame_solver_empties: expected 0 for " + state.game()->to_string() +
-                    ", where few empty points do not mean that the game is short, got " +
+                    ", because its board does not fill up during a game, got " +
                     std::to_string(config.endgame_solver_empties));
 }
 

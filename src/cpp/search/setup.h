@@ -1,4 +1,4 @@
-/// What follows from a configuration before any search: shares of memory, sizes of batches.
+/// Sizes derived from a configuration before a search: memory shares and batch rows.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace pyengine {
 
-/// Bytes of the memory limit that trees may take; the cache has the rest. `cache_held`: what a
-/// cache has already, whatever `config` says of caches.
+/// Bytes of the memory limit available to trees; the cache has the rest. `cache_held`: bytes of an
+/// existing cache, whatever `config` requests.
 [[nodiscard]] std::uint64_t tree_bytes(const SearchConfig& config,
                                        std::uint64_t cache_held = 0) noexcept;
-/// Units of the pieces that trees with a share of their own take: the largest block of the game
+/// Units of the pieces that trees with a fixed memory share allocate: the game's largest block
 /// fits.
 [[nodiscard]] std::uint32_t share_units(const AnyGame& game) noexcept;
 [[nodiscard]] BindOptions bind_options(const SearchConfig& config);
 /// Rows of a batch: all symmetries of one leaf fit.
 [[nodiscard]] int batch_rows(const SearchConfig& config, const AnyGame& game,
                              const EvaluatorTraits& traits);
-/// Throws ConfigError where endings are to be solved in a game that does not fill up.
+/// Throws ConfigError if the endgame solver is enabled for a game whose board does not fill up.
 void check_endings(const SearchConfig& config, const State& state);
-/// Whether a user's own code plays the game: on the thread that called alone.
+/// Whether user code plays the game; it runs on the calling thread only.
 [[nodiscard]] bool is_foreign(const State& state);
-/// Of two states of a user's game: see ForeignPosition::resembles().
+/// For two states of a user's game: see ForeignPosition::resembles().
 [[nodiscard]] bool resembles(const State& a, const State& b);
 
 }  // namespace pyengine

@@ -1,5 +1,5 @@
-/// An evaluator in one file: a server on another thread answers, after a delay and not always.
-/// Question and reply are values, as they would be on a socket.
+/// A minimal remote evaluator: a server on another thread replies after a delay, or fails.
+/// Questions and replies are plain values, as they would be on a socket.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct Reply {
 };
 using Answering = std::function<Reply(const Question&)>;
 
-/// Answers messages of many questions, one message after the other.
+/// Answers messages, each with several questions, one after the other.
 class Server {
  public:
   Server(Answering answer, std::chrono::microseconds delay)
@@ -53,7 +53,7 @@ class Server {
     return messages_.back().reply.get_future();
   }
 
-  std::atomic<bool> down{false};  ///< refuses what it is sent
+  std::atomic<bool> down{false};  ///< rejects all messages
 
  private:
   struct Message {
@@ -96,7 +96,7 @@ class Server {
 
 struct RemoteBatch final : EvalBatch {
   explicit RemoteBatch(int rows) : EvalBatch(rows), questions(leaves.size()) {}
-  std::vector<Question> questions;  ///< [capacity]: of `leaves`
+  std::vector<Question> questions;  ///< [capacity]: parallel to `leaves`
   std::vector<Reply> replies;
 };
 

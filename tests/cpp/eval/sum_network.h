@@ -1,4 +1,4 @@
-/// A network for tests that answers differently under every symmetry.
+/// A test network whose answers differ under every symmetry.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace pyengine::sum_network {
 
-/// A network whose answers are sums over the planes with weights of its own.
+/// A network that answers with weighted sums of the planes.
 class SumNetwork final : public RawNetwork {
  public:
   explicit SumNetwork(const NetworkShape& shape) : shape_(shape) {}

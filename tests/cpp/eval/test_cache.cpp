@@ -18,7 +18,7 @@ using namespace pyengine::sum_network;
 
 namespace {
 
-/// A row that tells which key it was stored under.
+/// A row that identifies the key it was stored under.
 std::vector<float> row_of(std::uint64_t number, std::size_t size) {
   std::vector<float> row(size);
   for (std::size_t i = 0; i < size; ++i) {
@@ -63,7 +63,7 @@ std::vector<float> evaluated(BoundEvaluator& bound, const std::vector<State>& st
 
 }  // namespace
 
-TEST_CASE("what was stored is found until it is cleared") {
+TEST_CASE("a stored row is found until the cache is cleared") {
   EvalCache cache(1024, 1 << 20, 10);
   std::vector<float> row(10);
   for (std::uint64_t i = 0; i < 100; ++i) cache.store(key_of(i), row_of(i, 10).data());
@@ -79,7 +79,7 @@ TEST_CASE("what was stored is found until it is cleared") {
   CHECK(cache.find(key_of(0), row.data()));
 }
 
-TEST_CASE("a cache stays within its bytes and its entries, and the most recent are kept") {
+TEST_CASE("a cache stays within its bytes and entries, and keeps the most recently used ones") {
   const std::uint64_t bytes = 1 << 18;
   EvalCache small(1'000'000, bytes, 362);
   CHECK(small.bytes() <= bytes);
@@ -98,7 +98,7 @@ TEST_CASE("a cache stays within its bytes and its entries, and the most recent a
   CHECK_FALSE(none.find(key_of(0), row.data()));
 }
 
-TEST_CASE("answers with the cache and without it are equal bit for bit") {
+TEST_CASE("answers with and without the cache are bit for bit the same") {
   const auto game = load_game("go", {{"board_size", 5LL}});
   const std::vector<State> states = random_states(game, 60);
   NetworkEvaluator evaluator(std::make_shared<SumSource>(), {});
@@ -110,7 +110,7 @@ TEST_CASE("answers with the cache and without it are equal bit for bit") {
   const std::vector<float> one = evaluated(*plain, states, false);
   const std::vector<float> mean = evaluated(*plain, states, true);
   CHECK(evaluated(*with, states, false) == one);
-  CHECK(evaluated(*with, states, true) == mean);  // one answer of eight is in the cache
+  CHECK(evaluated(*with, states, true) == mean);  // one of eight answers is cached
   CHECK(evaluated(*with, states, true) == mean);
   CHECK(evaluated(*with, states, false) == one);
   CHECK(with->stats().cache_hits >= 60 * 10);
@@ -122,7 +122,7 @@ TEST_CASE("answers with the cache and without it are equal bit for bit") {
   CHECK(with->stats().rows > rows);
 }
 
-TEST_CASE("a mixed value is the same whether the network's part was in the cache or not") {
+TEST_CASE("a mixed value is the same whether or not the network's part is cached") {
   const auto game = load_game("connect_four");
   const std::vector<State> states = random_states(game, 30);
   MixedEvaluator evaluator(
@@ -161,7 +161,7 @@ TEST_SUITE("concurrent") {
     CHECK(cache.hits() > 0);
   }
 
-  TEST_CASE("threads with batches of their own get the same answers through one evaluator") {
+  TEST_CASE("threads with separate batches get the same answers from one evaluator") {
     const auto game = load_game("connect_four");
     const std::vector<State> states = random_states(game, 40);
     NetworkEvaluator evaluator(std::make_shared<SumSource>(), {});

@@ -1,4 +1,4 @@
-/// Which batch sizes a network is called with.
+/// The batch sizes that a network is called with.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace pyengine {
 namespace {
 
-/// What a device tells of the sizes of a batch, and which of them it was asked for.
+/// A model of a device's call times that records the sizes measured.
 struct Device {
   std::function<double(int)> milliseconds;
   std::vector<int> asked;
@@ -29,7 +29,7 @@ Device device_of(std::map<int, double> milliseconds) {
   return {[known = std::move(milliseconds)](int rows) { return known.at(rows); }, {}};
 }
 
-TEST_CASE("call plan: a device's batch is padded to the least of its sizes that holds it") {
+TEST_CASE("call plan: a device's batch is padded to the smallest size that fits") {
   for (int limit = 1; limit <= 300; ++limit) {
     const std::vector<int> all = CallPlan{limit, false, true}.sizes();
     const std::vector<std::vector<int>> choices = {{}, {limit}, {limit, all.back()}};
@@ -47,20 +47,20 @@ TEST_CASE("call plan: a device's batch is padded to the least of its sizes that 
   }
 }
 
-TEST_CASE("call plan: sizes that cost as much as the next larger one are not worth preparing for") {
+TEST_CASE("call plan: a size that takes as long as the next larger one is not worth preparing") {
   Device device = device_of({{64, 9.0}, {32, 5.0}, {16, 3.0}, {8, 2.9}});
   CHECK(device.kept(64) == std::vector<int>{64, 32, 16});
   CHECK(device.asked == std::vector<int>{64, 32, 16, 8});
 }
 
-TEST_CASE("call plan: a size that is not worth it does not hide the smaller ones") {
+TEST_CASE("call plan: a size that is not worthwhile does not hide smaller ones") {
   Device limit = device_of({{768, 9.0}, {512, 8.0}, {256, 1.0}, {128, 1.0}, {64, 1.0}});
   CHECK(limit.kept(768) == std::vector<int>{768, 256});  // 0.89 of the time for 512 rows
   Device plateau = device_of({{256, 9.0}, {128, 8.0}, {64, 2.0}, {32, 2.0}, {16, 2.0}});
   CHECK(plateau.kept(256) == std::vector<int>{256, 64});
 }
 
-TEST_CASE("call plan: no size is asked for below two in a row that are not worth it") {
+TEST_CASE("call plan: no size is measured below two in a row that are not worthwhile") {
   Device device = device_of({{256, 9.0}, {128, 8.0}, {64, 8.0}});
   const std::vector<int> kept = device.kept(256);
   CHECK(kept == std::vector<int>{256});
@@ -68,16 +68,16 @@ TEST_CASE("call plan: no size is asked for below two in a row that are not worth
   CHECK(device.asked == std::vector<int>{256, 128, 64});
 }
 
-TEST_CASE("call plan: where the rows take the time, one row is padded to eight at every limit") {
+TEST_CASE("call plan: if time grows with rows, one row is padded to eight at every limit") {
   for (int limit = 10; limit <= 1024; ++limit) {
     Device device{[](int rows) { return static_cast<double>(rows); }, {}};
     REQUIRE(CallPlan{limit, false, true, device.kept(limit)}.padded(1) == 8);
   }
   Device device{[](int rows) { return static_cast<double>(rows); }, {}};
-  CHECK(device.kept(9) == std::vector<int>{9});  // a ninth is not worth it
+  CHECK(device.kept(9) == std::vector<int>{9});  // one more row is not worth a size
 }
 
-TEST_CASE("call plan: where all sizes take the same time, the limit alone is kept") {
+TEST_CASE("call plan: if all sizes take the same time, only the limit is kept") {
   for (int limit = 1; limit <= 1024; ++limit) {
     Device device{[](int) { return 1.0; }, {}};
     REQUIRE(device.kept(limit) == std::vector<int>{limit});
@@ -85,14 +85,14 @@ TEST_CASE("call plan: where all sizes take the same time, the limit alone is kep
   }
 }
 
-TEST_CASE("call plan: the share that is worth it counts, not a little more") {
+TEST_CASE("call plan: a size is kept up to the worthwhile share and not above") {
   Device at = device_of({{16, 1.0}, {8, 1.0 * kWorthwhileShare}});
   CHECK(at.kept(16) == std::vector<int>{16, 8});
   Device above = device_of({{16, 1.0}, {8, 1.001 * kWorthwhileShare}});
   CHECK(above.kept(16) == std::vector<int>{16});
 }
 
-TEST_CASE("call plan: who is asked for seconds is told above which of them nothing is kept") {
+TEST_CASE("call plan: each measurement gets the time above which the size is dropped") {
   std::vector<double> bounds;
   worthwhile({32, 16, 8}, [&](int rows, double most) {
     bounds.push_back(most);
@@ -103,7 +103,7 @@ TEST_CASE("call plan: who is asked for seconds is told above which of them nothi
   CHECK(bounds.at(2) == kWorthwhileShare * 16);
 }
 
-TEST_CASE("call plan: the batch itself is a size, and the others are those of every batch") {
+TEST_CASE("call plan: the limit is a size, and the others are common to all limits") {
   CHECK(CallPlan{768, false, true}.sizes() == std::vector<int>{768, 512, 256, 128, 64, 32, 16, 8});
   CHECK(CallPlan{768, false, true}.padded(768) == 768);
   CHECK(CallPlan{768, false, true}.padded(513) == 768);
@@ -112,7 +112,7 @@ TEST_CASE("call plan: the batch itself is a size, and the others are those of ev
   CHECK(CallPlan{5, false, true}.sizes() == std::vector<int>{5});
 }
 
-TEST_CASE("call plan: on a processor nothing is padded, and a fixed batch always is") {
+TEST_CASE("call plan: a processor gets no padding, and a fixed batch is always padded") {
   CHECK(CallPlan{64, false, false}.padded(5) == 5);
   CHECK(CallPlan{64, true, false}.padded(5) == 64);
   CHECK(CallPlan{64, true, false}.sizes() == std::vector<int>{64});

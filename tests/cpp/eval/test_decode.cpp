@@ -21,7 +21,7 @@ EvalLeaf leaf_with(const std::vector<Action>& legal, int to_move = 0) {
   return leaf;
 }
 
-/// Policy that answers its own index, as probabilities.
+/// A policy that answers with its own indices, as probabilities.
 std::vector<float> counting(int size) {
   std::vector<float> policy(static_cast<std::size_t>(size));
   for (std::size_t i = 0; i < policy.size(); ++i) policy[i] = static_cast<float>(i);
@@ -38,10 +38,10 @@ float value_of(const ModelSpec& spec, const std::vector<float>& value, int to_mo
 
 }  // namespace
 
-TEST_CASE("logits become a softmax over the legal actions alone") {
+TEST_CASE("logits become a softmax over the legal actions only") {
   const Decoder decoder({}, *load_game("tic_tac_toe"));
   EvalLeaf leaf = leaf_with({1, 4, 8});
-  std::vector<float> policy(9, 50.0F);  // what is illegal does not count
+  std::vector<float> policy(9, 50.0F);  // illegal actions do not count
   policy[1] = 0.0F;
   policy[4] = std::log(2.0F);
   policy[8] = std::log(5.0F);
@@ -53,7 +53,7 @@ TEST_CASE("logits become a softmax over the legal actions alone") {
   CHECK(leaf.value == 0.5F);
 }
 
-TEST_CASE("probabilities are divided by their sum, and equal when all are 0") {
+TEST_CASE("probabilities are divided by their sum, and equal if all are 0") {
   ModelSpec spec;
   spec.policy = "probs";
   const Decoder decoder(spec, *load_game("tic_tac_toe"));
@@ -66,10 +66,10 @@ TEST_CASE("probabilities are divided by their sum, and equal when all are 0") {
   CHECK(none.priors == std::vector<float>{0.5F, 0.5F});
 }
 
-TEST_CASE("every kind of value means the same game") {
+TEST_CASE("every kind of value means the same game result") {
   ModelSpec scalar;
   CHECK(value_of(scalar, {-0.25F}) == -0.25F);
-  CHECK(value_of(scalar, {1.005F}) == 1.0F);  // of a network in few bits
+  CHECK(value_of(scalar, {1.005F}) == 1.0F);  // rounding of a low-precision network
   scalar.value_kind = "probs";
   CHECK(value_of(scalar, {0.75F}) == 0.5F);
   scalar.value_kind = "logits";
@@ -84,14 +84,14 @@ TEST_CASE("every kind of value means the same game") {
         doctest::Approx(-0.5));
 }
 
-TEST_CASE("a value for the first player is turned round for the second") {
+TEST_CASE("a value for the first player is negated for the second") {
   ModelSpec spec;
   spec.value_for = "first_player";
   CHECK(value_of(spec, {0.25F}, 0) == 0.25F);
   CHECK(value_of(spec, {0.25F}, 1) == -0.25F);
 }
 
-TEST_CASE("the pass is where the spec says and the other actions keep their order") {
+TEST_CASE("the pass has the spec's index and the other actions keep their order") {
   const auto game = load_game("go", {{"board_size", 2LL}});
   const float value = 0.0F;
   const auto order = [&](std::optional<int> pass_index) {
@@ -125,7 +125,7 @@ TEST_CASE("a policy read bottom_up starts with the last row") {
   CHECK(leaf.priors[1] == doctest::Approx(2.0 / 8));
 }
 
-TEST_CASE("the answer under a symmetry is read where the symmetry moved the action") {
+TEST_CASE("an answer under a symmetry is read at the symmetric action") {
   const auto game = load_game("tic_tac_toe");
   ModelSpec spec;
   spec.policy = "probs";
@@ -143,7 +143,7 @@ TEST_CASE("the answer under a symmetry is read where the symmetry moved the acti
   }
 }
 
-TEST_CASE("the mean over the symmetries does not depend on the order of the answers") {
+TEST_CASE("the mean over symmetries does not depend on the order of the answers") {
   const Decoder decoder({}, *load_game("tic_tac_toe"));
   Rng rng(5);
   std::vector<std::vector<float>> policies(8, std::vector<float>(9));
@@ -152,7 +152,7 @@ TEST_CASE("the mean over the symmetries does not depend on the order of the answ
     for (float& logit : policy) logit = static_cast<float>(rng.normal());
   }
   for (float& value : values) value = static_cast<float>(rng.uniform() * 2 - 1);
-  SymmetryMean mean;  // one for all: finish() leaves nothing behind
+  SymmetryMean mean;  // reused: finish() must reset it
   const auto mean_of = [&](const std::vector<int>& order) {
     EvalLeaf leaf = leaf_with({0, 1, 5, 7});
     for (const int k : order) {
@@ -172,7 +172,7 @@ TEST_CASE("the mean over the symmetries does not depend on the order of the answ
   }
 }
 
-TEST_CASE("a number that is not finite is an error that names the output") {
+TEST_CASE("a non-finite number is an error that names the output") {
   const Decoder decoder({}, *load_game("tic_tac_toe"));
   std::vector<float> policy(9, 0.0F);
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -188,7 +188,7 @@ TEST_CASE("a number that is not finite is an error that names the output") {
   }
 }
 
-TEST_CASE("a logit of -infinity is probability 0, so long as a legal action is left") {
+TEST_CASE("a logit of -infinity is probability 0 unless all legal logits are -infinity") {
   const float infinite = std::numeric_limits<float>::infinity();
   const float value = 0.0F;
   for (const char* kind : {"logits", "log_probs"}) {
@@ -208,7 +208,7 @@ TEST_CASE("a logit of -infinity is probability 0, so long as a legal action is l
   }
 }
 
-TEST_CASE("a 3-way value of logarithms may be -infinity, but not all of it") {
+TEST_CASE("some but not all parts of a 3-way value in logarithms may be -infinity") {
   const float infinite = std::numeric_limits<float>::infinity();
   ModelSpec spec;
   spec.value = {"win", "draw", "loss"};
@@ -223,7 +223,7 @@ TEST_CASE("a 3-way value of logarithms may be -infinity, but not all of it") {
                        doctest::Contains("leave win, draw or loss possible"), EvaluationError);
 }
 
-TEST_CASE("a number out of its range is an error that names the kind") {
+TEST_CASE("a number out of range is an error that names the kind of output") {
   const auto message = [](const ModelSpec& spec, float policy, std::vector<float> value) {
     const Decoder decoder(spec, *load_game("tic_tac_toe"));
     std::vector<float> policies(9, 0.0F);
@@ -242,7 +242,7 @@ TEST_CASE("a number out of its range is an error that names the kind") {
         "it), got 1.700000 at index 0");
   spec.policy = "probs";
   CHECK(message(spec, -0.005F, {0.0F}).empty());
-  CHECK(message(spec, 7.0F, {0.0F}).empty());  // visits, say: divided by their sum
+  CHECK(message(spec, 7.0F, {0.0F}).empty());  // for example visits, which are divided by their sum
   CHECK(message(spec, -3.0F, {0.0F}) ==
         "the network's policy must be probabilities (policy=\"logits\" in the spec reads logits), "
         "found -3.000000 at index 4");

@@ -37,7 +37,7 @@ ModelSpec with_planes(std::vector<std::string> planes) {
   return spec;
 }
 
-/// A single plane as text: 1 for one, . for zero, ? for anything else; rows joined by /.
+/// One plane as text: 1 for one, . for zero, ? for anything else; rows are joined by /.
 std::string plane_text(const std::string& plane, const State& state, ModelSpec spec = {}) {
   spec.planes = {plane};
   const std::vector<float> row = encoded(spec, state);
@@ -55,7 +55,7 @@ State played(const char* game, const ParamMap& params, const std::vector<Action>
   return state;
 }
 
-/// Every plane that a game may have.
+/// A spec with every plane that the game supports.
 ModelSpec all_planes(const AnyGame& game) {
   ModelSpec spec = gomoku17_spec();
   for (const char* name :
@@ -70,7 +70,7 @@ ModelSpec all_planes(const AnyGame& game) {
   return spec;
 }
 
-/// Plays the same random game on the board and on the board moved by k.
+/// Plays the same random game on the original board and on the board moved by k.
 void check_equivariance(const std::shared_ptr<const AnyGame>& game, int k, std::uint64_t seed) {
   const ModelSpec spec = all_planes(*game);
   const auto& map = game->symmetries().action[static_cast<std::size_t>(k)];
@@ -89,7 +89,7 @@ void check_equivariance(const std::shared_ptr<const AnyGame>& game, int k, std::
 
 }  // namespace
 
-TEST_CASE("own and opp are the stones of the mover and of the other one, t plies ago") {
+TEST_CASE("own and opp are the stones of the player to move and of the opponent, t plies ago") {
   // x to move:  x . .
   //             . o .
   //             . . .
@@ -122,7 +122,7 @@ TEST_CASE("in Go a pass is a ply, liberties count chains and ko is the forbidden
   const State passed = played("go", params, {5, 16});
   CHECK(plane_text("own[1]", passed) == "..../.1../..../....");
   CHECK(plane_text("last[0]", passed) == "..../..../..../....");
-  // . x o .    x took at b3 and o may not take back
+  // . x o .    x captured at b3, and o must not recapture
   // x . x o
   // . x o .
   // . . . x
@@ -132,11 +132,11 @@ TEST_CASE("in Go a pass is a ply, liberties count chains and ko is the forbidden
   CHECK(plane_text("liberties[2+]", ko) == ".1../1..1/.11./...1");
 }
 
-TEST_CASE("in Go an area is stones and the empty regions that touch no stone of the other") {
+TEST_CASE("in Go an area is stones plus the empty regions that touch no opponent's stone") {
   const ParamMap params = {{"board_size", 4LL}};
   // . x o .
   // x x o o
-  // . . o .    the second player is to move; what is empty below touches both
+  // . . o .    the second player is to move; the empty region below touches both
   // . . . x
   const State state = played("go", params, {1, 2, 4, 6, 5, 7, 15, 10, 16});
   REQUIRE(state.position().to_move() == 1);
@@ -152,7 +152,7 @@ TEST_CASE("mover_sign is +1 for the first player and -1 for the second") {
   CHECK(encoded(with_planes(planes), played("tic_tac_toe", {}, {0})) == std::vector<float>(9, -1));
 }
 
-TEST_CASE("rows bottom_up turns the board over, NHWC puts the planes last") {
+TEST_CASE("bottom_up reverses the rows, and NHWC puts the planes last") {
   const State state = played("mnk", {{"rows", 2LL}, {"columns", 3LL}, {"k", 3LL}}, {0, 4});
   ModelSpec spec;
   spec.rows = "bottom_up";
@@ -162,7 +162,7 @@ TEST_CASE("rows bottom_up turns the board over, NHWC puts the planes last") {
   CHECK(encoded(last, state) == std::vector<float>{1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0});
 }
 
-TEST_CASE("a row under a symmetry shows the position moved by it, whatever the plane") {
+TEST_CASE("a row under a symmetry shows the moved position for every plane") {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     for (int k = 0; k < 8; ++k) {
       check_equivariance(load_game("go", {{"board_size", 5LL}}), k, seed);
@@ -177,7 +177,7 @@ TEST_CASE("a row under a symmetry shows the position moved by it, whatever the p
   }
 }
 
-TEST_CASE("halves are the floats rounded, and every half survives the way there and back") {
+TEST_CASE("floats round to halves, and every half survives a round trip") {
   for (unsigned bits = 0; bits < 0x10000; ++bits) {
     const auto half = static_cast<std::uint16_t>(bits);
     if ((half & 0x7C00U) == 0x7C00U && (half & 0x3FFU) != 0) continue;  // NaN
@@ -202,7 +202,7 @@ TEST_CASE("halves are the floats rounded, and every half survives the way there 
   for (std::size_t i = 0; i < floats.size(); ++i) REQUIRE(halves[i] == to_half(floats[i]));
 }
 
-TEST_CASE("planes of -1, 0 and 1 are the same numbers in a byte each") {
+TEST_CASE("planes of -1, 0 and 1 have the same values as int8") {
   const State state = played("go", {{"board_size", 9LL}}, {40, 41, 31});
   ModelSpec spec = all_planes(*state.game());
   std::erase_if(spec.planes, [](const std::string& name) { return name.starts_with("gomoku"); });
@@ -222,7 +222,7 @@ TEST_CASE("planes of -1, 0 and 1 are the same numbers in a byte each") {
   CHECK_FALSE(Encoder(gomoku17_spec(), *load_game("gomoku")).fits_int8());
 }
 
-TEST_CASE("equal planes have equal keys and others differ") {
+TEST_CASE("equal planes have equal keys, and different planes different ones") {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
   std::uint64_t c = 0;
@@ -238,7 +238,7 @@ TEST_CASE("equal planes have equal keys and others differ") {
   CHECK(a != b);
 }
 
-TEST_CASE("the Gomoku features are those of their description, by hand") {
+TEST_CASE("the Gomoku features match values computed by hand") {
   //     a b c d e
   // 0   x x o . .     o to move; x last at b0, before it o at c0
   // 1   . . . . .
@@ -255,10 +255,10 @@ TEST_CASE("the Gomoku features are those of their description, by hand") {
   CHECK(value("gomoku_line_vertical", 0) == 1.0F / 5.0F);
   CHECK(value("gomoku_line_diagonal", 3) == 0.0F);
   CHECK(value("gomoku_blocked_n", 0) == 1.0F);    // the edge
-  CHECK(value("gomoku_blocked_e", 0) == 0.0F);    // a stone of its own
+  CHECK(value("gomoku_blocked_e", 0) == 0.0F);    // a stone of the same colour
   CHECK(value("gomoku_blocked_e", 1) == 1.0F);    // the other colour
   CHECK(value("gomoku_blocked_s", 1) == 0.0F);    // empty
-  CHECK(value("gomoku_blocked_se", 4) == -1.0F);  // on an empty point
+  CHECK(value("gomoku_blocked_se", 4) == -1.0F);  // the point is empty
   CHECK(value("gomoku_distance", 7) == doctest::Approx(1.0 / (14.0 * std::sqrt(2.0))));
   CHECK(value("gomoku_near_first", 0) == 2.0F / 15.0F);
   CHECK(value("gomoku_near_second", 0) == 1.0F / 15.0F);
@@ -267,7 +267,7 @@ TEST_CASE("the Gomoku features are those of their description, by hand") {
   CHECK(encoded(with_planes({"gomoku_distance"}), played("gomoku", {}, {0}))[3] == -1.0F);
 }
 
-TEST_CASE("a plane that the game does not have is refused by its name") {
+TEST_CASE("a plane that the game does not support is rejected by name") {
   const auto refused = [](const char* plane, const char* game) {
     try {
       const Encoder encoder(with_planes({plane}), *load_game(game));

@@ -1,4 +1,4 @@
-/// What an evaluator has to do: the smallest one, and one whose answers come from elsewhere.
+/// The requirements on an evaluator, shown with a minimal one and a remote one.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -20,13 +20,15 @@ using std::chrono::microseconds;
 
 float value_of(std::uint64_t position) { return static_cast<float>(1.8 * unit(position) - 0.9); }
 
-/// The smallest evaluator: equal priors, and a value that is a function of the position.
+/// A minimal evaluator: equal priors and a value that is a function of the position.
 class ValueOfHash final : public Evaluator {
  public:
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame>,
                                        const BindOptions&) override {
     class Bound final : public BoundEvaluator {
-      [[nodiscard]] EvaluatorTraits traits() const noexcept override { return {.immediate = true}; }
+      [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+        return {.answering = Answering::immediate};
+      }
       int request(EvalBatch& batch, const AnyPosition& position) override {
         batch.next().equal_priors = true;
         batch.next().value = value_of(position.hash());
@@ -37,7 +39,7 @@ class ValueOfHash final : public Evaluator {
   }
 };
 
-/// A server that answers what ValueOfHash answers.
+/// A server with the answers of ValueOfHash.
 std::shared_ptr<Server> server() {
   const auto answer = [](const Question& question) {
     const float prior = 1.0F / static_cast<float>(question.legal.size());
@@ -55,7 +57,7 @@ SearchConfig threaded_config(int threads) {
   return config;
 }
 
-/// Visits of the root's moves after a search from the start.
+/// Visits of the root's moves after a search of the initial position.
 std::vector<std::uint32_t> visits(const std::shared_ptr<Evaluator>& evaluator,
                                   const SearchConfig& config) {
   const auto game = load_game("gomoku", {{"board_size", 7LL}});
@@ -70,7 +72,7 @@ std::vector<std::uint32_t> visits(const std::shared_ptr<Evaluator>& evaluator,
 
 }  // namespace
 
-TEST_CASE("the smallest evaluator answers every leaf at once") {
+TEST_CASE("a minimal evaluator answers every leaf immediately") {
   const std::vector<State> states = random_states(load_game("connect_four"), 20, 6);
   const auto bound = ValueOfHash().bind(states[0].game(), {});
   std::vector<float> policy(states.size() * 7);
@@ -83,12 +85,12 @@ TEST_CASE("the smallest evaluator answers every leaf at once") {
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("a remote evaluator is searched with by any number of threads") {
+  TEST_CASE("a remote evaluator works with any number of threads") {
     const auto remote = std::make_shared<RemoteEvaluator>(server());
     for (const int threads : {1, 2, 4, 8}) visits(remote, threaded_config(threads));
   }
 
-  TEST_CASE("with one leaf in flight a remote evaluator is visited as a local one") {
+  TEST_CASE("with one leaf in flight, remote and local evaluators give the same visits") {
     SearchConfig config = threaded_config(1);
     config.in_flight = 1;
     const std::vector<std::uint32_t> local = visits(std::make_shared<ValueOfHash>(), config);
@@ -99,7 +101,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("a server that is down ends the search with its error, and the next one goes on") {
+  TEST_CASE("a server that is down ends the search with an error, and the next search works") {
     const auto game = load_game("gomoku", {{"board_size", 7LL}});
     const auto line = server();
     const SearchConfig config = threaded_config(4);

@@ -30,7 +30,7 @@ ModelSpec with_policy(const char* kind) {
 
 }  // namespace
 
-TEST_CASE("answers prove probabilities or their logarithms when every row does") {
+TEST_CASE("answers prove probabilities or log-probabilities if every row does") {
   CHECK(policy_of(std::vector<float>{0.25F, 0.75F, 1.0F, 0.0F}, 2) == "probs");
   CHECK(policy_of(std::vector<float>{0.0F, -kInfinite, -0.6931472F, -0.6931472F}, 2) ==
         "log_probs");
@@ -38,11 +38,12 @@ TEST_CASE("answers prove probabilities or their logarithms when every row does")
   CHECK(policy_of(std::vector<float>{1.5F, -0.5F}, 2).empty());
   CHECK(policy_of(std::vector<float>{0.0F, 0.0F, 0.0F}, 3).empty());
   CHECK(policy_of(std::vector<float>{std::numeric_limits<float>::quiet_NaN(), 1.0F}, 2).empty());
-  CHECK(policy_of(std::vector<float>{1.0F, 1.0F}, 1).empty());  // one action: certain in any case
+  CHECK(policy_of(std::vector<float>{1.0F, 1.0F}, 1)
+            .empty());  // a single action always has probability 1
   CHECK(policy_of({}, 9).empty());
 }
 
-TEST_CASE("answers refute a policy of another kind and nothing else") {
+TEST_CASE("answers contradict a policy of another kind only") {
   const std::vector<float> shares = {0.25F, 0.75F};
   const std::vector<float> logarithms = {-0.6931472F, -0.6931472F};
   const std::vector<float> logits = {-2.0F, 3.0F};
@@ -52,7 +53,7 @@ TEST_CASE("answers refute a policy of another kind and nothing else") {
   CHECK(refuted(with_policy("probs"), logits, 2));
   CHECK(refuted(with_policy("log_probs"), logits, 2));
   CHECK_FALSE(refuted(with_policy("probs"), shares, 2));
-  CHECK_FALSE(refuted(with_policy("logits"), logarithms, 2));  // both are read by softmax
+  CHECK_FALSE(refuted(with_policy("logits"), logarithms, 2));  // softmax reads both
   CHECK_FALSE(refuted(with_policy("log_probs"), logarithms, 2));
   CHECK_FALSE(refuted(with_policy("logits"), logits, 2));
   CHECK_FALSE(refuted(with_policy("probs"), {3.0F, 5.0F}, 2));  // weights

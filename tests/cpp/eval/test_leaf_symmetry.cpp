@@ -1,4 +1,4 @@
-/// Which symmetry of the board a leaf is evaluated under.
+/// The symmetry of the board under which a leaf is evaluated.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -17,7 +17,8 @@ using namespace search_test;
 
 constexpr int kSymmetries = 8;
 
-/// What was asked for: position -> symmetry, and how often it was another one or none at random.
+/// The symmetry requested for each position, and the number of contradictory and of non-random
+/// requests.
 struct Asked {
   std::mutex mutex;
   std::map<std::uint64_t, int> symmetries;
@@ -65,7 +66,7 @@ class Recorder final : public Evaluator {
   std::shared_ptr<Asked> asked = std::make_shared<Asked>();
 };
 
-/// What two searches of a Gomoku board ask for.
+/// The requests of two searches of a Gomoku board.
 std::shared_ptr<Asked> asked_with(std::uint64_t seed, int threads, std::uint64_t simulations) {
   const auto game = load_game("gomoku", {{"board_size", 9LL}});
   SearchConfig config;
@@ -82,7 +83,7 @@ std::shared_ptr<Asked> asked_with(std::uint64_t seed, int threads, std::uint64_t
   return recorder->asked;
 }
 
-/// Pearson's statistic of a table against independence of its rows and columns.
+/// Pearson's chi-squared statistic of independence between rows and columns.
 template <std::size_t R>
 double dependence(const std::array<std::array<double, kSymmetries>, R>& table) {
   std::array<double, R> rows{};
@@ -107,17 +108,17 @@ double dependence(const std::array<std::array<double, kSymmetries>, R>& table) {
 
 }  // namespace
 
-TEST_CASE("a position that comes back is asked for under the same random symmetry") {
+TEST_CASE("a recurring position is requested under the same random symmetry") {
   const auto asked = asked_with(0, 1, 3000);
   CHECK(asked->requests > static_cast<int>(asked->symmetries.size()) + 1000);
   CHECK(asked->changed == 0);
 }
 
-TEST_CASE("random symmetries are spread evenly over positions, whichever set of the cache") {
+TEST_CASE("random symmetries are uniform over positions, in every set of the cache") {
   const auto asked = asked_with(0, 1, 20'000);
   std::array<double, kSymmetries> counts{};
   std::array<std::array<double, kSymmetries>, 16> by_set{};   // the high bits choose the set
-  std::array<std::array<double, kSymmetries>, 16> by_lock{};  // of its lock
+  std::array<std::array<double, kSymmetries>, 16> by_lock{};  // by lock of the cache
   for (const auto& [key, symmetry] : asked->symmetries) {
     const auto k = static_cast<std::size_t>(symmetry);
     ++counts[k];
@@ -128,8 +129,8 @@ TEST_CASE("random symmetries are spread evenly over positions, whichever set of 
   REQUIRE(expected > 1000);
   double sum = 0.0;
   for (const double count : counts) sum += (count - expected) * (count - expected) / expected;
-  CHECK(sum < 24.3);                  // 7 degrees of freedom: one in a thousand is above
-  CHECK(dependence(by_set) < 153.0);  // 105 degrees
+  CHECK(sum < 24.3);                  // 7 degrees of freedom: exceeded once in a thousand
+  CHECK(dependence(by_set) < 153.0);  // 105 degrees of freedom
   CHECK(dependence(by_lock) < 153.0);
 }
 
@@ -149,7 +150,7 @@ TEST_CASE("another seed evaluates seven of eight positions under another symmetr
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("at any number of threads a position has one random symmetry") {
+  TEST_CASE("with any number of threads a position has one random symmetry") {
     const auto one = asked_with(7, 1, 1000);
     const auto four = asked_with(7, 4, 1000);
     CHECK(four->changed == 0);

@@ -1,4 +1,4 @@
-/// A mix of two evaluators: on which threads its parts are evaluated, and what comes out.
+/// A mix of two evaluators: the threads that evaluate its parts, and its answers.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,13 +21,13 @@ namespace {
 using namespace search_test;
 using std::chrono::microseconds;
 
-/// A network with a cache. Its answers are a function of the position; 0 streams: no device.
+/// A network with a cache; its answers are a function of the position. 0 streams: no device.
 std::shared_ptr<Evaluator> network(int streams = 0) {
   const DeviceModel model{.latency = 20e-6, .per_row = 0.0, .streams = streams};
   return std::make_shared<NetworkEvaluator>(std::make_shared<ModelledDevice>(model), ModelSpec{});
 }
 
-/// What stands in for Python: evaluated on the thread that searches alone.
+/// A stand-in for a Python evaluator: evaluated on the calling thread only.
 std::shared_ptr<MockEvaluator> python_part(double answered = 0.0) {
   return std::make_shared<MockEvaluator>(
       Mock{.calling_thread = true, .answered = answered, .delay = microseconds(5)});
@@ -61,7 +61,7 @@ std::vector<float> evaluated(Evaluator& evaluator, const std::vector<State>& sta
   return evaluated(*evaluator.bind(states[0].game(), {}), states, average);
 }
 
-/// The network's policies, and the values mixed.
+/// The network's policies and the mixed values.
 std::vector<float> blend(std::vector<float> network, const std::vector<float>& other, float mix,
                          std::size_t states) {
   for (std::size_t i = network.size() - states; i < network.size(); ++i) {
@@ -77,7 +77,7 @@ BindOptions with_cache(std::uint64_t bytes = 1U << 22) {
   return options;
 }
 
-/// Requests batch.next() by hand.
+/// Requests batch.next() directly.
 int ask(BoundEvaluator& bound, EvalBatch& batch, const State& state) {
   EvalLeaf& leaf = batch.next();
   state.position().legal_actions(leaf.legal);
@@ -87,7 +87,7 @@ int ask(BoundEvaluator& bound, EvalBatch& batch, const State& state) {
 
 }  // namespace
 
-TEST_CASE("with a mix of 0 or 1 the value is that of one part alone") {
+TEST_CASE("with a mix of 0 or 1 the value is that of one part") {
   const std::vector<State> states = random_states(load_game("connect_four"), 40, 8);
   const auto net = network();
   const auto mock = python_part();
@@ -102,7 +102,7 @@ TEST_CASE("with a mix of 0 or 1 the value is that of one part alone") {
   }
 }
 
-TEST_CASE("a mix of mixes is the mix of their values, on either side, cached or not") {
+TEST_CASE("a mix of mixes has the mixed values, on either side, cached or not") {
   const std::vector<State> states = random_states(load_game("connect_four"), 40, 8);
   const auto net = network();
   const auto inner = std::make_shared<MixedEvaluator>(net, python_part(0.5), 0.25);
@@ -116,12 +116,12 @@ TEST_CASE("a mix of mixes is the mix of their values, on either side, cached or 
     const std::vector<float> expected = mixed == &left ? blend(own, other, 0.5F, states.size())
                                                        : blend(other, own, 0.5F, states.size());
     CHECK(evaluated(*bound, states) == expected);
-    CHECK(evaluated(*bound, states) == expected);  // the network's part is in the cache
+    CHECK(evaluated(*bound, states) == expected);  // the network's part is cached
     CHECK(bound->traits().calling_thread);
   }
 }
 
-TEST_CASE("a leaf waits for the other part though the network's is in the cache") {
+TEST_CASE("a leaf waits for the other part even if the network's part is cached") {
   const State state(load_game("connect_four"));
   const auto mock = python_part();
   const auto bound = MixedEvaluator(network(), mock, 0.5).bind(state.game(), with_cache());
@@ -141,7 +141,7 @@ TEST_CASE("a leaf waits for the other part though the network's is in the cache"
   CHECK(bound->stats().rows == 1);
 }
 
-TEST_CASE("rows of a leaf that failed are evaluated by neither part") {
+TEST_CASE("neither part evaluates rows of a failed leaf") {
   const State state(load_game("connect_four"));
   const State later = random_state(state.game(), 5, 1);
   const auto own = std::make_shared<MockEvaluator>();
@@ -149,7 +149,7 @@ TEST_CASE("rows of a leaf that failed are evaluated by neither part") {
   const auto bound = MixedEvaluator(own, other, 0.5).bind(state.game(), {});
   const auto batch = bound->make_batch(4);
   batch->add_next(ask(*bound, *batch, state));
-  CHECK(ask(*bound, *batch, state) == 1);  // given up after this, and its place taken by another
+  CHECK(ask(*bound, *batch, state) == 1);  // dropped and replaced by another leaf
   SUBCASE("another leaf takes its place") { batch->add_next(ask(*bound, *batch, later)); }
   SUBCASE("it was the last") {}
   const int leaves = batch->num_leaves;
@@ -160,7 +160,7 @@ TEST_CASE("rows of a leaf that failed are evaluated by neither part") {
   CHECK(other->seen->rows == leaves);
 }
 
-TEST_CASE("rows that are left go to the network's part, not to the other one") {
+TEST_CASE("spare rows go to the network's part only") {
   const State state(load_game("connect_four"));
   const auto other = python_part();
   const auto bound = MixedEvaluator(network(), other, 0.5).bind(state.game(), {});
@@ -175,7 +175,7 @@ TEST_CASE("rows that are left go to the network's part, not to the other one") {
   CHECK(other->seen->rows == 1);
 }
 
-TEST_CASE("the caches of both parts share one cap and are cleared together") {
+TEST_CASE("the caches of both parts share one limit and are cleared together") {
   const std::vector<State> states = random_states(load_game("connect_four"), 30, 8);
   const std::uint64_t cap = 1U << 18;
   BindOptions options = with_cache(cap);
@@ -185,7 +185,7 @@ TEST_CASE("the caches of both parts share one cap and are cleared together") {
   CHECK(both->stats().cache_bytes > cap * 8 / 10);
   const auto one = MixedEvaluator(network(), python_part(), 0.5).bind(states[0].game(), options);
   CHECK(one->stats().cache_bytes > cap * 8 / 10);
-  // stats() tells the rows of the first part alone; those of the other its device tells.
+  // stats() counts rows of the first part only; the device counts those of the other.
   const auto inner = std::make_shared<ModelledDevice>(DeviceModel{.latency = 0.0, .streams = 0});
   const auto counted = std::make_shared<NetworkEvaluator>(inner, ModelSpec{});
   const auto bound = MixedEvaluator(network(), counted, 0.5).bind(states[0].game(), with_cache());
@@ -198,7 +198,7 @@ TEST_CASE("the caches of both parts share one cap and are cleared together") {
   CHECK(inner->counters().rows > rows);
 }
 
-TEST_CASE("a batch that is not to read the cache reads neither part's") {
+TEST_CASE("a batch without use of the cache reads neither part's cache") {
   const State state(load_game("connect_four"));
   const auto bound = MixedEvaluator(network(), network(), 0.5).bind(state.game(), with_cache());
   const auto batch = bound->make_batch(2);
@@ -242,7 +242,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("two parts bound to the calling thread, one of them in a mix of its own") {
+  TEST_CASE("two parts can be bound to the calling thread, one of them in a nested mix") {
     const auto game = load_game("connect_four");
     const auto one = python_part(0.3);
     const auto two = python_part();
@@ -259,7 +259,7 @@ TEST_SUITE("concurrent") {
     CHECK(std::max(one->seen->most_inside.load(), two->seen->most_inside.load()) == 1);
   }
 
-  TEST_CASE("beside a device the other part is evaluated by workers") {
+  TEST_CASE("workers evaluate the other part beside a device") {
     const auto game = load_game("connect_four");
     for (const bool first : {false, true}) {
       const auto device = std::make_shared<MockEvaluator>(
@@ -278,7 +278,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("deterministic searches with mixes are the same at 1, 2 and 4 threads") {
+  TEST_CASE("deterministic searches with mixes are the same with 1, 2 and 4 threads") {
     const auto game = load_game("gomoku", {{"board_size", 9LL}});
     const auto rollout = std::make_shared<RolloutEvaluator>();
     const std::array<std::shared_ptr<Evaluator>, 5> mixes{
@@ -303,7 +303,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("after a batch of either part has failed the next search is as if it had not") {
+  TEST_CASE("a failed batch of either part does not change the next search") {
     const auto game = load_game("connect_four");
     for (const bool first : {false, true}) {
       const auto own = std::make_shared<MockEvaluator>(Mock{.answered = 0.3});
@@ -325,7 +325,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("the budget is kept in all symmetry modes of a mix") {
+  TEST_CASE("a mix keeps the budget in all symmetry modes") {
     const auto game = load_game("connect_four");
     for (const SymmetryMode symmetry : {SymmetryMode::none, SymmetryMode::average,
                                         SymmetryMode::root_average, SymmetryMode::fill}) {

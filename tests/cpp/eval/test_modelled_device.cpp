@@ -39,7 +39,7 @@ double seconds_of(const auto& work) {
 
 }  // namespace
 
-TEST_CASE("modelled device: equal planes have equal answers in any row, others other ones") {
+TEST_CASE("modelled device: answers depend on the planes and not on the row") {
   const auto device = instant();
   const auto network = device->fit({}, shape_of_go9());
   const auto memory = network->make_memory(4);
@@ -65,7 +65,7 @@ TEST_CASE("modelled device: uniform answers are zeros") {
   CHECK(memory->value[0] == 0.0F);
 }
 
-TEST_CASE("modelled device: a batch takes its latency and its rows, padding included") {
+TEST_CASE("modelled device: a batch takes its latency plus the time of its padded rows") {
   DeviceModel model;
   model.latency = 0.02;
   model.per_row = 0.001;
@@ -83,7 +83,7 @@ TEST_CASE("modelled device: a batch takes its latency and its rows, padding incl
   CHECK(counters.late <= seconds - 0.0279);
 }
 
-TEST_CASE("modelled device: without buckets nothing is padded") {
+TEST_CASE("modelled device: without buckets there is no padding") {
   DeviceModel model;
   model.latency = model.per_row = 0.0;
   model.buckets = false;
@@ -94,7 +94,7 @@ TEST_CASE("modelled device: without buckets nothing is padded") {
   CHECK(device.counters().padding == 0);
 }
 
-TEST_CASE("modelled device: fields out of range are named") {
+TEST_CASE("modelled device: errors name fields that are out of range") {
   DeviceModel model;
   model.latency = -1.0;
   CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("latency"), ConfigError);
@@ -108,7 +108,7 @@ TEST_CASE("modelled device: fields out of range are named") {
   CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("found 65"), ConfigError);
 }
 
-TEST_CASE("modelled device: without streams a worker evaluates, in the time that is modelled") {
+TEST_CASE("modelled device: without streams a worker evaluates, in the modelled time") {
   DeviceModel model;
   model.latency = 0.005;
   model.streams = 0;
@@ -121,7 +121,7 @@ TEST_CASE("modelled device: without streams a worker evaluates, in the time that
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("modelled device: two streams serve two batches at once, a third one waits") {
+  TEST_CASE("modelled device: two streams serve two batches at a time, and a third one waits") {
     DeviceModel model;
     model.latency = 0.03;
     model.per_row = 0.0;
@@ -141,7 +141,7 @@ TEST_SUITE("concurrent") {
     CHECK(device.counters().busy == doctest::Approx(0.15));
   }
 
-  TEST_CASE("modelled device: a search feeds it from threads of its own and counts every row") {
+  TEST_CASE("modelled device: dedicated threads feed it, and every row of a search is counted") {
     const auto device = std::make_shared<ModelledDevice>(DeviceModel{.latency = 1e-3});
     const auto evaluator = std::make_shared<NetworkEvaluator>(device, ModelSpec{});
     const auto game = load_game("connect_four");

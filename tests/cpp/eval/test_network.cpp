@@ -1,4 +1,4 @@
-/// A network between request() and decode(): which rows a leaf has, and what becomes of them.
+/// A network evaluator between request() and decode(): the rows of leaves and their use.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -26,7 +26,7 @@ FlatAnswer answer_of(const EvalLeaf& leaf) {
   return answer;
 }
 
-/// Requests batch.next() without keeping it.
+/// Requests batch.next() without adding it.
 int ask(BoundEvaluator& bound, EvalBatch& batch, const State& state, LeafSymmetry symmetry,
         std::uint64_t seed = 0) {
   EvalLeaf& leaf = batch.next();
@@ -47,7 +47,7 @@ std::vector<FlatAnswer> answers(BoundEvaluator& bound, EvalBatch& batch) {
   return all;
 }
 
-/// The answer to one position alone.
+/// The answer for a single position.
 FlatAnswer alone(const State& state, LeafSymmetry symmetry) {
   const auto bound = default_network().bind(state.game(), {});
   const auto batch = bound->make_batch(8);
@@ -55,7 +55,7 @@ FlatAnswer alone(const State& state, LeafSymmetry symmetry) {
   return answers(*bound, *batch)[0];
 }
 
-/// What the raw network says of a position under one symmetry.
+/// The raw network's answer for a position under one symmetry.
 FlatAnswer under(const State& state, int symmetry) {
   const Encoder encoder({}, *state.game());
   const Decoder decoder({}, *state.game());
@@ -77,7 +77,7 @@ FlatAnswer under(const State& state, int symmetry) {
 
 }  // namespace
 
-TEST_CASE("network: a leaf that the caller does not keep leaves no rows behind") {
+TEST_CASE("network: a leaf that the caller drops leaves no rows behind") {
   const std::vector<State> states =
       random_states(load_game("gomoku", {{"board_size", 7LL}}), 3, 10);
   const auto bound = default_network().bind(states[0].game(), {});
@@ -97,7 +97,7 @@ TEST_CASE("network: a leaf that the caller does not keep leaves no rows behind")
   }
 }
 
-TEST_CASE("network: fill() gives the rows that are left to further symmetries, leaf by leaf") {
+TEST_CASE("network: fill() gives spare rows to further symmetries, leaf by leaf") {
   const std::vector<State> states = random_states(load_game("connect_four"), 3, 10);
   const auto bound = default_network().bind(states[0].game(), {});
   const auto batch = bound->make_batch(5);
@@ -113,7 +113,7 @@ TEST_CASE("network: fill() gives the rows that are left to further symmetries, l
   CHECK(found[2] == alone(states[2], LeafSymmetry::identity));
 }
 
-TEST_CASE("network: a random symmetry is the one of position and seed") {
+TEST_CASE("network: a random symmetry is determined by position and seed") {
   const State state = random_state(load_game("gomoku", {{"board_size", 7LL}}), 11, 4);
   PlaneStack planes;
   ActionList legal;
@@ -131,7 +131,7 @@ TEST_CASE("network: a random symmetry is the one of position and seed") {
   CHECK(under(state, 1) != under(state, 2));
 }
 
-TEST_CASE("network: of all symmetries those in the cache are answered, the others take rows") {
+TEST_CASE("network: with all symmetries, cached ones are answered and the others take rows") {
   const State state = random_state(load_game("gomoku", {{"board_size", 7LL}}), 11, 4);
   BindOptions options;
   options.cache_entries = 1024;

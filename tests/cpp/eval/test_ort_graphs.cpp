@@ -1,4 +1,4 @@
-/// Calls on fixed memory of a device, with a library and a device that are played.
+/// Calls on fixed device memory, with a fake library and a fake device.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -35,16 +35,16 @@ void answer(const float* planes, float* policy, float* value, std::size_t rows) 
   }
 }
 
-/// What ONNX Runtime does of a session with a CUDA graph, as far as we call it.
+/// A fake of ONNX Runtime's sessions with CUDA graphs.
 struct Played {
-  std::set<std::thread::id> threads;  ///< that made calls of sessions
+  std::set<std::thread::id> threads;  ///< that called sessions
   std::vector<float*> bound;          ///< input, policy, value of the last binding
   std::vector<float*> captured;       ///< the memory of the first call
   std::size_t rows = 0;
   int bindings = 0;
   int runs = 0;
-  std::atomic<int> allocated{0};  ///< pieces of the device's memory that are not freed
-  bool fails = false;             ///< calls of a binding
+  std::atomic<int> allocated{0};  ///< live allocations of device memory
+  bool fails = false;             ///< calls with a binding
   std::string graph_id;           ///< of plain calls
 };
 Played* g_played = nullptr;
@@ -101,7 +101,7 @@ Api played_api() {
   api.CreateTensorWithDataAsOrtValue = [](const OrtMemoryInfo*, void* data, std::size_t,
                                           const std::int64_t*, std::size_t, int,
                                           OrtValue** made) -> OrtStatus* {
-    *made = static_cast<OrtValue*>(data);  // the address tells the tensor
+    *made = static_cast<OrtValue*>(data);  // the address identifies the tensor
     return nullptr;
   };
   api.ReleaseValue = [](OrtValue*) {};
@@ -117,7 +117,7 @@ Api played_api() {
   return api;
 }
 
-/// Counts what is copied to and from which addresses.
+/// Counts the copies per address.
 class CountedCopies final : public DeviceCopies {
  public:
   struct Counts {
@@ -161,7 +161,7 @@ struct Batch {
   }
   PlainCall plainly() {
     return [this](const OrtRunOptions* options) {
-      CHECK(options != nullptr);  // which say that nothing is captured
+      CHECK(options != nullptr);  // they disable capture
       g_played->threads.insert(std::this_thread::get_id());
       ++plain_calls;
       answer(planes.data(), policy.data(), value.data(), rows);
@@ -221,7 +221,7 @@ TEST_SUITE("concurrent") {
     CHECK(!makers.contains(std::this_thread::get_id()));
   }
 
-  TEST_CASE("what a call throws goes to who asked for it, and the thread goes on") {
+  TEST_CASE("an exception of a call reaches its caller, and the thread continues") {
     CallThread thread;
     CHECK_THROWS_AS(thread.run([] { throw std::runtime_error("of the call"); }),
                     std::runtime_error);
@@ -230,16 +230,16 @@ TEST_SUITE("concurrent") {
     CHECK(calls == 1);
   }
 
-  TEST_CASE("a captured session has one place on the device, whoever calls it") {
+  TEST_CASE("a captured session has one place on the device for all callers") {
     Scene scene(8);
     {
       Graphs graphs(scene.api, std::make_unique<CountedCopies>(scene.counts));
       graphs.add(session());
       Batch first(8);
       graphs.capture(session(), first.call, first.plainly());
-      graphs.capture(session(), first.call, first.plainly());  // is done
+      graphs.capture(session(), first.call, first.plainly());  // already captured
       CHECK(graphs.num_captured() == 1);
-      CHECK(first.plain_calls == 2);  // what replays are compared with
+      CHECK(first.plain_calls == 2);  // for comparison with the replays
       CHECK(scene.played.allocated == 3);
       std::deque<std::thread> threads;
       for (int i = 0; i < 4; ++i) {
@@ -265,7 +265,7 @@ TEST_SUITE("concurrent") {
     CHECK(scene.played.graph_id == "-1");
   }
 
-  TEST_CASE("a call of another size, or before the capture, is made without the graph") {
+  TEST_CASE("a call of another size or before the capture is made without the graph") {
     Scene scene(8);
     Graphs graphs(scene.api, std::make_unique<CountedCopies>(scene.counts));
     graphs.add(session());
@@ -280,7 +280,7 @@ TEST_SUITE("concurrent") {
     CHECK(scene.played.runs == 2);
   }
 
-  TEST_CASE("a graph that fails, or answers otherwise, is no graph") {
+  TEST_CASE("a graph that fails or gives different answers is not used") {
     for (const bool fails : {true, false}) {
       Scene scene(8);
       scene.played.fails = fails;
@@ -300,7 +300,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("a session that is closed leaves nothing on the device") {
+  TEST_CASE("a closed session leaves nothing on the device") {
     Scene scene(8);
     Graphs graphs(scene.api, std::make_unique<CountedCopies>(scene.counts));
     graphs.add(session());

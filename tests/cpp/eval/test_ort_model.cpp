@@ -1,4 +1,4 @@
-/// What ONNX Runtime's models share, as far as it needs no library.
+/// Parts of ONNX models that need no library.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<int> g_closed{0};
 
-/// Counts, in the place of a session, when it is closed.
+/// Fake sessions that count how many are closed.
 std::vector<Handle<OrtSession>> one_session() {
   static int session = 0;
   std::vector<Handle<OrtSession>> sessions;
@@ -29,33 +29,33 @@ std::vector<Handle<OrtSession>> one_session() {
 }  // namespace
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("sessions of a device are closed at once where nobody is on it") {
+  TEST_CASE("sessions of an idle device are closed immediately") {
     g_closed = 0;
     close_on_device(one_session());
     CHECK(g_closed == 1);
   }
 
-  TEST_CASE("closing a device's sessions does not wait for a model that is opened there") {
+  TEST_CASE("closing a device's sessions does not wait for a model that is being opened there") {
     g_closed = 0;
     {
       const std::lock_guard opening(device_lock());
       std::async(std::launch::async, [] { close_on_device(one_session()); }).get();
       run_in_background([] {});
-      wait_for_background();  // nor does who waits for memory wait for the device
+      wait_for_background();  // waiting for memory does not wait for the device either
       CHECK(g_closed == 0);
     }
     wait_for_background(Background::devices);
     CHECK(g_closed == 1);
   }
 
-  TEST_CASE("nobody has the device alone while a batch is on it") {
+  TEST_CASE("no thread has exclusive use of the device while a batch is on it") {
     const auto elsewhere = [](auto attempt) {
       return std::async(std::launch::async, attempt).get();
     };
     {
       const std::shared_lock batch(device_lock());
       CHECK(!elsewhere([] { return device_lock().try_lock(); }));
-      elsewhere([] { const std::shared_lock another(device_lock()); });  // nothing is left behind
+      elsewhere([] { const std::shared_lock another(device_lock()); });  // all locks are released
     }
     CHECK(device_lock().try_lock());
     device_lock().unlock();

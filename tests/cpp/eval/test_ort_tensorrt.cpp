@@ -1,4 +1,4 @@
-/// What TensorRT is told: one engine for many batch sizes, kept on disk under a name of its own.
+/// The options for TensorRT: one engine for many batch sizes, cached on disk in separate folders.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -21,7 +21,7 @@ std::string engine_folder(const ProviderOptions& given, const EngineProfile& pro
 
 }  // namespace
 
-TEST_CASE("tensorrt: one profile is for all sizes of a batch") {
+TEST_CASE("tensorrt: one profile serves all sizes of a batch") {
   const ProviderOptions options = tensorrt_options({}, profile_of(768), {});
   CHECK(options.at("trt_profile_min_shapes") == "planes:1x3x9x9");
   CHECK(options.at("trt_profile_opt_shapes") == "planes:768x3x9x9");
@@ -29,7 +29,8 @@ TEST_CASE("tensorrt: one profile is for all sizes of a batch") {
   CHECK(options.size() == 3);
 }
 
-TEST_CASE("tensorrt: CUDA graphs of its own are dropped, and it is said whether they were on") {
+TEST_CASE(
+    "tensorrt: its own CUDA graphs are disabled, and the caller learns whether they were on") {
   for (const char* value : {"1", "true", "True", "0"}) {
     ProviderOptions options = {{"trt_cuda_graph_enable", value}, {"trt_fp16_enable", "1"}};
     CHECK(drop_tensorrt_graphs(options) == (std::string(value) != "0"));
@@ -51,7 +52,7 @@ TEST_CASE("tensorrt: profiles of all batches up to 4,096 rows have seven upper e
   CHECK(profile_of(24, 32).most == 32);
 }
 
-TEST_CASE("tensorrt: engines and timings are cached where they are told") {
+TEST_CASE("tensorrt: engines and timings are cached in the given folder") {
   const ProviderOptions options = tensorrt_options({}, profile_of(64), "/cache/model");
   CHECK(options.at("trt_engine_cache_enable") == "1");
   CHECK(options.at("trt_engine_cache_path").starts_with("/cache/model/rows64of64x3x9x9-"));
@@ -60,7 +61,7 @@ TEST_CASE("tensorrt: engines and timings are cached where they are told") {
   CHECK(tensorrt_options({}, {}, "/cache/model").count("trt_profile_min_shapes") == 0);
 }
 
-TEST_CASE("tensorrt: engines of different shapes, sizes or options have folders of their own") {
+TEST_CASE("tensorrt: engines of different shapes, sizes or options have separate folders") {
   const std::string usual = engine_folder({}, profile_of(64));
   CHECK(usual == engine_folder({}, profile_of(64)));
   CHECK(usual != engine_folder({}, profile_of(65)));
@@ -70,7 +71,7 @@ TEST_CASE("tensorrt: engines of different shapes, sizes or options have folders 
         engine_folder({{"ab", "c"}}, profile_of(64)));
 }
 
-TEST_CASE("tensorrt: a user's options win, and one shape of a user's keeps all of ours away") {
+TEST_CASE("tensorrt: a user's options take precedence, and one shape option disables all of ours") {
   const ProviderOptions given = {{"trt_engine_cache_enable", "0"},
                                  {"trt_engine_cache_path", "/mine"},
                                  {"trt_fp16_enable", "1"},
@@ -81,7 +82,7 @@ TEST_CASE("tensorrt: a user's options win, and one shape of a user's keeps all o
   CHECK(options.count("trt_profile_opt_shapes") == 0);
 }
 
-TEST_CASE("tensorrt: a name that the options cannot hold is left out") {
+TEST_CASE("tensorrt: a name that the options cannot express is left out") {
   CHECK(profile_can_name("planes"));
   CHECK(!profile_can_name("input:0"));
   CHECK(!profile_can_name("a,b"));
@@ -89,7 +90,7 @@ TEST_CASE("tensorrt: a name that the options cannot hold is left out") {
   CHECK(tensorrt_options({}, profile, {}).empty());
 }
 
-TEST_CASE("tensorrt: a cache that is damaged is forgotten, and nothing else is removed") {
+TEST_CASE("tensorrt: a damaged cache is removed, and nothing else") {
   const auto root = std::filesystem::temp_directory_path() / "pyengine_test_ort_tensorrt";
   std::filesystem::remove_all(root);
   const auto options = tensorrt_options({}, profile_of(64), root / "model");

@@ -26,7 +26,8 @@ std::shared_ptr<ModelledDevice> device(double latency = 0.0) {
 
 }  // namespace
 
-TEST_CASE("several devices: a batch made for one is evaluated by another, with the same answers") {
+TEST_CASE(
+    "several devices: a batch created for one can be evaluated by another with the same answers") {
   const auto first = device();
   const auto alone = first->fit({}, go9_shape());
   const auto alone_memory = alone->make_memory(2);
@@ -42,16 +43,16 @@ TEST_CASE("several devices: a batch made for one is evaluated by another, with t
   CHECK(memory->value[0] == alone_memory->value[0]);
 }
 
-TEST_CASE("several devices: there is one at least, and each is a device") {
+TEST_CASE("several devices: the list is not empty and contains devices only") {
   CHECK_THROWS_WITH_AS(SeveralDevices({}), doctest::Contains("found none"), ConfigError);
   DeviceModel processor;
   processor.streams = 0;
   CHECK_THROWS_WITH_AS(SeveralDevices({device(), std::make_shared<ModelledDevice>(processor)}),
-                       doctest::Contains("found one on the processor"), ModelError);
+                       doctest::Contains("got one on the CPU"), ModelError);
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("several devices: batches at once are shared out evenly") {
+  TEST_CASE("several devices: concurrent batches are distributed evenly") {
     const std::vector devices = {device(0.2), device(0.2)};
     const auto network = SeveralDevices({devices[0], devices[1]}).fit({}, go9_shape());
     std::vector<std::unique_ptr<RawMemory>> memories;

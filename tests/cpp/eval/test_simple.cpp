@@ -50,20 +50,20 @@ TEST_CASE("uniform: equal priors over the legal actions, value 0") {
 }
 
 TEST_CASE("rollout: the mean result of random games, for the player to move") {
-  // x x .   x to move; the mean over all ways to fill the board is known by enumeration below
+  // x x .   x to move; the expected means are enumerated below
   // o o x
   // x o .
   const State state = played("tic_tac_toe", {0, 3, 1, 4, 5, 7, 6});
   const State first = played("tic_tac_toe", {0, 3, 1, 4, 5, 7});
   RolloutEvaluator many(4000);
-  // o to move at c1 or c3: c1 blocks, then x fills c3: a draw; c3 lets x win at c1.
+  // o to move at c1 or c3: after c1 x fills c3 for a draw; after c3 x wins at c1.
   CHECK(evaluated(many, state).value == doctest::Approx(-0.5).epsilon(0.08));
-  // x to move at a3, c1, c3: a third of the games goes on as above, c1 wins at once, and after c3
-  // (the last points are a3 and c1) o at a3 lets x win, o at c1 leaves a draw.
+  // x to move at a3, c1 or c3: a3 leads to the position above, c1 wins, and after c3 (a3 and c1 are
+  // left) o at a3 lets x win and o at c1 draws.
   CHECK(evaluated(many, first).value == doctest::Approx((0.5 + 1.0 + 0.5) / 3.0).epsilon(0.08));
 }
 
-TEST_CASE("rollouts are named by seed and leaf: the same again, others with another seed") {
+TEST_CASE("playouts depend on seed and leaf number only") {
   const State state = played("connect_four", {3});
   RolloutEvaluator rollouts(10);
   const float value = evaluated(rollouts, state, 1).value;
@@ -91,14 +91,14 @@ TEST_CASE("mixed: the network's priors and (1 - mix) * network + mix * rollout")
   CHECK(evaluated(turned, state).value == doctest::Approx(0.5F * rollout));
 }
 
-TEST_CASE("arguments out of range are refused with what was found") {
+TEST_CASE("arguments out of range are rejected with their value") {
   CHECK_THROWS_WITH_AS(RolloutEvaluator(0), doctest::Contains("found 0"), ConfigError);
   const auto uniform = std::make_shared<UniformEvaluator>();
   CHECK_THROWS_AS(MixedEvaluator(uniform, uniform, 1.5), ConfigError);
   CHECK_THROWS_AS(MixedEvaluator(uniform, uniform, std::nan("")), ConfigError);
 }
 
-TEST_CASE("more states than a batch holds are evaluated in order") {
+TEST_CASE("more states than fit into a batch are evaluated in order") {
   const auto game = load_game("tic_tac_toe");
   std::vector<State> states(150, State(game));
   std::vector<const State*> pointers;

@@ -1,4 +1,4 @@
-/// The vectors' softmax against double precision, from the differences as floats hold them.
+/// The vectorised softmax compared with double precision on the same float differences.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::vector<double> exact_softmax(const std::vector<float>& numbers) {
 
 }  // namespace
 
-TEST_CASE("softmax is within 3e-7 of its exact value, at every length and width of logits") {
+TEST_CASE("softmax is within 3e-7 of its exact value at every length and width of logits") {
   Rng rng(0, 1);
   for (int count = 1; count <= 400; count += count < 40 ? 1 : 37) {
     for (const double deviation : {0.0, 0.1, 3.0, 20.0}) {
@@ -41,7 +41,7 @@ TEST_CASE("softmax is within 3e-7 of its exact value, at every length and width 
   }
 }
 
-TEST_CASE("softmax of far lower logits is next to nothing and finite") {
+TEST_CASE("softmax of much lower logits is almost zero and finite") {
   std::vector<float> numbers = {0.0F, -88.0F, -1e30F, -3.4e38F};
   softmax(numbers);
   CHECK(numbers[0] == 1.0F);
@@ -51,7 +51,7 @@ TEST_CASE("softmax of far lower logits is next to nothing and finite") {
   }
 }
 
-TEST_CASE("softmax of -infinity is 0, and of nothing else not a number") {
+TEST_CASE("softmax of -infinity is 0, and NaN if all are -infinity") {
   const float infinite = std::numeric_limits<float>::infinity();
   for (std::size_t count = 1; count <= 40; ++count) {
     std::vector<float> numbers(count, -infinite);
@@ -64,7 +64,7 @@ TEST_CASE("softmax of -infinity is 0, and of nothing else not a number") {
   }
 }
 
-TEST_CASE("softmax of equal logits is exactly equal shares") {
+TEST_CASE("softmax of equal logits gives exactly equal shares") {
   for (const int count : {1, 2, 7, 16, 100, 361}) {
     std::vector<float> numbers(static_cast<std::size_t>(count), -2.5F);
     softmax(numbers);

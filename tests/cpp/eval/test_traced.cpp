@@ -61,7 +61,7 @@ TEST_CASE("trace: one thread gathers, evaluates and decodes, one after the other
   CHECK(threads_that(TraceSpan::Kind::gather, spans) == 1);
 }
 
-TEST_CASE("trace: a thread has one number, whatever other traces it writes between") {
+TEST_CASE("trace: a thread has one number, whatever other traces it records") {
   Trace first;
   Trace second;
   const auto now = std::chrono::steady_clock::now();
@@ -73,7 +73,7 @@ TEST_CASE("trace: a thread has one number, whatever other traces it writes betwe
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("trace: threads of their own feed a device") {
+  TEST_CASE("trace: dedicated threads feed a device") {
     const std::vector<TraceSpan> spans = spans_of_search(0.001, 2, 1);
     const int feeders = threads_that(TraceSpan::Kind::evaluate, spans);
     CHECK(feeders >= 1);

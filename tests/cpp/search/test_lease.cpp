@@ -44,7 +44,7 @@ class BoundNumbered final : public BoundEvaluator {
       : asked_(std::move(asked)), numbers_(std::move(numbers)) {}
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
     EvaluatorTraits traits = asked_->traits();
-    traits.brief = traits.on_the_spot;
+    if (traits.on_the_spot()) traits.answering = Answering::brief;
     return traits;
   }
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {

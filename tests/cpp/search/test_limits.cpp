@@ -183,8 +183,8 @@ TEST_CASE("deterministic trees without a share of the memory are rejected by nam
   const std::vector<State> states = random_states(game, 97, 5);
   std::vector<const State*> pointers = pointers_to(states);
   CHECK_THROWS_WITH_AS(searcher.search_many(pointers, config, host),
-                       "memory_limit: expected room for 97 trees of at least 65536 bytes each, as "
-                       "deterministic=True gives each a share of its own, found room for 96 under "
+                       "memory_limit: expected room for 97 trees of at least 65536 bytes each, "
+                       "because deterministic=True reserves equal shares, got room for 96 under "
                        "8388608 bytes",
                        ConfigError);
   pointers.pop_back();

@@ -53,7 +53,7 @@ auto visits(const SearchConfig& config) { return search(config).result.visits; }
 TEST_CASE("on the spot: a playout gives the same answer as in a batch") {
   const State state(load_game("othello"));
   const auto bound = RolloutEvaluator(3).bind(state.game(), {});
-  REQUIRE(bound->traits().on_the_spot);
+  REQUIRE(bound->traits().on_the_spot());
   const auto batch = bound->make_batch(4);
   for (std::uint64_t number = 0; number < 20; ++number) {
     EvalLeaf& leaf = batch->next();
@@ -88,7 +88,8 @@ TEST_CASE("on the spot: with one thread each simulation is an evaluation, and no
 
 TEST_CASE("on the spot: playouts are brief if they take little time") {
   const auto is_brief = [](const char* game, int rollouts) {
-    return RolloutEvaluator(rollouts).bind(load_game(game), {})->traits().brief;
+    return RolloutEvaluator(rollouts).bind(load_game(game), {})->traits().answering ==
+        Answering::brief;
   };
   CHECK_FALSE(is_brief("tic_tac_toe", 1000));
   CHECK_FALSE(is_brief("go", 1));

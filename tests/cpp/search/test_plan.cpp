@@ -16,7 +16,7 @@ EvaluatorTraits device() {
 }
 EvaluatorTraits immediate() {
   EvaluatorTraits traits;
-  traits.immediate = true;
+  traits.answering = Answering::immediate;
   return traits;
 }
 RunSize size_of(int batch_rows, int searches, int workers) {
@@ -108,8 +108,8 @@ TEST_CASE("workers divide one tree by leases if every leaf is answered immediate
   CHECK_FALSE(divides_tree(device(), {}, four));
   CHECK_FALSE(divides_tree(immediate(), {}, size_of(8, 64, 4)));
   CHECK_FALSE(divides_tree(immediate(), {}, size_of(8, 1, 1)));
-  CHECK_FALSE(divides_tree({.brief = true}, {}, four));  // its leaves wait in a batch
-  CHECK(divides_tree({.on_the_spot = true, .brief = true}, {}, four));
+  CHECK_FALSE(divides_tree({.answering = Answering::on_the_spot}, {}, four));
+  CHECK(divides_tree({.answering = Answering::brief}, {}, four));
 }
 
 TEST_CASE("if leaves are answered immediately and leases do not fit, one worker searches") {

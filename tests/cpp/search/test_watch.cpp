@@ -9,7 +9,7 @@
 namespace pyengine {
 namespace {
 
-struct Answering final : Host {
+struct AnsweringHost final : Host {
   bool goes_on = true;
   bool throws = false;
   int polls = 0;
@@ -23,7 +23,7 @@ struct Answering final : Host {
 void let_a_poll_come_due() { std::this_thread::sleep_for(std::chrono::milliseconds(6)); }
 
 TEST_CASE("a run continues until its deadline unless it is stopped") {
-  Answering host;
+  AnsweringHost host;
   std::atomic<bool> stop{false};
   const Watch open(host, stop, std::nullopt);
   CHECK_FALSE(open.due().has_value());
@@ -36,7 +36,7 @@ TEST_CASE("a run continues until its deadline unless it is stopped") {
 }
 
 TEST_CASE("a host that returns false stops the run, and is polled at most every 5 ms") {
-  Answering host;
+  AnsweringHost host;
   const std::atomic<bool> stop{false};
   Watch watch(host, stop, std::nullopt);
   host.goes_on = false;
@@ -48,7 +48,7 @@ TEST_CASE("a host that returns false stops the run, and is polled at most every 
 }
 
 TEST_CASE("exceptions of a host propagate") {
-  Answering host;
+  AnsweringHost host;
   const std::atomic<bool> stop{false};
   Watch watch(host, stop, std::nullopt);
   host.throws = true;

@@ -148,7 +148,7 @@ def test_a_message_quotes_both_ends_of_a_text() -> None:
 def test_a_message_quotes_both_ends_of_a_name() -> None:
     with pytest.raises(ConfigError, match=r"^x{50}\.\.\.x{50}: unknown field of SearchConfig; "):
         api.SearchConfig(**{"x" * 5000: 1})
-    with pytest.raises(ModelError, match=r"the provider 'x{50}\.\.\.x{50}' cannot be had"):
+    with pytest.raises(ModelError, match=r"the provider 'x{50}\.\.\.x{50}' is not available"):
         api.OnnxEvaluator("connect4", providers=["x" * 5000])
 
 

@@ -201,7 +201,7 @@ def test_doctor_gpu_without_a_gpu_exits_1_with_the_reason(tmp_path: Path) -> Non
     arguments = ["doctor", "--gpu", "--model", str(model), "--game", "tic_tac_toe"]
     done = run(*arguments)
     assert done.status == 1
-    assert "FAIL  CUDAExecutionProvider: CUDAExecutionProvider cannot be had: " in done.out
+    assert "FAIL  CUDAExecutionProvider: CUDAExecutionProvider is not available: " in done.out
     report = json.loads(run(*arguments, "--json").out)
     assert report["ok"] is False
     assert report["checks"][-1]["verdict"] == "SKIP"

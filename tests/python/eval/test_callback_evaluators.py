@@ -211,11 +211,11 @@ def test_a_function_receives_the_states_of_a_users_game() -> None:
 
 def test_a_users_game_without_planes_is_refused_by_a_function_on_planes() -> None:
     state = as_game(ToyGame(Matches)).new_initial_state()
-    message = r"has no observation of its own; give its states observation_tensor\(\)$"
+    message = r"has no observation; give its states observation_tensor\(\)$"
     with pytest.raises(ModelError, match=message):
         CallbackEvaluator(lambda planes: ([], [])).evaluate([state])
     built_in = load_game("connect_four").new_initial_state()
-    with pytest.raises(ModelError, match=r"has no observation of its own$"):
+    with pytest.raises(ModelError, match=r"has no observation$"):
         built_in.observation_tensor(ModelSpec(planes=("observation",)))
     with pytest.raises(ModelError, match="observation"):
         state.observation_tensor()

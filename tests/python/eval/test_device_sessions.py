@@ -253,7 +253,7 @@ def test_devices_of_different_speed_evaluate_alike(path: Path) -> None:
         ("refused", "CPUExecutionProvider without CUDA graphs (this network has no graph)"),
         (
             "stale",
-            "CPUExecutionProvider without CUDA graphs (a replayed graph answers otherwise than "
+            "CPUExecutionProvider without CUDA graphs (a replayed graph gives other answers than "
             "the network)",
         ),
     ],
@@ -286,7 +286,7 @@ def test_a_failed_capture_disables_graphs_on_the_device(path: Path, tmp_path: Pa
     other = TinyModel(planes=PLANES, actions=7).write(tmp_path / "other.onnx")
     opened = open_model(other, graphs="working", device_id=2)  # before the failure
     assert provider_of(open_model(path, graphs="uncopied", device_id=2)).endswith(
-        "without CUDA graphs (the device takes no copies)"
+        "without CUDA graphs (the device rejects copies)"
     )
     assert provider_of(open_model(path, graphs="working", device_id=2)).endswith("with CUDA graphs")
     assert provider_of(open_model(path, graphs="uncaptured", device_id=2)).endswith(
@@ -364,7 +364,7 @@ def test_one_session_refuses_outputs_that_do_not_fit(
     wrong = TinyModel(planes=PLANES, actions=8).write(tmp_path / "m.onnx")
     device = evaluator_of(open_model(wrong, one_session=True))
     for _ in range(2):
-        with pytest.raises(pyengine.ModelError, match="7 numbers a row of output 'policy'"):
+        with pytest.raises(pyengine.ModelError, match="7 numbers per row of output 'policy'"):
             Engine(GAME, device)
 
 

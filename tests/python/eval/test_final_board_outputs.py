@@ -224,7 +224,7 @@ def test_planes_that_int8_cannot_hold_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", spec_of(planes=("observation",)), int8=True)
     evaluator, game = OnnxEvaluator(path), pyengine.as_game(UsersGame())
     evaluator.evaluate_final_board([UsersState(STATES[2].clone())], game=game)
-    with pytest.raises(ModelError, match=f"^the input of {path} is int8, and the planes hold more"):
+    with pytest.raises(ModelError, match=f"^the input of {path} is int8, but the planes"):
         evaluator.evaluate_final_board([UsersState(STATES[2].clone(), 0.5)], game=game)
 
 
@@ -243,7 +243,7 @@ def test_self_play_ignores_the_outputs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("field", ["ownership_output", "score_output"])
 def test_an_output_that_the_model_lacks_is_refused(field: str, tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", None)
-    with pytest.raises(ModelError, match="has no tensor 'territory', which the spec names as an"):
+    with pytest.raises(ModelError, match="has no tensor 'territory', requested as an"):
         OnnxEvaluator(path, spec=spec_of(**{field: "territory"}))
     for wrong in (3, ""):
         with pytest.raises(pyengine.ConfigError, match=f"{field}: expected the name of a tensor"):

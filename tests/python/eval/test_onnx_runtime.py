@@ -69,7 +69,7 @@ def test_float16_inputs_and_outputs_are_converted(tmp_path: Path) -> None:
 def test_planes_that_int8_cannot_hold_are_refused(tmp_path: Path) -> None:
     model = TinyModel(planes=(17, 15, 15), actions=225, int8_input=True).write(tmp_path / "m.onnx")
     evaluator = OnnxEvaluator(model, ModelSpec.gomoku17())
-    with pytest.raises(ModelError, match=r"'planes' must be .* more than -1, 0 and 1, got"):
+    with pytest.raises(ModelError, match=r"'planes' must be .* values other than -1, 0 and 1, got"):
         evaluator.evaluate([load_game("gomoku").new_initial_state()])
 
 
@@ -144,13 +144,13 @@ def test_an_unavailable_provider_is_an_error(tmp_path: Path) -> None:
     for name in ("CUDAExecutionProvider", "TensorrtExecutionProvider"):
         if name not in problems:
             continue
-        with pytest.raises(ModelError, match=f"{name} cannot be had: "):
+        with pytest.raises(ModelError, match=f"{name} is not available: "):
             OnnxEvaluator(path, TIC, providers=[name])
-        with pytest.raises(ModelError, match=f"{name} cannot be had: "):
+        with pytest.raises(ModelError, match=f"{name} is not available: "):
             OnnxEvaluator(path, TIC, providers=[name, "CPUExecutionProvider"])
     for name in ("Quantum", "OpenVINOExecutionProvider"):
         with pytest.raises(
-            ModelError, match=f"'{name}' cannot be had: .*knows .*CUDA.*built with .*CPUExecution"
+            ModelError, match=f"'{name}' is not available: .*CUDA.*built with .*CPUExecution"
         ):
             OnnxEvaluator(path, TIC, providers=["cpu", name])
 
@@ -162,7 +162,7 @@ def test_a_provider_checks_its_options(name: str, tmp_path: Path) -> None:
     for options in cases:
         if not options and name not in runtime.runtime_report().problems:
             continue
-        with pytest.raises(ModelError, match=f"{name} cannot be had: .*ONNX"):
+        with pytest.raises(ModelError, match=f"{name} is not available: .*ONNX"):
             OnnxEvaluator(path, TIC, providers=[(name, options), "CPUExecutionProvider"])
 
 
@@ -208,7 +208,7 @@ def test_the_default_provider_is_the_best_working_one_and_is_logged(
     assert evaluator.provider in caplog.text
     assert evaluator.provider_reason in caplog.text
     if runtime.CUDA in report.problems:
-        assert "cannot be had" in evaluator.provider_reason
+        assert "is not available" in evaluator.provider_reason
 
 
 def test_the_runtime_report_names_the_provider_and_the_reason() -> None:

@@ -15,10 +15,10 @@ EvalCache::EvalCache(std::uint64_t entries, std::uint64_t bytes, std::size_t row
   const std::uint64_t sets = std::min(entries / kWays, (bytes - overhead) / set_bytes);
   if (sets == 0) return;
   const auto count = static_cast<std::size_t>(sets * kWays);
-  // calloc hands out pages that the system fills with zeros when they are first touched.
+  // calloc returns pages that the system zeroes when they are first touched.
   entries_.reset(static_cast<Entry*>(std::calloc(count, sizeof(Entry))));
   rows_.reset(static_cast<float*>(std::calloc(count, row_size * sizeof(float))));
-  if (entries_ == nullptr || rows_ == nullptr) return;  // a search without a cache goes on
+  if (entries_ == nullptr || rows_ == nullptr) return;  // out of memory: search without a cache
   locks_ = std::make_unique<Lock[]>(kLocks);
   sets_ = sets;
   bytes_ = overhead + sets * set_bytes;

@@ -1,5 +1,5 @@
-/// A cache of raw network outputs; the key is what the planes show. Priors are made after the
-/// look-up, since equal planes may have different legal moves (superko).
+/// A cache of raw network outputs, keyed by the content of the planes. Priors are computed after
+/// the lookup, because equal planes may have different legal moves (superko).
 #pragma once
 
 #include <array>
@@ -12,22 +12,22 @@
 
 namespace pyengine {
 
-using CacheKey = std::array<std::uint64_t, 2>;  ///< 128 bits, of a good hash
+using CacheKey = std::array<std::uint64_t, 2>;  ///< a 128-bit hash
 
-/// A set-associative table of fixed memory, safe to use from any thread: 128-bit key -> row of
-/// floats (policy, then value). A set is guarded by one of a few hundred locks; the oldest entry of
-/// a full set makes room.
+/// A set-associative table of fixed size: 128-bit key -> row of floats (policy, then value). Safe
+/// to use from any thread: a few hundred locks guard the sets. The least recently used entry of a
+/// full set is replaced.
 class EvalCache {
  public:
-  /// At most `entries` rows of `row_size` floats within `bytes` of memory, this object included.
-  /// May be of size 0. Memory is touched only when it is filled.
+  /// At most `entries` rows of `row_size` floats within `bytes` of memory, including this object.
+  /// The table may be empty. Memory is touched only when it is filled.
   EvalCache(std::uint64_t entries, std::uint64_t bytes, std::size_t row_size);
 
-  /// Copies the row to `row` and returns true, or returns false.
+  /// Copies the cached row to `row` and returns true, or returns false.
   bool find(const CacheKey& key, float* row) noexcept;
-  /// Keeps a copy of `row`.
+  /// Stores a copy of `row`.
   void store(const CacheKey& key, const float* row) noexcept;
-  /// Forgets everything, in constant time.
+  /// Drops all entries in constant time.
   void clear() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
 
   [[nodiscard]] std::uint64_t capacity() const noexcept { return sets_ * kWays; }
@@ -38,13 +38,13 @@ class EvalCache {
   static constexpr std::uint64_t kWays = 4;
   static constexpr std::size_t kLocks = 256;
 
-  /// Writer and readers hold the lock of its set. All zero = empty.
+  /// Accessed under the lock of its set. All zero = empty.
   struct Entry {
     CacheKey key;
-    std::uint32_t generation;  ///< valid when it is the table's
+    std::uint32_t generation;  ///< valid if equal to the table's generation
     std::uint32_t used;        ///< tick of the lock at the last use
-    std::uint32_t row;         ///< 1 + its place in `rows_`, given at the first use; 0 = none yet
-    std::uint32_t unused;      ///< a set is two cache lines
+    std::uint32_t row;     ///< 1 + its index in `rows_`, assigned at the first use; 0 = none yet
+    std::uint32_t unused;  ///< pads a set to two cache lines
   };
   static_assert(sizeof(Entry) == 32);
   struct alignas(64) Lock {
@@ -73,7 +73,7 @@ class EvalCache {
   std::uint64_t bytes_ = 0;
   std::atomic<std::uint32_t> generation_{1};
   Zeroed<Entry> entries_;  ///< [sets_ * kWays]
-  /// [sets_ * kWays][row_size_]: handed out in order, so that a young cache touches few pages.
+  /// [sets_ * kWays][row_size_]: assigned in order, so that a young cache touches few pages.
   Zeroed<float> rows_;
   std::atomic<std::uint32_t> rows_given_{0};
   std::unique_ptr<Lock[]> locks_;

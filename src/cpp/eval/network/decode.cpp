@@ -11,7 +11,7 @@
 namespace pyengine {
 namespace {
 
-/// Replaces numbers by their shares of the sum; equal when none is above 0.
+/// Divides the numbers by their sum; equal shares if none is positive.
 void shares(std::span<float> numbers) noexcept {
   float sum = 0.0F;
   for (float& number : numbers) {
@@ -52,14 +52,14 @@ void check_range(const char* name, const float* values, int count, float least, 
   }
 }
 
-/// Win, draw and loss.
+/// Checks win, draw and loss.
 void check_parts(const float* value) {
   check_range("value", value, 3, 0.0F, kMost, "be probabilities, as value_kind=\"probs\" says");
   const float sum = value[0] + value[1] + value[2];
   if (std::abs(sum - 1.0F) <= kRounding) return;
   throw EvaluationError(
       "the network's value must be probabilities of win, draw and loss that sum to 1, as "
-      "value_kind=\"probs\" says, got the sum " +
+      "value_kind=\"probs\" requires, got the sum " +
       std::to_string(sum));
 }
 
@@ -112,7 +112,7 @@ void Decoder::make_index(const ModelSpec& spec, const AnyGame& game) {
         at = (shape.rows - 1 - at / shape.columns) * shape.columns + at % shape.columns;
       }
       if (shape.pass != kNoAction) {
-        if (at > shape.pass) --at;  // the other actions keep their order round the pass
+        if (at > shape.pass) --at;  // the other actions keep their order around the pass
         at = is_pass ? pass : at + (at >= pass ? 1 : 0);
       }
       index.push_back(static_cast<std::uint16_t>(at));
@@ -138,7 +138,7 @@ void Decoder::check_value(const float* value) const {
                          "lie in [-1, 1] (value_kind=\"logits\" in the spec takes tanh of it)");
     case ValueKind::win_probability:
       return check_range("value", value, 1, 0.0F, 1.0F,
-                         "lie in [0, 1], as value_kind=\"probs\" says");
+                         "lie in [0, 1], as value_kind=\"probs\" requires");
     case ValueKind::before_tanh:
       return check_range("value", value, 1, -kMost, kMost, "be finite numbers");
     case ValueKind::parts:

@@ -1,4 +1,5 @@
-/// From a network's outputs to priors over the legal actions and a value for the mover.
+/// Converts a network's outputs to priors over the legal actions and a value for the player to
+/// move.
 #pragma once
 
 #include <cstddef>
@@ -11,31 +12,31 @@
 
 namespace pyengine {
 
-/// How far rounding may take a number of an answer out of its range.
+/// How far rounding may move an output out of its range.
 inline constexpr float kRounding = 0.01F;
 
-/// A spec's outputs compiled for a game. Immutable: any number of threads may use it.
+/// The outputs of a spec, compiled for a game. Immutable, so any number of threads may use it.
 class Decoder {
  public:
-  /// Throws ModelError when pass_index does not fit the game, ConfigError for a bad spec.
+  /// Throws ModelError if pass_index does not fit the game, and ConfigError for an invalid spec.
   Decoder(const ModelSpec& spec, const AnyGame& game);
 
-  /// Numbers a row of the policy and of the value hold.
+  /// Numbers per row of the policy and of the value.
   [[nodiscard]] int policy_size() const noexcept { return policy_size_; }
   [[nodiscard]] int value_size() const noexcept { return value_size_; }
 
-  /// Throws EvaluationError naming the output that holds a number that is not finite, but for
-  /// logarithms of 0, or is out of its range by more than rounding explains.
+  /// Throws EvaluationError naming the output that contains a non-finite number (except logarithms
+  /// of 0) or a number further out of range than rounding explains.
   void check(const float* policy, const float* value) const;
 
-  /// Reads a row of the policy that was computed under `symmetry`: probabilities normalised over
-  /// `legal`, in its order, into `priors` [legal.size()]. Throws EvaluationError where logits leave
-  /// none of them.
+  /// Reads a policy row that was computed under `symmetry`. Writes probabilities normalised over
+  /// `legal`, in its order, to `priors` [legal.size()]. Throws EvaluationError if all legal logits
+  /// are -infinity.
   void read_policy(const float* policy, int symmetry, const ActionList& legal,
                    std::span<float> priors) const;
   /// The value in [-1, 1] for the player to move.
   [[nodiscard]] float read_value(const float* value, int to_move) const noexcept;
-  /// Writes priors and value of a leaf with one row, under no symmetry.
+  /// Writes priors and value of a leaf with one row and no symmetry.
   void decode(const float* policy, const float* value, EvalLeaf& leaf) const;
 
  private:
@@ -50,28 +51,28 @@ class Decoder {
   int value_size_ = 1;
   PolicyKind policy_kind_ = PolicyKind::logits;
   ValueKind value_kind_ = ValueKind::plain;
-  int win_ = 0;  ///< where a 3-way value has it
+  int win_ = 0;  ///< index in a 3-way value
   int loss_ = 0;
   bool for_first_player_ = false;
-  std::vector<std::vector<std::uint16_t>> index_;  ///< [k][a] = place of a's answer under k
+  std::vector<std::vector<std::uint16_t>> index_;  ///< [k][a] = index of the output for a under k
 };
 
-/// What a network says of one leaf under one or several symmetries: the mean is the same in
-/// whatever order they are added. Its memory is used again.
+/// The mean of a network's answers for one leaf under one or several symmetries; independent of the
+/// order in which they are added. Its memory is reused.
 class SymmetryMean {
  public:
   void clear() noexcept;
-  /// Adds what the outputs for the leaf's planes under `symmetry` say.
+  /// Adds the answer of the outputs for the leaf's planes under `symmetry`.
   void add(const Decoder& decoder, const float* policy, const float* value, int symmetry,
            const EvalLeaf& leaf);
-  /// Writes priors and value of the leaf, and is empty again. There is an answer at least.
+  /// Writes priors and value of the leaf and resets the mean. Requires at least one answer.
   void finish(EvalLeaf& leaf);
 
  private:
   struct Answer {
     int symmetry;
     float value;
-    std::size_t priors;  ///< where its own begin
+    std::size_t priors;  ///< index of its first prior
   };
   std::vector<Answer> answers_;
   std::vector<float> priors_;  ///< [answers][legal.size()]

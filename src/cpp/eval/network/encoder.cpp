@@ -14,7 +14,7 @@
 namespace pyengine {
 namespace {
 
-/// Two independent 64-bit lanes; each step is a bijection of the lane, so nothing is lost early.
+/// Two independent 64-bit lanes; each step is a bijection of the lane, so it loses no information.
 class Hash128 {
  public:
   void add(std::uint64_t word) noexcept {
@@ -31,7 +31,7 @@ class Hash128 {
   }
 
  private:
-  /// The finaliser of MurmurHash3 (Appleby): every bit of x reaches every bit of the result.
+  /// The finaliser of MurmurHash3 (Appleby): every bit of x affects every bit of the result.
   static std::uint64_t mixed(std::uint64_t x) noexcept {
     x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDU;
     x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53U;
@@ -96,7 +96,7 @@ Encoder::Encoder(const ModelSpec& spec, const AnyGame& game) {
   board_columns_ = board.columns;
   drops_ = board.rows > 1 && board.num_actions == board.columns;
   std::vector<Plane> planes = parse_planes(spec.planes);
-  // The default planes mean nothing to a game without stones: its own default is its observation.
+  // The default planes do not apply to a game without stones, which uses its observation instead.
   if (!game.has_stones() && spec.has_default_planes()) planes = {{PlaneKind::observation}};
   if (std::any_of(planes.begin(), planes.end(),
                   [](const Plane& p) { return p.kind == PlaneKind::observation; })) {
@@ -118,13 +118,13 @@ void Encoder::check(const Plane& plane, const AnyGame& game) const {
   if (plane.kind == PlaneKind::observation) {
     const std::array<int, 3> shape = game.observation_shape();
     if (shape[0] == 0) {
-      refuse(std::string("the game has no observation of its own") +
+      refuse(std::string("the game has no observation") +
              (game.has_stones() ? "" : "; give its states observation_tensor()"));
     }
-    if (reads_observation_) refuse("it may be named once");
+    if (reads_observation_) refuse("it must occur only once");
     return;
   }
-  if (!game.has_stones()) refuse("the game has no stones; 'observation' is its plane");
+  if (!game.has_stones()) refuse("the game has no stones; use the plane 'observation'");
   if (plane.kind == PlaneKind::liberties && !game.has_liberties()) refuse("it has no liberties");
   if (reads_areas(plane.kind) && !game.has_area()) refuse("it has no area");
   if (plane.kind == PlaneKind::ko && !game.has_ko()) refuse("it has no ko rule");
@@ -140,7 +140,7 @@ void Encoder::add(const Plane& plane, const AnyGame& game) {
   }
   plies_ |= 1U << (reads_stones(plane.kind) ? plane.index : 0);
   if (plane.kind == PlaneKind::gomoku) {
-    plies_ |= 2U;  // where a drop of the move before landed
+    plies_ |= 2U;  // to find where the previous drop landed
     reads_gomoku_ = true;
     dense_planes_ = kGomokuFeatures;
     channels_.push_back({Storage::dense, static_cast<std::uint16_t>(plane.index)});
@@ -306,7 +306,7 @@ void Encoder::make_key(const Stones& stones, PlaneStack& planes) const noexcept 
   if (reads_observation_) {
     for (const float value : planes.dense) hash.add(value);
   } else if (reads_gomoku_) {
-    // All features follow from the stones and the distance of the last two moves.
+    // All features are determined by the stones and the distance of the last two moves.
     hash.add(stones[0], words);
     hash.add(stones[1], words);
     const auto distance = static_cast<std::size_t>(GomokuFeature::distance);
@@ -336,7 +336,7 @@ template <class T, bool kChannelsLast>
 void Encoder::write_as(const PlaneStack& planes, int symmetry, T* row) const noexcept {
   const auto points = static_cast<std::size_t>(shape_.points());
   const std::size_t channels = channels_.size();
-  const std::size_t step = kChannelsLast ? channels : 1;  // from a point to the next one
+  const std::size_t step = kChannelsLast ? channels : 1;  // from one point to the next
   const std::uint16_t* place = place_[static_cast<std::size_t>(symmetry)].data();
   const std::uint16_t* dense_slot = dense_slot_[static_cast<std::size_t>(symmetry)].data();
   const T one = element<T>(1.0F);

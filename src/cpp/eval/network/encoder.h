@@ -1,4 +1,4 @@
-/// From a position to the rows of a network's input, as a ModelSpec says.
+/// Converts positions to rows of a network's input as a ModelSpec describes.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace pyengine {
 
-/// Type of the input's elements. Of int8 a quarter as much crosses to a device, where the network
-/// widens it; see Encoder::fits_int8().
+/// Type of the input's elements. int8 needs a quarter of the transfer to a device, where the
+/// network converts it; see Encoder::fits_int8().
 enum class ElementType : std::uint8_t { float32, float16, int8 };
 
 inline constexpr std::size_t size_of(ElementType type) noexcept {
@@ -36,49 +36,49 @@ struct PlaneShape {
   friend bool operator==(const PlaneShape&, const PlaneShape&) = default;
 };
 
-/// What the planes of a position show, the same under all symmetries.
+/// The content of a position's planes, the same under all symmetries.
 struct PlaneStack {
   std::vector<BoardBits> bits;  ///< planes that are sets of points
-  std::vector<float> fill;      ///< planes of one value
+  std::vector<float> fill;      ///< planes with one value
   std::vector<float> dense;     ///< other planes, or a user's observation; H*W each
   std::uint64_t key[2] = {};    ///< 128-bit hash of all of the above
 };
 
-/// A spec compiled for a game. Immutable: any number of threads may use it.
-///
+/// The planes of a spec, compiled for a game. Immutable, so any number of threads may use it.
 /// open() reads a position into sets of points, single values and dense planes; write() lays them
 /// out under a symmetry. A row under symmetry k shows the position with its points moved by k.
 class Encoder {
  public:
-  /// Throws ModelError when the game does not have what a plane shows, ConfigError for a bad spec.
+  /// Throws ModelError if the game lacks a plane's content, and ConfigError for an invalid spec.
   Encoder(const ModelSpec& spec, const AnyGame& game);
 
-  /// How the content of a channel is kept in a PlaneStack.
+  /// How a PlaneStack stores the content of a channel.
   enum class Storage : std::uint8_t { set, value, dense };
   struct Channel {
     Storage storage;
-    std::uint16_t slot;  ///< index into bits, fill, or planes of dense
+    std::uint16_t slot;  ///< index into bits, fill, or the planes of dense
   };
 
   [[nodiscard]] const PlaneShape& shape() const noexcept { return shape_; }
-  /// [C]. Those of sets and of values take the slots 0, 1, 2 ... in their order.
+  /// [C]. Sets and values are numbered 0, 1, 2, ... in their order.
   [[nodiscard]] const std::vector<Channel>& channels() const noexcept { return channels_; }
-  /// Planes of PlaneStack::dense, whichever of them the channels show.
+  /// Number of planes in PlaneStack::dense, whether or not a channel shows them.
   [[nodiscard]] int dense_planes() const noexcept { return dense_planes_; }
-  /// [C]: the slot that a channel shows under a symmetry; it differs from Channel::slot where what
-  /// a plane means has a direction.
+  /// [C]: the slot that a channel shows under a symmetry. It differs from Channel::slot for planes
+  /// whose meaning has a direction.
   [[nodiscard]] const std::vector<std::uint16_t>& slots_under(int symmetry) const noexcept {
     return dense_slot_[static_cast<std::size_t>(symmetry)];
   }
 
-  /// Whether the planes hold -1, 0 and 1 alone: all but a user's observation and Gomoku's features.
+  /// Whether all elements are -1, 0 or 1: true unless there are user observations or Gomoku
+  /// features.
   [[nodiscard]] bool fits_int8() const noexcept { return dense_planes_ == 0; }
 
-  /// Fills `planes`, key included. `legal` are the legal actions of `position`. Throws what the
-  /// code of a user's game throws.
+  /// Fills `planes`, including the key. `legal`: the legal actions of `position`. Rethrows
+  /// exceptions of user code.
   void open(const AnyPosition& position, const ActionList& legal, PlaneStack& planes) const;
 
-  /// Writes shape().elements() elements of `type` to `row`; int8 only where fits_int8().
+  /// Writes shape().elements() elements of `type` to `row`; int8 requires fits_int8().
   void write(const PlaneStack& planes, int symmetry, ElementType type,
              std::byte* row) const noexcept;
 
@@ -95,7 +95,8 @@ class Encoder {
                 const Stones& stones, const Areas& areas, BoardBits& bits) const;
   void open_dense(const AnyPosition& position, const Stones& stones, PlaneStack& planes) const;
   void make_key(const Stones& stones, PlaneStack& planes) const noexcept;
-  /// The point of an action, or -1 for a pass; `above` finds a drop's place on top of the stones.
+  /// The point of an action, or -1 for a pass; `above` finds the point on top of the stones for a
+  /// drop.
   [[nodiscard]] int point_of(Action action, const BoardBits& stones, bool above) const noexcept;
   template <class T, bool kChannelsLast>
   void write_as(const PlaneStack& planes, int symmetry, T* row) const noexcept;
@@ -104,22 +105,21 @@ class Encoder {
   int board_columns_ = 0;
   bool drops_ = false;             ///< actions are columns (Connect Four)
   std::vector<Channel> channels_;  ///< [C]
-  std::vector<Plane> sets_;        ///< of PlaneStack::bits
-  std::vector<Plane> values_;      ///< of PlaneStack::fill
+  std::vector<Plane> sets_;        ///< the planes in PlaneStack::bits
+  std::vector<Plane> values_;      ///< the planes in PlaneStack::fill
   std::uint32_t plies_ = 0;        ///< bit t: the planes need stones(t)
   bool reads_observation_ = false;
   bool reads_gomoku_ = false;
   bool reads_areas_ = false;
   int dense_planes_ = 0;
-  std::vector<std::vector<std::uint16_t>> place_;       ///< [k][p] = where p goes within a plane
+  std::vector<std::vector<std::uint16_t>> place_;  ///< [k][p] = image of point p within a plane
   std::vector<std::vector<std::uint16_t>> dense_slot_;  ///< [k][c] for dense channels
 };
 
-/// The symmetry, below `symmetries`, of a leaf that is evaluated under a random one. It depends on
-/// position and seed alone, so that a position that comes back finds its answer in the cache, in
-/// all searches of a seed. The games of self-play with one network therefore share openings under
-/// one symmetry each: the next network's errors there are others, and training sees every position
-/// under all symmetries.
+/// The symmetry, in 0..symmetries - 1, of a leaf that is evaluated under a random one. It depends
+/// only on position and seed, so that a recurring position hits the cache in all searches with the
+/// same seed. Self-play games with one network therefore evaluate openings under one symmetry each;
+/// the next network's errors there differ, and training sees every position under all symmetries.
 int random_symmetry(const PlaneStack& planes, std::uint64_t seed, int symmetries);
 
 }  // namespace pyengine

@@ -9,14 +9,14 @@
 namespace pyengine {
 namespace {
 
-/// Log-probabilities are logits that happen to be normalised: both are read by softmax.
+/// Log-probabilities are normalised logits: softmax reads both.
 std::string_view reading(std::string_view kind) noexcept {
   return kind == "log_probs" ? "logits" : kind;
 }
 
 [[noreturn]] void refuse(const char* field, const std::string& assumed, std::string_view seen,
                          const std::string& why) {
-  throw ModelError(std::string(field) + ": expected \"" + assumed + "\", as the spec has it, got " +
+  throw ModelError(std::string(field) + ": expected \"" + assumed + "\" per the spec, got " +
                    std::string(seen) + ": " + why);
 }
 
@@ -57,7 +57,7 @@ std::string_view value_kind_after(std::string_view op, bool scalar) noexcept {
 }
 
 std::string_view policy_of(std::span<const float> answers, std::size_t row) noexcept {
-  if (row < 2 || answers.size() < row) return {};  // a lone action has probability 1 in any case
+  if (row < 2 || answers.size() < row) return {};  // a single action always has probability 1
   const std::string_view first = policy_of_row(answers.first(row));
   for (std::size_t at = row; at + row <= answers.size(); at += row) {
     if (policy_of_row(answers.subspan(at, row)) != first) return {};

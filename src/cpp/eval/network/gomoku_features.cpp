@@ -19,7 +19,7 @@ constexpr std::array<Step, 8> kCompass = {
 constexpr std::array<Step, 4> kLines = {{{1, 0}, {0, 1}, {1, 1}, {1, -1}}};
 constexpr int kRadius = 3;  ///< of the 7x7 square
 
-/// The board with a rim, so that neighbours need no test of their own.
+/// The board with a border, so that neighbours need no bounds checks.
 class Cells {
  public:
   enum : signed char { kEmpty = 0, kFirst = 1, kSecond = 2, kEdge = 3 };
@@ -53,7 +53,7 @@ int run_length(const Cells& cells, int at, int step) {
   return length;
 }
 
-/// Stones in the 7x7 square around each point: sums along rows, then along columns.
+/// Number of stones in the 7x7 square around each point: sums along rows, then along columns.
 std::vector<int> near_counts(const BoardBits& stones, int rows, int columns) {
   const auto points = static_cast<std::size_t>(rows * columns);
   std::vector<int> along(points, 0);
@@ -87,7 +87,7 @@ float distance(const GomokuBoard& board) {
 
 int index(GomokuFeature feature) { return static_cast<int>(feature); }
 
-/// Where symmetry k sends a direction; see games/common/symmetry.h for the bits.
+/// The image of a direction under symmetry k; see games/common/symmetry.h for the bits.
 Step turn(Step step, int k) {
   if ((k & 4) != 0) std::swap(step.row, step.column);
   if ((k & 1) != 0) step.column = -step.column;
@@ -149,10 +149,10 @@ GomokuFeature gomoku_source(GomokuFeature feature, int k) {
     }
   }
   if (i >= lines && i < lines + 4) {
-    const Step wanted = kLines[static_cast<std::size_t>(i - lines)];
+    const Step target = kLines[static_cast<std::size_t>(i - lines)];
     for (int source = 0; source < 4; ++source) {
       const Step turned = turn(kLines[static_cast<std::size_t>(source)], k);
-      if (turned == wanted || turned == Step{-wanted.row, -wanted.column}) {
+      if (turned == target || turned == Step{-target.row, -target.column}) {
         return static_cast<GomokuFeature>(lines + source);
       }
     }

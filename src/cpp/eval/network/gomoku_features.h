@@ -1,4 +1,4 @@
-/// The 17 features of a point that hand-made Gomoku networks read.
+/// The 17 features per point that hand-made Gomoku networks read.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace pyengine {
 
-/// Directions are those of the board as printed: n = towards row 0, e = towards the last column.
-/// Line lengths count the stones of one colour in a row through a stone, 0 on an empty point, and
-/// are divided by 5. A direction is blocked (1) when the neighbour is of the other colour or beyond
-/// the edge, else 0; -1 on an empty point. The counts are of the points on the board in the 7x7
-/// square around a point, itself included, divided by 15.
+/// Directions refer to the printed board: n = towards row 0, e = towards the last column. A line
+/// length is the number of consecutive stones of one colour through a stone, 0 on an empty point,
+/// divided by 5. A direction is blocked (1) if the neighbour is of the other colour or off the
+/// board, else 0; -1 on an empty point. The counts are of points on the board in the 7x7 square
+/// around a point, including the point, divided by 15.
 enum class GomokuFeature : std::uint8_t {
   stone,  ///< -1 empty, 1 first player (black), 2 second player (white)
   line_vertical,
@@ -28,14 +28,15 @@ enum class GomokuFeature : std::uint8_t {
   blocked_sw,
   blocked_w,
   blocked_nw,
-  distance,  ///< of the last two moves / (14 sqrt 2), everywhere; -1 with fewer than two
+  distance,  ///< distance of the last two moves / (14 sqrt 2), on all points; -1 with fewer than
+             ///< two moves
   near_first,
   near_second,
   near_empty,
 };
 inline constexpr int kGomokuFeatures = 17;
 
-/// Plane names, in the order of the enumeration: "gomoku_stone", "gomoku_line_vertical", ...
+/// Plane names in the order of the enumeration: "gomoku_stone", "gomoku_line_vertical", ...
 inline constexpr std::array<std::string_view, kGomokuFeatures> kGomokuFeatureNames = {
     "gomoku_stone",         "gomoku_line_vertical",     "gomoku_line_horizontal",
     "gomoku_line_diagonal", "gomoku_line_antidiagonal", "gomoku_blocked_n",
@@ -44,7 +45,7 @@ inline constexpr std::array<std::string_view, kGomokuFeatures> kGomokuFeatureNam
     "gomoku_blocked_nw",    "gomoku_distance",          "gomoku_near_first",
     "gomoku_near_second",   "gomoku_near_empty"};
 
-/// What the features are made of.
+/// The input of the features.
 struct GomokuBoard {
   int rows = 0;
   int columns = 0;
@@ -57,8 +58,8 @@ struct GomokuBoard {
 /// Writes all features, [17][rows * columns].
 void gomoku_features(const GomokuBoard& board, std::span<float> planes);
 
-/// The feature of a position whose plane, with its points moved by board symmetry `k`, is plane
-/// `feature` of the position moved by `k`: lines and directions turn with the board.
+/// The feature whose plane, after moving its points by board symmetry `k`, is plane `feature` of
+/// the position moved by `k`: lines and directions turn with the board.
 GomokuFeature gomoku_source(GomokuFeature feature, int k);
 
 }  // namespace pyengine

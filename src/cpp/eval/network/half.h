@@ -1,4 +1,4 @@
-/// IEEE 754 half precision, for networks that take or give it.
+/// IEEE 754 half precision, for networks with half inputs or outputs.
 #pragma once
 
 #include <bit>
@@ -6,7 +6,7 @@
 
 namespace pyengine {
 
-/// Rounds to nearest, ties to even; too large becomes infinity.
+/// Rounds to nearest, ties to even; numbers that are too large become infinity.
 inline std::uint16_t to_half(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);

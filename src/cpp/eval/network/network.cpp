@@ -12,13 +12,13 @@
 namespace pyengine {
 namespace {
 
-/// A row of a batch: a leaf under a symmetry.
+/// A row of a batch: a leaf under one symmetry.
 struct Row {
   std::uint16_t leaf = 0;
   std::uint8_t symmetry = 0;
 };
 
-/// What a network keeps of a leaf between request() and decode().
+/// A leaf's data between request() and decode().
 struct NetworkLeaf {
   PlaneStack planes;
   SymmetryMean answers;
@@ -26,13 +26,13 @@ struct NetworkLeaf {
 
 struct NetworkBatch final : EvalBatch {
   explicit NetworkBatch(int capacity)
-      : EvalBatch(capacity), own(static_cast<std::size_t>(capacity)) {
-    rows.reserve(own.size());
+      : EvalBatch(capacity), leaf_data(static_cast<std::size_t>(capacity)) {
+    rows.reserve(leaf_data.size());
   }
-  std::vector<NetworkLeaf> own;  ///< [capacity]: of `leaves`
-  std::vector<Row> rows;         ///< the first num_rows are in use
+  std::vector<NetworkLeaf> leaf_data;  ///< [capacity]: parallel to `leaves`
+  std::vector<Row> rows;               ///< the first num_rows are in use
   std::unique_ptr<RawMemory> raw;
-  std::vector<float> outputs;  ///< [policy + value] of one row, to and from the cache
+  std::vector<float> outputs;  ///< [policy + value] of one row, for the cache
 };
 
 class BoundNetwork final : public BoundEvaluator {
@@ -67,29 +67,29 @@ class BoundNetwork final : public BoundEvaluator {
     return batch;
   }
 
-  int request(EvalBatch& asked, const AnyPosition& position) override {
+  int request(EvalBatch& base, const AnyPosition& position) override {
     network_->check_usable();
-    auto& batch = static_cast<NetworkBatch&>(asked);
+    auto& batch = static_cast<NetworkBatch&>(base);
     const auto before = static_cast<std::size_t>(batch.num_rows);
-    batch.rows.resize(before);  // the caller may not have kept the leaf requested before
+    batch.rows.resize(before);  // the caller may have dropped the previous leaf
     EvalLeaf& leaf = batch.next();
-    NetworkLeaf& own = batch.own[static_cast<std::size_t>(batch.num_leaves)];
-    own.answers.clear();
-    encoder_.open(position, leaf.legal, own.planes);
+    NetworkLeaf& data = batch.leaf_data[static_cast<std::size_t>(batch.num_leaves)];
+    data.answers.clear();
+    encoder_.open(position, leaf.legal, data.planes);
     if (leaf.symmetry == LeafSymmetry::all) {
       for (int k = 0; k < symmetries_; ++k) request_row(batch, batch.num_leaves, k);
     } else {
       const bool random = leaf.symmetry == LeafSymmetry::random;
       request_row(batch, batch.num_leaves,
-                  random ? random_symmetry(own.planes, leaf.seed, symmetries_) : 0);
+                  random ? random_symmetry(data.planes, leaf.seed, symmetries_) : 0);
     }
     if (batch.rows.size() != before) return static_cast<int>(batch.rows.size() - before);
-    own.answers.finish(leaf);
+    data.answers.finish(leaf);
     return kAnswered;
   }
 
-  void fill(EvalBatch& asked) override {
-    auto& batch = static_cast<NetworkBatch&>(asked);
+  void fill(EvalBatch& base) override {
+    auto& batch = static_cast<NetworkBatch&>(base);
     const auto requested = static_cast<std::size_t>(batch.num_rows);
     batch.rows.resize(requested);
     for (int turn = 1; turn < symmetries_; ++turn) {
@@ -104,9 +104,9 @@ class BoundNetwork final : public BoundEvaluator {
     }
   }
 
-  void evaluate(EvalBatch& asked) override {
+  void evaluate(EvalBatch& base) override {
     network_->check_usable();
-    auto& batch = static_cast<NetworkBatch&>(asked);
+    auto& batch = static_cast<NetworkBatch&>(base);
     batch.raw->repeatable = batch.repeatable;
     const int computed = network_->run(*batch.raw, batch.num_rows);
     rows_.fetch_add(static_cast<std::uint64_t>(batch.num_rows), std::memory_order_relaxed);
@@ -115,21 +115,21 @@ class BoundNetwork final : public BoundEvaluator {
     batches_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  void decode(EvalBatch& asked) override {
-    auto& batch = static_cast<NetworkBatch&>(asked);
+  void decode(EvalBatch& base) override {
+    auto& batch = static_cast<NetworkBatch&>(base);
     const auto policy_size = static_cast<std::size_t>(decoder_.policy_size());
     const auto value_size = static_cast<std::size_t>(decoder_.value_size());
     for (std::size_t i = 0; i < static_cast<std::size_t>(batch.num_rows); ++i) {
       const Row row = batch.rows[i];
-      NetworkLeaf& own = batch.own[row.leaf];
+      NetworkLeaf& data = batch.leaf_data[row.leaf];
       const float* policy = batch.raw->policy + i * policy_size;
       const float* value = batch.raw->value + i * value_size;
       decoder_.check(policy, value);
-      remember(policy, value, row.symmetry, own.planes, batch);
-      own.answers.add(decoder_, policy, value, row.symmetry, batch.leaves[row.leaf]);
+      remember(policy, value, row.symmetry, data.planes, batch);
+      data.answers.add(decoder_, policy, value, row.symmetry, batch.leaves[row.leaf]);
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(batch.num_leaves); ++i) {
-      batch.own[i].answers.finish(batch.leaves[i]);
+      batch.leaf_data[i].answers.finish(batch.leaves[i]);
     }
   }
 
@@ -152,21 +152,22 @@ class BoundNetwork final : public BoundEvaluator {
  private:
   static CacheKey key(const PlaneStack& planes, int symmetry) noexcept {
     const auto k = static_cast<std::uint64_t>(symmetry);
-    // The high bits of the first word choose the set: the symmetries of a position lie in many.
+    // The high bits of the first word choose the cache set, so a position's symmetries spread over
+    // many sets.
     return {planes.key[0] ^ (k * 0x9E3779B97F4A7C15U), planes.key[1] ^ k};
   }
-  /// Answers a leaf under a symmetry from the cache, or writes a row.
+  /// Answers a leaf under a symmetry from the cache, or adds a row.
   void request_row(NetworkBatch& batch, int leaf, int symmetry) {
     const auto at = static_cast<std::size_t>(leaf);
-    NetworkLeaf& own = batch.own[at];
+    NetworkLeaf& data = batch.leaf_data[at];
     if (cache_ != nullptr && batch.use_cache &&
-        cache_->find(key(own.planes, symmetry), batch.outputs.data())) {
+        cache_->find(key(data.planes, symmetry), batch.outputs.data())) {
       const float* policy = batch.outputs.data();
       const float* value = policy + decoder_.policy_size();
-      own.answers.add(decoder_, policy, value, symmetry, batch.leaves[at]);
+      data.answers.add(decoder_, policy, value, symmetry, batch.leaves[at]);
       return;
     }
-    encoder_.write(own.planes, symmetry, network_->input_type(),
+    encoder_.write(data.planes, symmetry, network_->input_type(),
                    batch.raw->planes + batch.rows.size() * row_bytes_);
     batch.rows.push_back({static_cast<std::uint16_t>(leaf), static_cast<std::uint8_t>(symmetry)});
   }
@@ -177,7 +178,7 @@ class BoundNetwork final : public BoundEvaluator {
     std::copy_n(value, decoder_.value_size(), batch.outputs.begin() + decoder_.policy_size());
     cache_->store(key(planes, symmetry), batch.outputs.data());
   }
-  /// Of a leaf's planes, legal actions and priors, and of a row's outputs.
+  /// Bytes of a leaf's planes, legal actions and priors, and of a row's outputs.
   [[nodiscard]] std::size_t leaf_bytes() const noexcept {
     return static_cast<std::size_t>(encoder_.shape().channels) * sizeof(BoardBits) +
         outputs_ * (2 * sizeof(float) + sizeof(ActionId));

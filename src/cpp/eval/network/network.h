@@ -1,6 +1,6 @@
-/// Evaluators that read planes: encoder -> raw network -> decoder, with a cache of raw outputs.
-///
-/// A model of another library is a NetworkSource and a RawNetwork; see modelled_device.cpp.
+/// Evaluators that read planes: encoder -> raw network -> decoder, with a cache of raw outputs. To
+/// support another inference library, implement NetworkSource and RawNetwork; see
+/// modelled_device.cpp.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@
 
 namespace pyengine {
 
-/// What a network must take and give to fit a game.
+/// The inputs and outputs that a network must have to fit a game.
 struct NetworkShape {
   PlaneShape planes;
-  int policy = 0;          ///< numbers of a row: the game's actions
+  int policy = 0;          ///< outputs per row: the game's actions
   int value = 1;           ///< 1 or 3
   bool fits_int8 = false;  ///< see Encoder
   friend bool operator==(const NetworkShape&, const NetworkShape&) = default;
 };
 
-/// The buffers of a batch, allocated once. Whoever makes the memory sets the pointers.
+/// The buffers of a batch, allocated once. The derived class sets the pointers.
 class RawMemory {
  public:
   RawMemory() = default;
@@ -37,7 +37,7 @@ class RawMemory {
   bool repeatable = false;        ///< see EvalBatch
 };
 
-/// Buffers of float32 in the program's memory.
+/// Buffers of float32 in host memory.
 struct FloatMemory : RawMemory {
   FloatMemory(const NetworkShape& shape, int capacity);
   std::vector<float> inputs;    ///< [capacity][planes]
@@ -45,7 +45,7 @@ struct FloatMemory : RawMemory {
   std::vector<float> values;    ///< [capacity][value]
 };
 
-/// A network that fits a game: planes in, raw outputs out. Safe to use from several threads with
+/// A network bound to a game: planes in, raw outputs out. Safe to use from several threads with
 /// different memories, unless calling_thread().
 class RawNetwork {
  public:
@@ -55,22 +55,22 @@ class RawNetwork {
   virtual ~RawNetwork() = default;
 
   [[nodiscard]] virtual ElementType input_type() const noexcept { return ElementType::float32; }
-  /// See EvaluatorTraits.
+  /// Whether run() must be called on the thread that started the search.
   [[nodiscard]] virtual bool calling_thread() const noexcept { return false; }
   [[nodiscard]] virtual int device_batches() const noexcept { return 0; }
   [[nodiscard]] virtual std::string provider() const = 0;
-  /// Memory for at most `capacity` rows.
+  /// Allocates memory for up to `capacity` rows.
   [[nodiscard]] virtual std::unique_ptr<RawMemory> make_memory(int capacity) = 0;
-  /// Prepares to run on memory that the same network on another device has made.
+  /// Prepares to run on memory that was created by the same network on another device.
   virtual void adopt(RawMemory& memory) { static_cast<void>(memory); }
-  /// Evaluates the first `rows` rows, at least one. Returns the rows computed, padding included.
-  /// Throws EvaluationError.
+  /// Evaluates the first `rows` rows, at least one. Returns the number of rows computed, including
+  /// padding. Throws EvaluationError.
   virtual int run(RawMemory& memory, int rows) = 0;
-  /// Throws EvaluationError when the network can no longer be used (in a forked process). Cheap.
+  /// Throws EvaluationError if the network can no longer be used (in a forked process). Cheap.
   virtual void check_usable() const {}
 };
 
-/// A loaded model or a callable, before the game is known.
+/// A loaded model or a callable, before it is bound to a game.
 class NetworkSource {
  public:
   NetworkSource() = default;
@@ -79,14 +79,14 @@ class NetworkSource {
   virtual ~NetworkSource() = default;
   /// See Evaluator::device_batches().
   [[nodiscard]] virtual int device_batches() const noexcept { return 0; }
-  /// Throws ModelError saying what was expected and what was found.
+  /// Throws ModelError with the expected and the actual shapes.
   [[nodiscard]] virtual std::shared_ptr<RawNetwork> fit(const ModelSpec& spec,
                                                         const NetworkShape& shape) = 0;
 };
 
 class NetworkEvaluator final : public Evaluator {
  public:
-  /// Throws ConfigError for a bad spec.
+  /// Throws ConfigError for an invalid spec.
   NetworkEvaluator(std::shared_ptr<NetworkSource> source, ModelSpec spec);
   [[nodiscard]] const ModelSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] int device_batches() const noexcept override { return source_->device_batches(); }

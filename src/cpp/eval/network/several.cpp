@@ -25,7 +25,7 @@ class SeveralNetworks final : public RawNetwork {
       return sum + network->device_batches();
     });
   }
-  /// The texts that differ, each once.
+  /// The distinct names, each once.
   [[nodiscard]] std::string provider() const override {
     std::vector<std::string> texts;
     for (const auto& network : networks_) {
@@ -56,7 +56,7 @@ class SeveralNetworks final : public RawNetwork {
   }
 
  private:
-  /// A batch on the device that has the fewest.
+  /// A batch in service on the least busy device.
   struct InService {
     explicit InService(SeveralNetworks& all) : networks(all) {
       const std::lock_guard lock(networks.mutex_);
@@ -78,7 +78,7 @@ class SeveralNetworks final : public RawNetwork {
 
   std::vector<std::shared_ptr<RawNetwork>> networks_;
   std::mutex mutex_;
-  std::vector<int> in_service_;  ///< batches of each device; guarded by mutex_
+  std::vector<int> in_service_;  ///< batches per device; guarded by mutex_
 };
 
 }  // namespace
@@ -88,7 +88,7 @@ SeveralDevices::SeveralDevices(std::vector<std::shared_ptr<NetworkSource>> devic
   if (devices_.empty()) throw ConfigError("devices: expected at least one, got none");
   for (const auto& device : devices_) {
     if (device->device_batches() > 0) continue;
-    throw ModelError("devices: expected a network on a device, got one on the processor");
+    throw ModelError("devices: expected a network on a GPU, got one on the CPU");
   }
 }
 

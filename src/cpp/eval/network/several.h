@@ -1,5 +1,6 @@
-/// One network on several devices: a batch goes to the device that has the fewest in service, of
-/// several to the first. So a search with one batch at a time uses one device.
+/// One network on several devices. A batch runs on the device with the fewest batches in service,
+/// on the first of these if there are several. So a search with one batch at a time uses one
+/// device.
 #pragma once
 
 #include <memory>
@@ -11,10 +12,10 @@ namespace pyengine {
 
 class SeveralDevices final : public NetworkSource {
  public:
-  /// The same network, open on each device. Throws ConfigError where there is none, ModelError
-  /// where one runs on the processor.
+  /// `devices`: the same network, open on each device. Throws ConfigError if it is empty and
+  /// ModelError if one of them runs on the processor.
   explicit SeveralDevices(std::vector<std::shared_ptr<NetworkSource>> devices);
-  /// Of all devices together.
+  /// Sum over all devices.
   [[nodiscard]] int device_batches() const noexcept override;
   std::shared_ptr<RawNetwork> fit(const ModelSpec& spec, const NetworkShape& shape) override;
 

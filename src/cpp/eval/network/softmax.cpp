@@ -12,29 +12,31 @@
 namespace pyengine {
 namespace {
 
-/// Maxima and sums are taken in as many parts: a fixed order of operations that fits vectors.
+/// Maxima and sums are computed in this many parts: a fixed order of operations that suits vector
+/// units.
 constexpr std::size_t kParts = 16;
 using Parts = std::array<float, kParts>;
 
-/// exp(x) for x <= 0 or NaN, by exp(n ln 2 + r) = 2^n exp(r) with |r| <= ln(2) / 2.
+/// exp(x) for x <= 0 or NaN: exp(n ln 2 + r) = 2^n exp(r) with |r| <= ln(2) / 2.
 inline float exponential(float x) noexcept {
-  constexpr float kLeast = -87.0F;     // exp of it is a normal number
-  constexpr float kWhole = 0x1.8p23F;  // a float as large has no fraction
+  constexpr float kLeast = -87.0F;     // exp(kLeast) is a normal number
+  constexpr float kWhole = 0x1.8p23F;  // adding it rounds to an integer
   constexpr float kLog2E = 0x1.715476p+0F;
-  constexpr float kLn2High = 0x1.62E4p-1F;  // n times it is exact
+  constexpr float kLn2High = 0x1.62E4p-1F;  // its product with n is exact
   constexpr float kLn2Low = 0x1.7F7D1Cp-20F;
   const float bounded = x < kLeast ? kLeast : x;
   const float shifted = bounded * kLog2E + kWhole;
   const float n = shifted - kWhole;
   const float r = (bounded - n * kLn2High) - n * kLn2Low;
-  // (exp(r) - 1 - r) / r^2: least largest relative error of exp(r), 3.1e-9 before rounding.
+  // (exp(r) - 1 - r) / r^2, a minimax approximation: relative error of exp(r) 3.1e-9 before
+  // rounding.
   const float tail = 0.49999993F +
       r * (0.16666521F + r * (0.041668387F + r * (0.0083687098F + r * 0.0013814613F)));
   const std::int32_t exponent =
       std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kWhole);
   const auto scale = std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23U);
-  const float found = scale * (1.0F + (r + r * r * tail));
-  return x < std::numeric_limits<float>::lowest() ? 0.0F : found;
+  const float result = scale * (1.0F + (r + r * r * tail));
+  return x < std::numeric_limits<float>::lowest() ? 0.0F : result;
 }
 
 inline float larger(float a, float b) noexcept { return a > b ? a : b; }
@@ -50,7 +52,7 @@ PYENGINE_VECTORISED float highest_of(const float* x, std::size_t count) noexcept
   return *std::max_element(parts.begin(), parts.end());
 }
 
-/// Writes exp(x - highest) over x; returns their sum.
+/// Replaces each x by exp(x - highest) and returns the sum.
 PYENGINE_VECTORISED float exponentiate(float* x, std::size_t count, float highest) noexcept {
   Parts sums{};
   std::size_t i = 0;

@@ -1,5 +1,5 @@
-/// The exponentials of what a network says, in vectors: a call of the C library for each of 362
-/// moves takes longer than the tree's part of a simulation.
+/// Vectorised softmax: calling the C library for each of 362 moves would take longer than the tree
+/// operations of a simulation.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 namespace pyengine {
 
 /// Replaces finite numbers and -infinity by exp(x - max), divided by their sum. The difference is
-/// rounded, then each is within 3e-7 of its value, relatively; below 1e-37 of the largest all
-/// finite ones are alike. The same bits whatever the vectors' width. Where all are -infinity: NaN.
+/// rounded; from it each result has a relative error of at most 3e-7. Finite results below 1e-37 of
+/// the largest are all equal. The bits do not depend on the vector width. NaN if all are -infinity.
 void softmax(std::span<float> numbers) noexcept;
 
 }  // namespace pyengine

@@ -1,9 +1,9 @@
-/// The part of ONNX Runtime's C interface that we call, declared by hand: its wheels hold no
-/// headers.
+/// The part of ONNX Runtime's C interface that we call, declared by hand because its wheels contain
+/// no headers.
 ///
-/// OrtGetApiBase()->GetApi(version) returns a table of function pointers to which entries are only
-/// ever appended. Each line of PYENGINE_ORT_CALLS is a name, its place in that table and its type.
-/// Checked against the official header by the CMake target `ort_slots` (-DORT_HEADERS=dir).
+/// OrtGetApiBase()->GetApi(version) returns a table of function pointers that only ever grows at
+/// the end. Each line of PYENGINE_ORT_CALLS is a name, its index in that table and its type. The
+/// CMake target `ort_slots` (-DORT_HEADERS=dir) checks them against the official header.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ using PathChar = wchar_t;
 using PathChar = char;
 #endif
 
-// Numbers of the library's enumerations.
+// Values of the library's enumerations.
 inline constexpr int kLogFatal = 4;
 inline constexpr int kExecutionSequential = 0;
 inline constexpr int kOptimiseAll = 99;
@@ -128,7 +128,7 @@ inline constexpr std::uint32_t kApiVersion = 16;
   X(ReleaseCUDAProviderOptions, 208, void, (OrtCUDAProviderOptionsV2*))                            \
   X(GetBuildInfoString, 254, const char*, ())
 
-/// What the library exports: the way to the table.
+/// Exported by the library; returns the table.
 struct ApiBase {
   const void*(PYENGINE_ORT_CALL* get_api)(std::uint32_t version);
   const char*(PYENGINE_ORT_CALL* get_version_string)();

@@ -32,14 +32,14 @@ std::vector<int> worthwhile(const std::vector<int>& sizes, const CallSeconds& se
   double most = std::numeric_limits<double>::infinity();
   int in_vain = 0;
   for (const int size : sizes) {
-    const double found = seconds(size, most);
-    if (found > most) {
+    const double measured = seconds(size, most);
+    if (measured > most) {
       if (++in_vain == kMostInVain) break;
       continue;
     }
     in_vain = 0;
     kept.push_back(size);
-    most = kWorthwhileShare * found;
+    most = kWorthwhileShare * measured;
   }
   return kept;
 }

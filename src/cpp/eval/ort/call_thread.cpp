@@ -18,7 +18,7 @@ void CallThread::run(const std::function<void()>& call) {
   std::unique_lock lock(mutex_);
   requests_.push_back(&request);
   asked_.notify_one();
-  request.made.wait(lock, [&] { return request.done; });
+  request.finished.wait(lock, [&] { return request.done; });
   if (request.error) std::rethrow_exception(request.error);
 }
 
@@ -39,7 +39,8 @@ void CallThread::serve() {
     lock.lock();
     request.error = std::move(error);
     request.done = true;
-    request.made.notify_one();  // under the lock: the request goes when its owner has that
+    request.finished
+        .notify_one();  // under the lock: the request is destroyed when its owner gets it
   }
 }
 

@@ -1,4 +1,4 @@
-/// A thread that makes calls for others, one at a time, in the order in which they ask.
+/// A thread that makes calls for other threads, one at a time, in order of request.
 #pragma once
 
 #include <condition_variable>
@@ -15,15 +15,15 @@ class CallThread {
   CallThread();
   CallThread(const CallThread&) = delete;
   CallThread& operator=(const CallThread&) = delete;
-  /// Nobody may be waiting.
+  /// No thread may be waiting.
   ~CallThread();
-  /// Returns when the thread has made the call; throws what that throws.
+  /// Returns when the thread has made the call; rethrows its exception.
   void run(const std::function<void()>& call);
 
  private:
   struct Request {
     const std::function<void()>& call;
-    std::condition_variable made;
+    std::condition_variable finished;
     bool done = false;
     std::exception_ptr error;
   };

@@ -20,12 +20,12 @@ constexpr std::array kRuntimes = {"libcudart.so.13", "libcudart.so.12"};
 
 Handle<OrtMemoryInfo> named_memory(const Api& api, const char* name, int device_id) {
   return make<EvaluationError, OrtMemoryInfo>(
-      api, api.ReleaseMemoryInfo, "memory of a device", [&](auto** made) {
-        return api.CreateMemoryInfo(name, kArenaAllocator, device_id, kMemTypeDefault, made);
+      api, api.ReleaseMemoryInfo, "memory of a device", [&](auto** result) {
+        return api.CreateMemoryInfo(name, kArenaAllocator, device_id, kMemTypeDefault, result);
       });
 }
 
-/// The part of the CUDA runtime that we call. Results other than 0 are errors.
+/// The functions of the CUDA runtime that we call. Nonzero results are errors.
 struct CudaRuntime {
   int (*cudaSetDevice)(int device) = nullptr;
   int (*cudaMemcpyAsync)(void* to, const void* from, std::size_t bytes, int kind,
@@ -36,9 +36,9 @@ struct CudaRuntime {
 
 template <class Function>
 void take(void* library, const char* name, Function& function) {
-  void* found = function_of(library, name);
-  if (found == nullptr) throw ModelError(std::string("the CUDA runtime has no ") + name);
-  std::memcpy(&function, &found, sizeof function);  // NOLINT(bugprone-bitwise-pointer-cast)
+  void* address = function_of(library, name);
+  if (address == nullptr) throw ModelError(std::string("the CUDA runtime has no ") + name);
+  std::memcpy(&function, &address, sizeof function);  // NOLINT(bugprone-bitwise-pointer-cast)
 }
 
 CudaRuntime cuda_runtime() {
@@ -74,7 +74,7 @@ class CudaCopies final : public DeviceCopies {
   static constexpr int kToDevice = 1;
   static constexpr int kToHost = 2;
 
-  /// In a stream of the thread's own: a copy in the stream of all would wait for other sessions.
+  /// Uses a stream per thread: a copy in the default stream would wait for other sessions.
   void copy(std::byte* to, const std::byte* from, std::size_t bytes, int kind) const {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): cudaStreamPerThread
     void* const stream_of_thread = reinterpret_cast<void*>(std::uintptr_t{2});
@@ -103,7 +103,7 @@ class ProcessorCopies final : public DeviceCopies {
     if (kind_ == "uncaptured") throw EvaluationError("the capture failed");
   }
   void in(std::byte* device, const std::byte* program, std::size_t bytes) override {
-    if (kind_ == "uncopied") throw EvaluationError("the device takes no copies");
+    if (kind_ == "uncopied") throw EvaluationError("the device rejects copies");
     if (copied_ && kind_ == "stale") return;
     copied_ = true;
     std::memcpy(device, program, bytes);

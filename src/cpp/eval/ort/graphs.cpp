@@ -34,14 +34,14 @@ OnDevice allocate(const Api& api, OrtAllocator* allocator, std::size_t bytes) {
 /// Options of a call that neither captures nor replays.
 Handle<OrtRunOptions> without_graph(const Api& api) {
   const std::string doing = "options of a call without a CUDA graph";
-  auto made = make<EvaluationError, OrtRunOptions>(
+  auto result = make<EvaluationError, OrtRunOptions>(
       api, api.ReleaseRunOptions, doing,
       [&](auto** options) { return api.CreateRunOptions(options); });
-  check<EvaluationError>(api, api.AddRunConfigEntry(made.get(), "gpu_graph_id", "-1"), doing);
-  return made;
+  check<EvaluationError>(api, api.AddRunConfigEntry(result.get(), "gpu_graph_id", "-1"), doing);
+  return result;
 }
 
-/// Writes ones to every third number, or zeros.
+/// Writes zeros, or ones to every third element.
 void fill(const HostTensor& tensor, bool ones) {
   std::memset(tensor.data, 0, tensor.bytes());
   if (!ones) return;
@@ -67,15 +67,15 @@ float number_at(const std::byte* data, ElementType type) {
   return number;
 }
 
-/// Whether an output holds what a plain call wrote there, but for rounding.
+/// Whether an output equals that of a plain call, up to rounding.
 bool agrees(const HostTensor& tensor, const std::vector<std::byte>& plain) {
   constexpr float kTolerance = 1e-3F;
   for (std::size_t at = 0; at < plain.size(); at += size_of(tensor.type)) {
-    const float found = number_at(tensor.data + at, tensor.type);
+    const float actual = number_at(tensor.data + at, tensor.type);
     const float expected = number_at(plain.data() + at, tensor.type);
-    if (std::isnan(found) && std::isnan(expected)) continue;
-    if (found == expected) continue;  // infinite ones too
-    if (std::abs(found - expected) <= kTolerance * std::max(1.0F, std::abs(expected))) continue;
+    if (std::isnan(actual) && std::isnan(expected)) continue;
+    if (actual == expected) continue;  // including infinities
+    if (std::abs(actual - expected) <= kTolerance * std::max(1.0F, std::abs(expected))) continue;
     return false;
   }
   return true;
@@ -89,7 +89,7 @@ std::size_t HostTensor::bytes() const noexcept {
   return static_cast<std::size_t>(elements) * size_of(type);
 }
 
-/// Memory of the device that a session's graph reads and writes. Used by one thread.
+/// The device memory of a session's graph. Used by one thread.
 class Graphs::Place {
  public:
   Place(const Api& api, DeviceCopies& copies, OrtSession* session, const HostCall& call)
@@ -99,11 +99,11 @@ class Graphs::Place {
         memory_(copies.memory(api)),
         allocator_(make<EvaluationError, OrtAllocator>(
             api, api.ReleaseAllocator, kDoing,
-            [&](auto** made) { return api.CreateAllocator(session, memory_.get(), made); })),
+            [&](auto** result) { return api.CreateAllocator(session, memory_.get(), result); })),
         parts_{part(call.input), part(call.outputs[0]), part(call.outputs[1])},
         binding_(make<EvaluationError, OrtIoBinding>(
             api, api.ReleaseIoBinding, kDoing,
-            [&](auto** made) { return api.CreateIoBinding(session, made); })) {
+            [&](auto** result) { return api.CreateIoBinding(session, result); })) {
     const auto checked = [&](OrtStatus* status) { check<EvaluationError>(api, status, kDoing); };
     checked(api.BindInput(binding_.get(), parts_[0].name.c_str(), parts_[0].value.get()));
     checked(api.BindOutput(binding_.get(), parts_[1].name.c_str(), parts_[1].value.get()));
@@ -202,16 +202,16 @@ int Graphs::num_captured() const {
 
 Graphs::Place* Graphs::place_for(OrtSession* session, const HostCall& call) const {
   const std::lock_guard lock(mutex_);
-  const auto found = places_.find(session);
-  if (found == places_.end() || found->second == nullptr) return nullptr;
-  return found->second->fits(call) ? found->second.get() : nullptr;
+  const auto entry = places_.find(session);
+  if (entry == places_.end() || entry->second == nullptr) return nullptr;
+  return entry->second->fits(call) ? entry->second.get() : nullptr;
 }
 
 void Graphs::capture(OrtSession* session, const HostCall& call, const PlainCall& plain) {
   {
     const std::lock_guard lock(mutex_);
-    const auto found = places_.find(session);
-    if (found == places_.end() || found->second != nullptr) return;
+    const auto entry = places_.find(session);
+    if (entry == places_.end() || entry->second != nullptr) return;
   }
   std::unique_ptr<Place> place;
   const auto saved = [](const HostTensor& tensor) {
@@ -223,7 +223,7 @@ void Graphs::capture(OrtSession* session, const HostCall& call, const PlainCall&
       plain(without_graph_.get());
       const std::array expected = {saved(call.outputs[0]), saved(call.outputs[1])};
       for (const HostTensor& output : call.outputs) {
-        std::memset(output.data, 0xFF, output.bytes());  // no numbers
+        std::memset(output.data, 0xFF, output.bytes());  // NaN
       }
       try {
         if (place == nullptr) place = std::make_unique<Place>(api_, *copies_, session, call);
@@ -234,7 +234,7 @@ void Graphs::capture(OrtSession* session, const HostCall& call, const PlainCall&
         throw CaptureError(error.what(), false);
       }
       if (agrees(call.outputs[0], expected[0]) && agrees(call.outputs[1], expected[1])) continue;
-      throw CaptureError("a replayed graph answers otherwise than the network", false);
+      throw CaptureError("a replayed graph gives other answers than the network", false);
     }
     fill(call.input, false);
   });

@@ -1,10 +1,10 @@
-/// Sessions whose kernels are captured as a CUDA graph once and replayed from then on.
+/// Sessions whose kernels are captured once as a CUDA graph and then replayed.
 ///
-/// ONNX Runtime (by its documentation, and its source as far as it is known to us) captures a
-/// session's first call and then replays kernels alone, on the memory of that call: nothing that is
-/// given later is copied. So each session has fixed memory on the device, to and from which we
-/// copy. A graph belongs to the thread that captured it, and a session that has one may not be
-/// called from several threads: one thread makes all calls of a model.
+/// According to its documentation, ONNX Runtime captures a session's first call and later only
+/// replays the kernels on that call's memory, without copying new inputs. So each session has fixed
+/// memory on the device, and we copy to and from it. A graph belongs to the thread that captured
+/// it, and a session with a graph must not be called from several threads: one thread makes all
+/// calls of a model.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace pyengine::ort {
 
-/// A tensor in the program's memory.
+/// A tensor in host memory.
 struct HostTensor {
   std::string name;
   ElementType type = ElementType::float32;
@@ -33,7 +33,7 @@ struct HostTensor {
   [[nodiscard]] std::size_t bytes() const noexcept;
 };
 
-/// What a call reads and writes.
+/// The inputs and outputs of a call.
 struct HostCall {
   HostTensor input;
   std::array<HostTensor, 2> outputs;
@@ -42,12 +42,12 @@ struct HostCall {
 /// Makes the same call without a graph, with these options.
 using PlainCall = std::function<void(const OrtRunOptions*)>;
 
-/// A session has no graph that answers as its plain calls do.
+/// A session's graph could not be captured or does not give the answers of plain calls.
 class CaptureError : public EvaluationError {
  public:
   CaptureError(const std::string& message, bool may_be_capturing)
       : EvaluationError(message), may_be_capturing_(may_be_capturing) {}
-  /// Whether the capture itself failed, after which the session's stream may still be capturing.
+  /// Whether the capture itself failed; the session's stream may then still be capturing.
   [[nodiscard]] bool may_be_capturing() const noexcept { return may_be_capturing_; }
 
  private:
@@ -60,18 +60,18 @@ class Graphs {
   Graphs(const Api& api, std::unique_ptr<DeviceCopies> copies);
   Graphs(const Graphs&) = delete;
   Graphs& operator=(const Graphs&) = delete;
-  /// Before the sessions are closed.
+  /// Must be destroyed before the sessions are closed.
   ~Graphs();
 
-  /// A session that was opened to be captured.
+  /// Adds a session that was opened for capture.
   void add(OrtSession* session);
   [[nodiscard]] bool has(OrtSession* session) const;
-  /// Before the session is closed.
+  /// Call before the session is closed.
   void remove(OrtSession* session);
-  /// Captures the session's calls unless that is done, alone on the device. Writes to the call's
-  /// memory. Throws CaptureError.
+  /// Captures the session's calls if not done yet. Needs exclusive use of the device; overwrites
+  /// the call's memory. Throws CaptureError.
   void capture(OrtSession* session, const HostCall& call, const PlainCall& plain);
-  /// Replays the graph; where there is none for such a call, makes it plainly.
+  /// Replays the graph, or makes the call plainly if there is no graph for it.
   void run(OrtSession* session, const HostCall& call, const PlainCall& plain);
   void run_plainly(const PlainCall& plain);
   [[nodiscard]] int num_captured() const;
@@ -86,7 +86,7 @@ class Graphs {
   const std::unique_ptr<DeviceCopies> copies_;  ///< used by thread_
   const Handle<OrtRunOptions> without_graph_;
   mutable std::mutex mutex_;
-  Places places_;  ///< guarded by mutex_; null = not captured. What they hold is used by thread_
+  Places places_;  ///< guarded by mutex_; nullptr = not captured; the contents are used by thread_
   CallThread thread_;
 };
 

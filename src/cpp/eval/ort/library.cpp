@@ -22,7 +22,7 @@ void disable_telemetry() {
 void disable_telemetry() { setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/0); }
 #endif
 
-/// Reads a function pointer out of the table.
+/// Reads a function pointer from the table.
 template <class Function>
 void take(const void* table, std::size_t slot, Function& function) {
   std::memcpy(&function, static_cast<const char*>(table) + slot * sizeof(void*), sizeof function);
@@ -42,14 +42,14 @@ Library::Library(std::filesystem::path path) : path_(std::move(path)) {
   version_ = base->get_version_string();
   const void* table = base->get_api(kApiVersion);
   if (table == nullptr) {
-    throw ModelError("ONNX Runtime 1.24.1 or later is expected, got " + version_ + " in " +
+    throw ModelError("expected ONNX Runtime 1.24.1 or later, got " + version_ + " in " +
                      path_.string());
   }
 #define PYENGINE_ORT_TAKE(name, slot, result, arguments) take(table, slot, api_.name);
   PYENGINE_ORT_CALLS(PYENGINE_ORT_TAKE)
 #undef PYENGINE_ORT_TAKE
   check<ModelError>(api_, api_.CreateEnv(kLogFatal, "pyengine", &env_),
-                    "ONNX Runtime's environment cannot be made");
+                    "ONNX Runtime's environment cannot be created");
 }
 
 std::vector<std::string> Library::available_providers() const {

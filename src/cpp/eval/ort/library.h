@@ -1,4 +1,4 @@
-/// ONNX Runtime as a library loaded at run time: one copy, one environment a process.
+/// ONNX Runtime, loaded at run time: one copy and one environment per process.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace pyengine::ort {
 
-/// The library once loaded; never unloaded. Safe to use from any thread.
+/// The loaded library; never unloaded. Safe to use from any thread.
 class Library {
  public:
   Library(const Library&) = delete;
@@ -22,7 +22,7 @@ class Library {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& version() const noexcept { return version_; }
   [[nodiscard]] std::string build_info() const { return api_.GetBuildInfoString(); }
-  /// What the library was built with, which is not what works here.
+  /// The providers that the library was built with; they need not work on this machine.
   [[nodiscard]] std::vector<std::string> available_providers() const;
 
  private:
@@ -32,20 +32,21 @@ class Library {
   std::filesystem::path path_;
   std::string version_;
   Api api_;
-  OrtEnv* env_ = nullptr;  ///< kept as long as the process
+  OrtEnv* env_ = nullptr;  ///< lives as long as the process
 };
 
 /// Loads the library at the first call and returns the same one later. Sets ORT_DISABLE_TELEMETRY=1
-/// before, unless the variable is set: creating an environment otherwise starts an uploader. Throws
-/// ModelError when the file cannot be loaded or is too old, or another one is loaded already.
+/// unless the variable is set, because creating an environment would otherwise start an uploader.
+/// Throws ModelError if the file cannot be loaded or is too old, or if another one is already
+/// loaded.
 const Library& load(const std::filesystem::path& path);
-/// The loaded library, or null.
+/// The loaded library, or nullptr.
 const Library* loaded() noexcept;
 
-/// The library's message without the place in its sources and line ends.
+/// The library's message without source location and line breaks.
 std::string message_of(const Api& api, OrtStatus* status);
 
-/// Throws Error with `doing` and the library's own message, unless `status` is null.
+/// Throws Error with `doing` and the library's message unless `status` is nullptr.
 template <class Error>
 void check(const Api& api, OrtStatus* status, std::string_view doing) {
   if (status == nullptr) return;
@@ -63,13 +64,13 @@ struct Releaser {
 template <class T>
 using Handle = std::unique_ptr<T, Releaser<T>>;
 
-/// Takes over what `create(T**)` makes.
+/// Takes ownership of the object created by `create(T**)`.
 template <class Error, class T, class Create>
 Handle<T> make(const Api& api, void(PYENGINE_ORT_CALL* release)(T*), std::string_view doing,
                Create&& create) {
-  T* made = nullptr;
-  check<Error>(api, create(&made), doing);
-  return Handle<T>(made, Releaser<T>{release});
+  T* object = nullptr;
+  check<Error>(api, create(&object), doing);
+  return Handle<T>(object, Releaser<T>{release});
 }
 
 }  // namespace pyengine::ort

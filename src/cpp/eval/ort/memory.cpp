@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::align_val_t kCacheLine{64};
 
-/// A session on the CPU for one call. Engines that share a model, and their batches, then need as
-/// many sessions as they make calls at once.
+/// A CPU session borrowed for one call. Engines that share a model then need only as many sessions
+/// as there are concurrent calls.
 class Borrowed {
  public:
   explicit Borrowed(LoadedModel& model) : model_(model), session_(model.acquire()) {}
@@ -79,7 +79,8 @@ OrtMemory::OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const P
 
 OrtMemory::~OrtMemory() {
   if (!model_->forked()) return;
-  for (auto& [part, call] : made_) {  // they are the parent's: a release could wait for its threads
+  for (auto& [part, call] :
+       made_) {  // owned by the parent process: a release could wait for its threads
     static_cast<void>(call.input.release());
     static_cast<void>(call.policy.release());
     static_cast<void>(call.value.release());
@@ -91,7 +92,7 @@ void OrtMemory::prepare(LoadedModel& model) {
   CallPlan plan = calls_;
   if (const auto sizes = plan.sizes(); sizes.size() > 1 && model.session_a_size()) {
     plan.kept = worthwhile(sizes, [&](int rows, double most) {
-      std::optional<Call> timed;  // where it is not known
+      std::optional<Call> timed;  // if unknown
       return model.seconds_of(device_call(rows), most, [&](OrtSession* session) {
         if (!timed) timed = tensors(0, rows);
         first_run(model, session, *timed);
@@ -108,13 +109,13 @@ int OrtMemory::run(LoadedModel& model, int rows) {
   int computed = 0;
   for (int start = 0; start < rows; start += plan.limit) {
     const int padded = plan.padded(one_size ? plan.limit : std::min(plan.limit, rows - start));
-    Call& made = call(model, start, padded);
+    Call& entry = call(model, start, padded);
     if (model.on_device()) {
       const std::shared_lock shared(device_lock());
-      run(model, made.session, made);
+      run(model, entry.session, entry);
     } else {
       const Borrowed session(model);
-      run_plainly(session.get(), nullptr, made);
+      run_plainly(session.get(), nullptr, entry);
     }
     computed += padded;
   }
@@ -138,13 +139,13 @@ DeviceCall OrtMemory::device_call(int rows) const {
 }
 
 OrtMemory::Call& OrtMemory::call(LoadedModel& model, int start, int rows) {
-  Call& made = made_[{&model, start, rows}];
-  if (made.input == nullptr) made = tensors(start, rows);
-  if (model.on_device() && made.session == nullptr) {
-    made.session = model.session_for(device_call(rows),
-                                     [&](OrtSession* opened) { first_run(model, opened, made); });
+  Call& entry = made_[{&model, start, rows}];
+  if (entry.input == nullptr) entry = tensors(start, rows);
+  if (model.on_device() && entry.session == nullptr) {
+    entry.session = model.session_for(device_call(rows),
+                                      [&](OrtSession* opened) { first_run(model, opened, entry); });
   }
-  return made;
+  return entry;
 }
 
 OrtMemory::Call OrtMemory::tensors(int start, int rows) const {
@@ -158,12 +159,12 @@ OrtMemory::Call OrtMemory::tensors(int start, int rows) const {
   const auto tensor = [&](const HostTensor& part) {
     return make_tensor(api_, cpu_.get(), part.data, part.shape, part.type);
   };
-  Call made;
-  made.input = tensor(host.input);
-  made.policy = tensor(host.outputs[0]);
-  made.value = tensor(host.outputs[1]);
-  made.host = std::move(host);
-  return made;
+  Call entry;
+  entry.input = tensor(host.input);
+  entry.policy = tensor(host.outputs[0]);
+  entry.value = tensor(host.outputs[1]);
+  entry.host = std::move(host);
+  return entry;
 }
 
 void OrtMemory::first_run(const LoadedModel& model, OrtSession* session, Call& call) const {
@@ -183,7 +184,7 @@ void OrtMemory::run(const LoadedModel& model, OrtSession* session, Call& call) c
 }
 
 void OrtMemory::run_plainly(OrtSession* session, const OrtRunOptions* with, Call& call) const {
-  // A binding would wait for the whole device, and on the CPU it is for one session.
+  // A binding would synchronize the whole device; on the CPU it is tied to one session.
   const char* inputs[] = {plan_->input.c_str()};
   const OrtValue* values[] = {call.input.get()};
   const char* outputs[] = {plan_->policy.name.c_str(), plan_->value.name.c_str()};

@@ -1,4 +1,4 @@
-/// The buffers of a batch and the calls of ONNX Runtime that read and fill them.
+/// The buffers of a batch and the calls of ONNX Runtime that use them.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@
 
 namespace pyengine::ort {
 
-/// An output as a batch reads it.
+/// An output of a model and how a batch reads it.
 struct OutputPlan {
   std::string name;
   ElementType type = ElementType::float32;
   std::vector<std::int64_t> shape;  ///< [0] is the number of rows of a call
-  std::size_t row = 0;              ///< numbers of a row
+  std::size_t row = 0;              ///< numbers per row
 };
 
 /// How a model is called for a game.
@@ -29,7 +29,7 @@ struct Plan {
   std::string input;
   ElementType input_type = ElementType::float32;
   std::vector<std::int64_t> input_shape;  ///< [0] is the number of rows of a call
-  std::size_t input_row = 0;              ///< numbers of a row
+  std::size_t input_row = 0;              ///< numbers per row
   OutputPlan policy;
   OutputPlan value;
   int fixed_batch = 0;  ///< 0 = free
@@ -37,7 +37,7 @@ struct Plan {
   [[nodiscard]] bool probed() const noexcept { return !policy.shape.empty(); }
 };
 
-/// Zeroed memory at a cache line. Page-locked memory, where there is a GPU, was tried: no faster.
+/// Zeroed, cache-line aligned memory. Page-locked memory was no faster with a GPU.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes);
@@ -50,7 +50,7 @@ class Buffer {
   std::unique_ptr<std::byte, Delete> memory_;
 };
 
-/// An output's memory, converted to floats where it holds halves.
+/// An output's memory; halves are converted to floats.
 class Output {
  public:
   Output(const OutputPlan& plan, std::size_t rows);
@@ -64,7 +64,7 @@ class Output {
   std::vector<float> floats_;
 };
 
-/// Buffers of a batch with the calls over each part of it that was run, on each device.
+/// The buffers of a batch and its calls, one for each part that has run on a device.
 class OrtMemory final : public RawMemory {
  public:
   OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan, CallPlan calls,
@@ -73,10 +73,10 @@ class OrtMemory final : public RawMemory {
   OrtMemory& operator=(const OrtMemory&) = delete;
   ~OrtMemory() override;
 
-  /// On a device: opens the sessions of the sizes that are worth it and runs them, now and not in
-  /// the search. `model`: the one of the constructor, or the same file on another device.
+  /// On a device: opens and runs the sessions of all worthwhile sizes now rather than during the
+  /// search. `model`: the constructor's, or the same file on another device.
   void prepare(LoadedModel& model);
-  /// Runs the first `rows` rows on that model; returns the rows computed.
+  /// Runs the first `rows` rows on the model; returns the number of rows computed.
   int run(LoadedModel& model, int rows);
 
  private:
@@ -93,13 +93,13 @@ class OrtMemory final : public RawMemory {
   [[nodiscard]] DeviceCall device_call(int rows) const;
   Call& call(LoadedModel& model, int start, int rows);
   Call tensors(int start, int rows) const;
-  /// Captures the call too, where there are CUDA graphs.
+  /// Also captures the call if CUDA graphs are on.
   void first_run(const LoadedModel& model, OrtSession* session, Call& call) const;
   void run(const LoadedModel& model, OrtSession* session, Call& call) const;
   void run_plainly(OrtSession* session, const OrtRunOptions* with, Call& call) const;
 
   const CallPlan calls_;                          ///< with all sizes
-  std::map<const LoadedModel*, CallPlan> plans_;  ///< of devices, as measured on each
+  std::map<const LoadedModel*, CallPlan> plans_;  ///< measured on each device
   std::shared_ptr<LoadedModel> model_;
   const Api& api_;
   std::shared_ptr<const Plan> plan_;
@@ -108,7 +108,8 @@ class OrtMemory final : public RawMemory {
   Output policy_;
   Output value_;
   std::map<std::tuple<const LoadedModel*, int, int>, Call>
-      made_;  ///< by model, first row and rows; the network that has the models outlives the memory
+      made_;  ///< by model, first row and rows; the network that owns the models outlives the
+              ///< memory
 };
 
 }  // namespace pyengine::ort

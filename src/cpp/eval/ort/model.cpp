@@ -14,11 +14,11 @@
 namespace pyengine::ort {
 namespace {
 
-/// Sizes of batches, beside powers of two, that have sessions of their own on a device: each holds
-/// the network's weights.
+/// Maximum number of batch sizes that are not powers of two with separate sessions on a device:
+/// each session holds the network's weights.
 constexpr std::size_t kMostOddSizes = 8;
 
-/// Of the CUDA provider.
+/// An option of the CUDA provider.
 constexpr const char* kGraphOption = "enable_cuda_graph";
 
 bool asks_for_graphs(const OrtProvider& provider) { return is_on(provider.options, kGraphOption); }
@@ -33,8 +33,8 @@ std::unique_ptr<DeviceCopies> copies_of(const OrtProvider& provider, const OrtOp
   return cuda_copies(device_of(provider, options));
 }
 
-/// Why captures failed, by device, in this process: each leaves a session open, so that none is
-/// tried again.
+/// Reasons for failed captures in this process, by device. Each failure leaves a session open, so
+/// captures are not tried again.
 class FailedCaptures {
  public:
   void add(int device, const std::string& why) {
@@ -43,9 +43,9 @@ class FailedCaptures {
   }
   [[nodiscard]] std::optional<std::string> on(int device) const {
     const std::lock_guard lock(mutex_);
-    const auto found = reasons_.find(device);
-    if (found == reasons_.end()) return std::nullopt;
-    return "a capture failed on this device before: " + found->second;
+    const auto entry = reasons_.find(device);
+    if (entry == reasons_.end()) return std::nullopt;
+    return "a capture failed on this device before: " + entry->second;
   }
 
  private:
@@ -58,15 +58,15 @@ FailedCaptures& failed_captures() {
   return of_process;
 }
 
-/// Of a few runs; one is enough where it takes long.
+/// The minimum of a few runs, or a single run if it is slow.
 double least_seconds(const std::function<void()>& run) {
   using Clock = std::chrono::steady_clock;
   using Seconds = std::chrono::duration<double>;
   constexpr int kMostRuns = 5;
   constexpr Seconds kLongest{0.02};
   Seconds least = Seconds::max();
-  const auto begun = Clock::now();
-  for (int i = 0; i < kMostRuns && Clock::now() - begun < kLongest; ++i) {
+  const auto begin = Clock::now();
+  for (int i = 0; i < kMostRuns && Clock::now() - begin < kLongest; ++i) {
     const auto start = Clock::now();
     run();
     least = std::min(least, Seconds(Clock::now() - start));
@@ -74,7 +74,7 @@ double least_seconds(const std::function<void()>& run) {
   return least.count();
 }
 
-/// Whether inputs differ in their number of rows alone.
+/// Whether two input shapes differ only in the number of rows.
 bool same_row(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& other) {
   return std::equal(shape.begin() + 1, shape.end(), other.begin() + 1, other.end());
 }
@@ -100,22 +100,25 @@ void close_on_device(std::vector<Handle<OrtSession>> sessions, std::unique_ptr<G
       sessions.clear();
     }
   };
-  const auto given = std::make_shared<Given>(std::move(sessions), std::move(graphs));
+  const auto closing = std::make_shared<Given>(std::move(sessions), std::move(graphs));
   if (std::unique_lock alone(device_lock(), std::try_to_lock); alone) {
-    given->close();
+    closing->close();
     return;
   }
   run_in_background(
-      [given] {
+      [closing] {
         const std::lock_guard alone(device_lock());
-        given->close();
+        closing->close();
       },
       Background::devices);
 }
 
-LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOptions wanted,
+LoadedModel::LoadedModel(const Library& runtime, std::filesystem::path file, OrtOptions requested,
                          ModelFiles before)
-    : library(used), path(std::move(file)), options(std::move(wanted)), files(std::move(before)) {
+    : library(runtime),
+      path(std::move(file)),
+      options(std::move(requested)),
+      files(std::move(before)) {
   if (options.providers.empty()) {
     open_on_best();
   } else {
@@ -124,7 +127,7 @@ LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOpt
   }
   inputs = session_inputs(library.api(), session.get());
   outputs = session_outputs(library.api(), session.get());
-  // A second session of a tiny model costs little memory and no thread then waits for another.
+  // Below this size each concurrent call gets a session: tiny models need little memory.
   constexpr std::uintmax_t kTiny = 2U << 20U;
   private_sessions_ = !on_device() && options.threads <= 1 && total_bytes(files) < kTiny;
   idle_.push_back(session.get());
@@ -132,7 +135,7 @@ LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOpt
 
 LoadedModel::~LoadedModel() {
   if (forked()) {
-    static_cast<void>(session.release());  // its threads are the parent's
+    static_cast<void>(session.release());  // its threads exist in the parent only
     for (auto& other : more_) static_cast<void>(other.release());
     static_cast<void>(session_options.release());
     static_cast<void>(graphs.release());
@@ -144,20 +147,20 @@ LoadedModel::~LoadedModel() {
   close_on_device(std::move(more_), std::move(graphs));
 }
 
-/// TensorRT builds no engine here where the input's shape is free: that takes the game and the
-/// batch. Where it is fixed, this session is the only one.
+/// TensorRT cannot build an engine here if the input's shape is free: game and batch are unknown.
+/// If it is fixed, this session is the only one.
 void LoadedModel::open(std::vector<OrtProvider> providers) {
   provider = full_name(library, providers.front().name);
   providers_ = std::move(providers);
   bool foreign =
       provider != kCuda && std::any_of(providers_.begin(), providers_.end(), asks_for_graphs);
-  for (OrtProvider& given : providers_) {
-    foreign = drop_tensorrt_graphs(given.options) || foreign;
+  for (OrtProvider& configured : providers_) {
+    foreign = drop_tensorrt_graphs(configured.options) || foreign;
   }
   std::unique_lock alone(device_lock(), std::defer_lock);
   if (on_device()) alone.lock();
-  session_options = make_options(library, providers_, options);  // whether they can be had
-  if (foreign) without_graphs("only CUDA's are made, where it is the first provider");
+  session_options = make_options(library, providers_, options);  // checks that they are available
+  if (foreign) without_graphs("only supported if CUDA is the first provider");
   session = provider == kTensorRt ? open_with_engine(std::nullopt) : open_first();
 }
 
@@ -165,7 +168,7 @@ bool LoadedModel::wants_graphs() const {
   return !options.graphs.empty() || (provider == kCuda && asks_for_graphs(providers_.front()));
 }
 
-/// With graphs where they are asked for and ONNX Runtime does not refuse the network.
+/// Opens it with CUDA graphs if they are enabled and ONNX Runtime accepts the network.
 Handle<OrtSession> LoadedModel::open_first() {
   if (!wants_graphs()) return make_session(library, path, session_options.get());
   try {
@@ -181,9 +184,9 @@ Handle<OrtSession> LoadedModel::open_first() {
   return make_session(library, path, session_options.get());
 }
 
-/// Sessions that are opened from now on have none. Alone on the device.
+/// Disables graphs for sessions opened from now on. Call with exclusive use of the device.
 void LoadedModel::without_graphs(const std::string& why) {
-  for (OrtProvider& given : providers_) given.options.erase(kGraphOption);
+  for (OrtProvider& configured : providers_) configured.options.erase(kGraphOption);
   session_options = make_options(library, providers_, options);
   const std::lock_guard lock(mutex_);
   no_graphs_ = why;
@@ -236,41 +239,41 @@ void LoadedModel::open_on_best() {
 OrtSession* LoadedModel::acquire() {
   if (!private_sessions_) return session.get();
   if (OrtSession* idle = take_idle()) return idle;
-  Handle<OrtSession> made = open_another();
-  if (made == nullptr) return session.get();
+  Handle<OrtSession> opened = open_another();
+  if (opened == nullptr) return session.get();
   const std::lock_guard lock(mutex_);
-  more_.push_back(std::move(made));
+  more_.push_back(std::move(opened));
   idle_.reserve(more_.size() + 1);
   return more_.back().get();
 }
 
-/// Null where the file is not what it was, before or after: which of the two was opened, nobody
-/// knows. From then on all calls share the sessions that there are.
+/// Returns nullptr if the file has changed, before or after opening: it is then unclear which
+/// version was opened. From then on all calls share the existing sessions.
 Handle<OrtSession> LoadedModel::open_another() {
   if (changed_) return {};
-  Handle<OrtSession> made;
-  if (unchanged()) made = make_session(library, path, session_options.get());
-  if (made != nullptr && unchanged()) return made;
+  Handle<OrtSession> opened;
+  if (unchanged()) opened = make_session(library, path, session_options.get());
+  if (opened != nullptr && unchanged()) return opened;
   changed_ = true;
   return {};
 }
 
-void LoadedModel::release(OrtSession* given) noexcept {
-  if (private_sessions_ && !forked()) give_idle(given);
+void LoadedModel::release(OrtSession* returned) noexcept {
+  if (private_sessions_ && !forked()) give_idle(returned);
 }
 
 OrtSession* LoadedModel::take_idle() {
   const std::lock_guard lock(mutex_);
   if (idle_.empty()) return nullptr;
-  OrtSession* taken = idle_.back();
+  OrtSession* idle = idle_.back();
   idle_.pop_back();
-  return taken;
+  return idle;
 }
 
-/// The first one may have been given to several.
-void LoadedModel::give_idle(OrtSession* given) noexcept {
+/// The first session may be shared by several callers.
+void LoadedModel::give_idle(OrtSession* returned) noexcept {
   const std::lock_guard lock(mutex_);
-  if (std::find(idle_.begin(), idle_.end(), given) == idle_.end()) idle_.push_back(given);
+  if (std::find(idle_.begin(), idle_.end(), returned) == idle_.end()) idle_.push_back(returned);
 }
 
 void LoadedModel::check_unchanged() const {
@@ -304,13 +307,13 @@ bool LoadedModel::serves(const Prepared& session, const DeviceCall& call) const 
 
 OrtSession* LoadedModel::known(const DeviceCall& call) const {
   const std::lock_guard lock(mutex_);
-  const auto found = std::find_if(prepared_.begin(), prepared_.end(),
+  const auto entry = std::find_if(prepared_.begin(), prepared_.end(),
                                   [&](const Prepared& prepared) { return serves(prepared, call); });
-  return found == prepared_.end() ? nullptr : found->session;
+  return entry == prepared_.end() ? nullptr : entry->session;
 }
 
-/// Whether batches may run on the first session: one that serves all sizes is opened for them,
-/// unless the model has but one.
+/// Whether batches may run on the first session. If one session serves all sizes, another one is
+/// opened for them, unless the model has a fixed batch.
 bool LoadedModel::first_may_serve() const {
   const auto fixed = [](const TensorInfo& input) {
     return std::all_of(input.shape.begin(), input.shape.end(), [](auto size) { return size > 0; });
@@ -318,7 +321,7 @@ bool LoadedModel::first_may_serve() const {
   return !one_session() || std::all_of(inputs.begin(), inputs.end(), fixed);
 }
 
-/// Looks again afterwards: the file may have been replaced meanwhile.
+/// Checks again afterwards: the file may have been replaced meanwhile.
 Handle<OrtSession> LoadedModel::open_for(const DeviceCall& call) const {
   check_unchanged();
   Handle<OrtSession> opened = open_unchecked(call);
@@ -331,15 +334,16 @@ Handle<OrtSession> LoadedModel::open_unchecked(const DeviceCall& call) const {
   return open_with_engine(engine_profile(call.input, call.shape, call.limit, options.max_batch));
 }
 
-/// With the engine for a profile, read from the cache or built, which takes minutes.
+/// Uses the engine for a profile from the cache, or builds it, which takes minutes.
 Handle<OrtSession> LoadedModel::open_with_engine(
     const std::optional<EngineProfile>& profile) const {
   std::vector<OrtProvider> providers = providers_;
-  for (OrtProvider& given : providers) {
-    if (full_name(library, given.name) != kTensorRt) continue;
-    const ProviderOptions cached = tensorrt_options(given.options, profile, options.engine_cache);
-    given.options =
-        make_cache_folders(cached) ? cached : tensorrt_options(given.options, profile, {});
+  for (OrtProvider& configured : providers) {
+    if (full_name(library, configured.name) != kTensorRt) continue;
+    const ProviderOptions cached =
+        tensorrt_options(configured.options, profile, options.engine_cache);
+    configured.options =
+        make_cache_folders(cached) ? cached : tensorrt_options(configured.options, profile, {});
   }
   const auto open_once = [&] {
     const auto with = make_options(library, providers, options);
@@ -371,7 +375,7 @@ LoadedModel::Candidate::Candidate(LoadedModel& model, const DeviceCall& call,
     }
     model.without_graphs(error.what());
     open(call);
-    first_run(session_);  // closed again where it throws
+    first_run(session_);  // closes it if it throws
   } catch (...) {
     drop();
     throw;
@@ -384,14 +388,14 @@ void LoadedModel::Candidate::open(const DeviceCall& call) {
   if (model_.has_graphs()) model_.graphs->add(session_);
 }
 
-/// The file's first session stays as it is, unused, until the model goes.
+/// The first session of the file stays open, unused, as long as the model.
 void LoadedModel::Candidate::close() noexcept {
   if (opened_ == nullptr) return;
   model_.graphs->remove(session_);
   opened_.reset();
 }
 
-/// A session whose capture failed is neither used nor closed, which could end the program.
+/// A session whose capture failed must be neither used nor closed: that could crash.
 void LoadedModel::Candidate::abandon() {
   if (opened_ == nullptr) model_.keeps_first_ = true;
   static_cast<void>(opened_.release());
@@ -401,7 +405,7 @@ LoadedModel::Candidate::~Candidate() {
   if (!kept_) drop();
 }
 
-/// One that stays keeps its graph, which ONNX Runtime would replay on memory that is gone.
+/// A session that stays open would replay its graph on freed memory.
 void LoadedModel::Candidate::drop() noexcept {
   if (opened_ == nullptr) return model_.give_idle(session_);
   if (model_.graphs != nullptr) model_.graphs->remove(session_);
@@ -422,19 +426,19 @@ void LoadedModel::Candidate::keep(const DeviceCall& call) {
 }
 
 OrtSession* LoadedModel::session_for(const DeviceCall& call, const FirstRun& first_run) {
-  if (OrtSession* found = known(call)) return found;
+  if (OrtSession* entry = known(call)) return entry;
   const std::lock_guard alone(device_lock());
-  if (OrtSession* found = known(call)) return found;
+  if (OrtSession* entry = known(call)) return entry;
   Candidate candidate(*this, call, first_run);
   candidate.keep(call);
   return candidate.get();
 }
 
 double LoadedModel::seconds_of(const DeviceCall& call, double most, const FirstRun& run) {
-  if (const auto found = known_seconds(call)) return *found;
+  if (const auto entry = known_seconds(call)) return *entry;
   const std::lock_guard alone(device_lock());
-  if (const auto found = known_seconds(call)) return *found;
-  if (OrtSession* found = known(call)) return measure(call, found, run);
+  if (const auto entry = known_seconds(call)) return *entry;
+  if (OrtSession* entry = known(call)) return measure(call, entry, run);
   Candidate candidate(*this, call, run);
   const double seconds = measure(call, candidate.get(), run);
   if (seconds <= most) candidate.keep(call);
@@ -443,14 +447,14 @@ double LoadedModel::seconds_of(const DeviceCall& call, double most, const FirstR
 
 std::optional<double> LoadedModel::known_seconds(const DeviceCall& call) const {
   const std::lock_guard lock(mutex_);
-  const auto found = seconds_.find(with_rows(call.shape, call.rows));
-  return found == seconds_.end() ? std::nullopt : std::optional(found->second);
+  const auto entry = seconds_.find(with_rows(call.shape, call.rows));
+  return entry == seconds_.end() ? std::nullopt : std::optional(entry->second);
 }
 
 double LoadedModel::measure(const DeviceCall& call, OrtSession* session, const FirstRun& run) {
-  const auto given = options.call_seconds.find(call.rows);
+  const auto fixed = options.call_seconds.find(call.rows);
   const double seconds =
-      given != options.call_seconds.end() ? given->second : least_seconds([&] { run(session); });
+      fixed != options.call_seconds.end() ? fixed->second : least_seconds([&] { run(session); });
   const std::lock_guard lock(mutex_);
   return seconds_.emplace(with_rows(call.shape, call.rows), seconds).first->second;
 }

@@ -10,7 +10,7 @@
 namespace pyengine::ort {
 namespace {
 
-/// Nobody's file is to collide on purpose with another of its path.
+/// A 64-bit content hash; not secure against deliberate collisions.
 class ContentHash {
  public:
   void add(const char* data, std::size_t bytes) noexcept {

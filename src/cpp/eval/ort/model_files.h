@@ -1,4 +1,4 @@
-/// Whether the files of a model are the ones they were.
+/// Detects changes of a model's files.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace pyengine::ort {
 
-/// What is in a file, and when it was written. A file may be written twice within one tick of the
-/// file system's clock, or be given the time of another, so both are compared.
+/// Content hash and modification time of a file. A file may be written twice within one tick of the
+/// file system's clock, or be given another file's time, so both are compared.
 struct FileContent {
   std::filesystem::file_time_type written;
   std::uint64_t bytes = 0;
@@ -18,11 +18,11 @@ struct FileContent {
   friend bool operator==(const FileContent&, const FileContent&) = default;
 };
 
-/// Of the model first, and of its weights elsewhere.
+/// The model's file first, then its external weights.
 using ModelFiles = std::vector<FileContent>;
 
-/// Reads the files, at several gigabytes a second: far less time than a session of them takes to
-/// open. One that cannot be read, which opening it will say, is as if it were empty.
+/// Reads the files at several gigabytes per second, far faster than a session opens. An unreadable
+/// file counts as empty; opening it will report the error.
 [[nodiscard]] ModelFiles files_of(const std::filesystem::path& path, const OrtOptions& options);
 
 [[nodiscard]] std::uint64_t total_bytes(const ModelFiles& files);

@@ -15,7 +15,7 @@
 namespace pyengine::ort {
 namespace {
 
-/// The output that the spec names; null when it names none.
+/// The output named in the spec; nullptr if it names none.
 const TensorInfo* named_output(const LoadedModel& model, const char* field,
                                const std::string& name) {
   return name.empty() ? nullptr : &tensor_named(model, model.outputs, field, name);
@@ -25,7 +25,7 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// Whether a declared row has `size` numbers, as far as its shape is declared.
+/// Whether a row may have `size` numbers according to the declared shape.
 bool may_hold(const TensorInfo& tensor, std::int64_t size) {
   if (tensor.shape.empty()) return false;
   std::int64_t known = 1;
@@ -38,19 +38,19 @@ bool may_hold(const TensorInfo& tensor, std::int64_t size) {
 }
 
 const TensorInfo& pick_output(const LoadedModel& model, const char* usual, std::int64_t size,
-                              const TensorInfo* taken) {
+                              const TensorInfo* other) {
   const TensorInfo* named = find_tensor(model.outputs, usual);
-  if (named != nullptr && named != taken) return *named;
-  const TensorInfo* found = nullptr;
+  if (named != nullptr && named != other) return *named;
+  const TensorInfo* match = nullptr;
   int count = 0;
   for (const TensorInfo& tensor : model.outputs) {
-    if (&tensor == taken || !may_hold(tensor, size)) continue;
-    found = &tensor;
+    if (&tensor == other || !may_hold(tensor, size)) continue;
+    match = &tensor;
     ++count;
   }
-  if (count == 1) return *found;
+  if (count == 1) return *match;
   throw ModelError("the model " + model.path.string() + " must have one output '" + usual +
-                   "' of " + std::to_string(size) + " numbers a row, got " +
+                   "' of " + std::to_string(size) + " numbers per row, got " +
                    to_string(model.outputs) + "; the spec's " + usual + "_output can name it");
 }
 
@@ -62,29 +62,29 @@ void plan_input(const LoadedModel& model, const ModelSpec& spec, const NetworkSh
   plan.input_type = input_type(model, input, shape.fits_int8);
   plan.input_row = planes.elements();
   const auto dims = planes.dims();
-  std::vector<std::int64_t> wanted = {-1, dims[0], dims[1], dims[2]};
-  if (input.shape.size() == 2) wanted = {-1, static_cast<std::int64_t>(planes.elements())};
-  bool fits = input.shape.size() == wanted.size();
-  for (std::size_t i = 1; fits && i < wanted.size(); ++i) {
-    fits = input.shape[i] < 0 || input.shape[i] == wanted[i];
+  std::vector<std::int64_t> expected_shape = {-1, dims[0], dims[1], dims[2]};
+  if (input.shape.size() == 2) expected_shape = {-1, static_cast<std::int64_t>(planes.elements())};
+  bool fits = input.shape.size() == expected_shape.size();
+  for (std::size_t i = 1; fits && i < expected_shape.size(); ++i) {
+    fits = input.shape[i] < 0 || input.shape[i] == expected_shape[i];
   }
   if (!fits || input.shape[0] == 0) {
     throw ModelError("the model " + model.path.string() +
                      " does not fit the game: expected input " +
-                     to_string(TensorInfo{input.name, input.type, wanted}) + " (" +
+                     to_string(TensorInfo{input.name, input.type, expected_shape}) + " (" +
                      std::to_string(planes.channels) + " planes of " + std::to_string(planes.rows) +
                      " rows and " + std::to_string(planes.columns) + " columns, layout " +
                      spec.layout + "), got " + to_string(input));
   }
   plan.fixed_batch = input.shape[0] > 0 ? static_cast<int>(input.shape[0]) : 0;
-  plan.input_shape = wanted;
+  plan.input_shape = expected_shape;
 }
 
-/// How batches of `capacity` rows are cut into calls.
+/// How batches of `capacity` rows are split into calls.
 CallPlan calls_for(LoadedModel& model, const Plan& plan, int capacity) {
   if (plan.fixed_batch > 0) return {plan.fixed_batch, true, false};
   if (model.on_device()) {
-    // An engine whose shapes cannot be told beforehand is built for the first it sees.
+    // An engine whose shapes cannot be specified in advance is built for the first shape it sees.
     const bool exactly = model.one_session() && !profile_can_name(plan.input);
     return {model.rows_of_largest_call(capacity), exactly, true};
   }
@@ -96,8 +96,8 @@ void check_output(const LoadedModel& model, const OutputPlan& output, int rows) 
   const auto expected = static_cast<std::int64_t>(output.row) * rows;
   if (!output.shape.empty() && output.shape[0] == rows && product(output.shape) == expected) return;
   throw ModelError("the model " + model.path.string() + " does not fit the game: expected " +
-                   std::to_string(output.row) + " numbers a row of output '" + output.name +
-                   "', found for a batch of " + std::to_string(rows) + " " +
+                   std::to_string(output.row) + " numbers per row of output '" + output.name +
+                   "', got for a batch of " + std::to_string(rows) + " " +
                    to_string(TensorInfo{output.name, kTypeFloat32, output.shape}));
 }
 
@@ -108,7 +108,7 @@ void run_probe(LoadedModel& model, const Plan& plan, int rows, int limit,
   model.probe({plan.input, plan.input_shape, rows, limit}, run);
 }
 
-/// Planes of 0 and 1 at random, the same at each call.
+/// Random planes of 0 and 1, the same at each call.
 std::vector<float> trial_planes(std::size_t count) {
   std::vector<float> planes(count);
   Rng rng;
@@ -120,28 +120,29 @@ std::string described(const LoadedModel& model, const OutputPlan& output) {
   return "output " + in_quotes(output.name, '\'') + " of the model " + model.path.string();
 }
 
-/// Runs trial planes through the network: the true shapes of its outputs are known before a search
-/// uses it. Returns the answers of its policy.
+/// Runs trial planes through the network, so that the true shapes of its outputs are known before a
+/// search. Returns the policy's answers.
 std::vector<float> probe(LoadedModel& model, Plan& plan, int rows, int limit) {
   const Api& api = model.library.api();
   const std::vector<float> planes = trial_planes(static_cast<std::size_t>(rows) * plan.input_row);
-  std::vector<std::byte> given(planes.size() * size_of(plan.input_type));
-  write_planes(planes, plan.input_type, given.data());
+  std::vector<std::byte> bytes(planes.size() * size_of(plan.input_type));
+  write_planes(planes, plan.input_type, bytes.data());
   const auto memory = cpu_memory(api);
-  const auto input = make_tensor(api, memory.get(), given.data(), with_rows(plan.input_shape, rows),
+  const auto input = make_tensor(api, memory.get(), bytes.data(), with_rows(plan.input_shape, rows),
                                  plan.input_type);
   const char* inputs[] = {plan.input.c_str()};
   const OrtValue* values[] = {input.get()};
   const char* outputs[] = {plan.policy.name.c_str(), plan.value.name.c_str()};
-  OrtValue* made[] = {nullptr, nullptr};
+  OrtValue* results[] = {nullptr, nullptr};
   run_probe(model, plan, rows, limit, [&](OrtSession* session) {
     model.run_plainly(session, [&](const OrtRunOptions* with) {
-      check<ModelError>(api, api.Run(session, with, inputs, values, 1, outputs, 2, made),
+      check<ModelError>(api, api.Run(session, with, inputs, values, 1, outputs, 2, results),
                         "the model " + model.path.string() + " does not fit the game: a batch of " +
                             std::to_string(rows) + " fails");
     });
   });
-  const Handle<OrtValue> owned[] = {{made[0], {api.ReleaseValue}}, {made[1], {api.ReleaseValue}}};
+  const Handle<OrtValue> owned[] = {{results[0], {api.ReleaseValue}},
+                                    {results[1], {api.ReleaseValue}}};
   plan.policy.shape = shape_of(api, owned[0].get());
   plan.value.shape = shape_of(api, owned[1].get());
   check_output(model, plan.policy, rows);
@@ -152,9 +153,9 @@ std::vector<float> probe(LoadedModel& model, Plan& plan, int rows, int limit) {
   return answers;
 }
 
-/// Probes without opening a session where there is one. Where one session serves all sizes, its
-/// engine is built for the largest batch, which is not known here: make_memory() probes then, and
-/// there are no answers yet.
+/// Probes now if that opens no extra session. If one session serves all sizes, its engine is built
+/// for the largest batch, which is unknown here: make_memory() probes later, and there are no
+/// answers yet.
 std::vector<float> probe_now(LoadedModel& model, Plan& plan) {
   if (model.on_device() && model.one_session()) return {};
   const int rows = model.on_device() ? model.least_prepared(plan.input_shape, kLeastRows) : 2;
@@ -167,7 +168,7 @@ void require_answers(const LoadedModel& model, const ModelSpec& spec, const Plan
   require_policy_answers(spec, answers, plan.policy.row, described(model, plan.policy));
 }
 
-/// The operator that makes an output; empty where it is not known.
+/// The operator that computes an output; empty if unknown.
 std::string last_operator(const LoadedModel& model, const std::string& output) {
   const auto known = model.options.last_operators.find(output);
   return known == model.options.last_operators.end() ? std::string() : known->second;
@@ -179,13 +180,13 @@ void require_operators(const LoadedModel& model, const ModelSpec& spec, const Pl
   require_value_operator(spec, last_operator(model, plan.value.name), described(model, plan.value));
 }
 
-/// Throws ModelError where the tensors do not fit.
+/// Throws ModelError if the tensors do not fit.
 Plan plan_for(const LoadedModel& model, const ModelSpec& spec, const NetworkShape& shape) {
   Plan plan;
   plan_input(model, spec, shape, plan);
   const TensorInfo* policy = named_output(model, "policy_output", spec.policy_output.value_or(""));
   const TensorInfo* value = named_output(model, "value_output", spec.value_output.value_or(""));
-  // By name first: where one output is known the other is the one that is left.
+  // By name first: if one output is known, the other is the remaining one.
   if (value == nullptr) value = find_tensor(model.outputs, "value");
   if (policy == nullptr) policy = &pick_output(model, "policy", shape.policy, value);
   if (value == nullptr) value = &pick_output(model, "value", shape.value, policy);
@@ -195,7 +196,7 @@ Plan plan_for(const LoadedModel& model, const ModelSpec& spec, const NetworkShap
   return plan;
 }
 
-/// The `policy` that a trial run proves; empty where it proves nothing or shapes are free.
+/// The `policy` that a trial run proves; empty if it proves nothing or shapes are free.
 std::string_view tried_policy(LoadedModel& model, const ModelSpec& spec, const TensorInfo& policy) {
   const std::vector<std::int64_t>& input = model.inputs.front().shape;
   const std::int64_t row = row_size(policy);
@@ -239,7 +240,7 @@ class OrtNetwork final : public RawNetwork {
   void check_usable() const override {
     if (!model_->forked()) return;
     throw EvaluationError("the process was forked after the network " + model_->path.string() +
-                          " was loaded; make the evaluator in the new process (or start it with "
+                          " was loaded; create the evaluator in the new process (or start it with "
                           "multiprocessing's 'spawn')");
   }
 
@@ -247,7 +248,7 @@ class OrtNetwork final : public RawNetwork {
   std::shared_ptr<LoadedModel> model_;
   const ModelSpec spec_;
   const ElementType input_type_;
-  std::mutex mutex_;                  ///< taken by make_memory() alone
+  std::mutex mutex_;                  ///< locked by make_memory() only
   std::shared_ptr<const Plan> plan_;  ///< guarded by mutex_; replaced once, when it is probed
 };
 
@@ -257,7 +258,7 @@ std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, cons
                                         const NetworkShape& shape) {
   if (model->forked()) {
     throw ModelError("the process was forked after the model " + model->path.string() +
-                     " was loaded; make the evaluator in the new process");
+                     " was loaded; create the evaluator in the new process");
   }
   Plan plan = plan_for(*model, spec, shape);
   require_operators(*model, spec, plan);

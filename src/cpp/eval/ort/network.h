@@ -1,4 +1,4 @@
-/// A model fitted to a game, and how one reads that says nothing of itself.
+/// Fits a model to a game, and infers the spec of a model without one.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace pyengine::ort {
 
-/// Fits the model to a game; throws ModelError, also where the graph or a trial run refutes the
+/// Fits the model to a game. Throws ModelError, also if the graph or a trial run contradicts the
 /// spec.
 std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, const ModelSpec& spec,
                                         const NetworkShape& shape);

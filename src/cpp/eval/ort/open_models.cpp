@@ -23,10 +23,10 @@ class OpenModels {
     const std::lock_guard lock(mutex_);
     return known(key);
   }
-  /// Another thread may have opened the same meanwhile: then it is that one.
+  /// If another thread has opened the same model meanwhile, returns that one.
   [[nodiscard]] std::shared_ptr<LoadedModel> add(ModelKey key, std::shared_ptr<LoadedModel> model) {
     const std::lock_guard lock(mutex_);
-    if (auto found = known(key)) return found;
+    if (auto existing = known(key)) return existing;
     models_.emplace_back(std::move(key), model);
     return model;
   }
@@ -36,7 +36,7 @@ class OpenModels {
     std::erase_if(models_, [](const auto& entry) { return entry.second.expired(); });
     for (const auto& [other, model] : models_) {
       if (other != key) continue;
-      if (auto found = model.lock()) return found;
+      if (auto existing = model.lock()) return existing;
     }
     return nullptr;
   }
@@ -49,12 +49,13 @@ class OpenModels {
 
 std::shared_ptr<LoadedModel> open_shared(const Library& library, const std::filesystem::path& path,
                                          const OrtOptions& options) {
-  static auto& of_process = *new OfProcess<OpenModels>;  // models may outlive static objects
+  // Never deleted: models may outlive static objects.
+  static auto& of_process = *new OfProcess<OpenModels>;
   OpenModels& open = of_process.get();
   ModelKey key{std::filesystem::absolute(path), options, files_of(path, options)};
-  if (auto found = open.find(key)) return found;
+  if (auto existing = open.find(key)) return existing;
   auto opened = std::make_shared<LoadedModel>(library, path, options, key.files);
-  if (!opened->unchanged()) return opened;  // which of the contents, nobody knows
+  if (!opened->unchanged()) return opened;  // it is unclear which content was opened
   return open.add(std::move(key), std::move(opened));
 }
 

@@ -1,4 +1,4 @@
-/// The models that are open in this process: who opens one again shares its sessions.
+/// The models open in this process: opening one again shares its sessions.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace pyengine::ort {
 
-/// The open model of this path and these options, if the files are byte for byte what they were
-/// when it was opened; else opens it. It is closed when its last user goes. Throws ModelError.
+/// Returns the open model with this path and these options if its files have not changed since it
+/// was opened; otherwise opens it. It is closed with its last user. Throws ModelError.
 std::shared_ptr<LoadedModel> open_shared(const Library& library, const std::filesystem::path& path,
                                          const OrtOptions& options);
 

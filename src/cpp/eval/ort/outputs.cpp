@@ -12,7 +12,7 @@ namespace {
 
 bool is_sign(float number) { return number == -1.0F || number == 0.0F || number == 1.0F; }
 
-/// A model's input and outputs, called with so many rows at a time as it takes.
+/// Runs a model for selected outputs, in calls of the size that it accepts.
 class Caller {
  public:
   Caller(const LoadedModel& model, const std::string& input,
@@ -30,39 +30,40 @@ class Caller {
   }
 
   [[nodiscard]] bool flat() const noexcept { return input_.shape.size() == 2; }
-  /// Rows of a call; the model's own number, where it is fixed.
+  /// Rows per call; the model's batch if it is fixed.
   [[nodiscard]] std::int64_t rows_of_call(std::int64_t rows) const noexcept {
     const bool fixed = !input_.shape.empty() && input_.shape.front() > 0;
     return fixed ? input_.shape.front() : rows;
   }
 
-  /// Adds the first `used` rows of each output. `planes`: of those rows; `shape`: of the call.
+  /// Appends the first `used` rows of each output. `planes`: of those rows; `shape`: of the call.
   void run(std::span<const float> planes, const std::vector<std::int64_t>& shape, std::int64_t used,
-           std::vector<OrtOutput>& found) {
+           std::vector<OrtOutput>& results) {
     const auto rows = static_cast<std::size_t>(shape.front());
     const std::size_t row = planes.size() / static_cast<std::size_t>(used);
     require_fitting(planes);
-    std::vector<std::byte> given(rows * row * size_of(type_));
-    write_planes(planes, type_, given.data());
-    const auto tensor = make_tensor(api_, memory_.get(), given.data(), shape, type_);
+    std::vector<std::byte> bytes(rows * row * size_of(type_));
+    write_planes(planes, type_, bytes.data());
+    const auto tensor = make_tensor(api_, memory_.get(), bytes.data(), shape, type_);
     const char* inputs[] = {input_.name.c_str()};
     const OrtValue* values[] = {tensor.get()};
-    std::vector<OrtValue*> made(names_.size(), nullptr);
+    std::vector<OrtValue*> tensors(names_.size(), nullptr);
     check<EvaluationError>(api_,
                            api_.Run(model_.session.get(), nullptr, inputs, values, 1, names_.data(),
-                                    names_.size(), made.data()),
+                                    names_.size(), tensors.data()),
                            "the network " + model_.path.string() + " failed");
     std::vector<Handle<OrtValue>> owned;
-    owned.reserve(made.size());
-    for (OrtValue* value : made) owned.emplace_back(value, Releaser<OrtValue>{api_.ReleaseValue});
-    for (std::size_t i = 0; i < made.size(); ++i) add(made[i], types_[i], used, found[i]);
+    owned.reserve(tensors.size());
+    for (OrtValue* value : tensors)
+      owned.emplace_back(value, Releaser<OrtValue>{api_.ReleaseValue});
+    for (std::size_t i = 0; i < tensors.size(); ++i) add(tensors[i], types_[i], used, results[i]);
   }
 
  private:
   void require_fitting(std::span<const float> planes) const {
     if (type_ != ElementType::int8 || std::all_of(planes.begin(), planes.end(), is_sign)) return;
     throw ModelError("the input of " + model_.path.string() +
-                     " is int8, and the planes hold more than -1, 0 and 1");
+                     " is int8, but the planes contain values other than -1, 0 and 1");
   }
 
   void add(OrtValue* value, ElementType type, std::int64_t used, OrtOutput& output) const {
@@ -95,12 +96,12 @@ std::vector<OrtOutput> run_outputs(const LoadedModel& model, std::span<const flo
                                    const std::vector<std::string>& outputs) {
   if (model.forked()) {
     throw EvaluationError("the process was forked after the network " + model.path.string() +
-                          " was loaded; make the evaluator in the new process");
+                          " was loaded; create the evaluator in the new process");
   }
   Caller caller(model, input, outputs);
-  std::vector<OrtOutput> found(outputs.size());
+  std::vector<OrtOutput> results(outputs.size());
   const std::int64_t rows = shape.front();
-  if (rows == 0) return found;
+  if (rows == 0) return results;
   const std::size_t row = planes.size() / static_cast<std::size_t>(rows);
   const std::int64_t most = caller.rows_of_call(rows);
   std::vector<std::int64_t> call = {most, static_cast<std::int64_t>(row)};
@@ -109,9 +110,9 @@ std::vector<OrtOutput> run_outputs(const LoadedModel& model, std::span<const flo
     const std::int64_t used = std::min(most, rows - start);
     caller.run(
         planes.subspan(static_cast<std::size_t>(start) * row, static_cast<std::size_t>(used) * row),
-        call, used, found);
+        call, used, results);
   }
-  return found;
+  return results;
 }
 
 }  // namespace pyengine::ort

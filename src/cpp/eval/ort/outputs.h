@@ -1,4 +1,4 @@
-/// Outputs of a model beside policy and value, which no search needs at its leaves.
+/// Outputs of a model besides policy and value, which a search does not use at its leaves.
 #pragma once
 
 #include <cstdint>

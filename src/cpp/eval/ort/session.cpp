@@ -26,7 +26,7 @@ std::string built_with(const Library& library) {
   return text;
 }
 
-/// Options as two lists of C strings, which live as long as the map.
+/// Options as two lists of C strings; valid as long as the map.
 struct KeysAndValues {
   explicit KeysAndValues(const std::map<std::string, std::string>& options) {
     for (const auto& [key, value] : options) {
@@ -39,10 +39,10 @@ struct KeysAndValues {
 };
 
 void append_cuda(const Api& api, OrtSessionOptions* session, const KeysAndValues& options) {
-  const std::string doing = std::string(kCuda) + " cannot be had";
+  const std::string doing = std::string(kCuda) + " is not available";
   const auto cuda = make<ModelError, OrtCUDAProviderOptionsV2>(
       api, api.ReleaseCUDAProviderOptions, doing,
-      [&](auto** made) { return api.CreateCUDAProviderOptions(made); });
+      [&](auto** result) { return api.CreateCUDAProviderOptions(result); });
   check<ModelError>(api,
                     api.UpdateCUDAProviderOptions(cuda.get(), options.keys.data(),
                                                   options.values.data(), options.keys.size()),
@@ -52,10 +52,10 @@ void append_cuda(const Api& api, OrtSessionOptions* session, const KeysAndValues
 }
 
 void append_tensorrt(const Api& api, OrtSessionOptions* session, const KeysAndValues& options) {
-  const std::string doing = std::string(kTensorRt) + " cannot be had";
+  const std::string doing = std::string(kTensorRt) + " is not available";
   const auto tensorrt = make<ModelError, OrtTensorRTProviderOptionsV2>(
       api, api.ReleaseTensorRTProviderOptions, doing,
-      [&](auto** made) { return api.CreateTensorRTProviderOptions(made); });
+      [&](auto** result) { return api.CreateTensorRTProviderOptions(result); });
   check<ModelError>(api,
                     api.UpdateTensorRTProviderOptions(tensorrt.get(), options.keys.data(),
                                                       options.values.data(), options.keys.size()),
@@ -67,24 +67,24 @@ void append_tensorrt(const Api& api, OrtSessionOptions* session, const KeysAndVa
 void append(const Library& library, OrtSessionOptions* session, const OrtProvider& provider,
             int device_id) {
   const std::string name = full_name(library, provider.name);
-  if (name == kCpu) {  // every session has it
+  if (name == kCpu) {  // part of every session
     if (provider.options.empty()) return;
     throw ConfigError(name + " takes no options, got '" + provider.options.begin()->first + "'");
   }
   const std::vector<std::string> built = library.available_providers();
   if (std::find(built.begin(), built.end(), name) == built.end()) {
-    throw ModelError(name + " cannot be had: " + built_with(library));
+    throw ModelError(name + " is not available: " + built_with(library));
   }
   auto options = provider.options;
   options.emplace("device_id", std::to_string(device_id));
   if (name == kCuda) {
-    // As fast as trying all algorithms, and a session is ready in a tenth of the time.
+    // As fast as an exhaustive search, and the session opens ten times as fast.
     options.emplace("cudnn_conv_algo_search", "HEURISTIC");
     options.emplace("prefer_nhwc", "1");  // the layout of tensor cores: up to 1.4 times as fast
   }
-  const KeysAndValues given(options);
-  name == kCuda ? append_cuda(library.api(), session, given)
-                : append_tensorrt(library.api(), session, given);
+  const KeysAndValues lists(options);
+  name == kCuda ? append_cuda(library.api(), session, lists)
+                : append_tensorrt(library.api(), session, lists);
 }
 
 std::vector<std::int64_t> dimensions(const Api& api, const OrtTensorTypeAndShapeInfo* info) {
@@ -105,7 +105,7 @@ TensorInfo tensor_info(const Api& api, std::string name, const OrtTypeInfo* type
   return tensor;
 }
 
-/// In the library's numbers.
+/// The library's code of the type.
 int number_of(ElementType type) noexcept {
   constexpr std::array<int, 3> kNumbers = {kTypeFloat32, kTypeFloat16, kTypeInt8};
   return kNumbers[static_cast<std::size_t>(type)];
@@ -119,9 +119,9 @@ std::vector<TensorInfo> tensors(const Api& api, const OrtSession* session, Count
                                 NameCall get_name, TypeCall get_type) {
   std::size_t count = 0;
   check<ModelError>(api, get_count(session, &count), "tensors of the model");
-  OrtAllocator* allocator = nullptr;  // the library's own
+  OrtAllocator* allocator = nullptr;  // owned by the library
   check<ModelError>(api, api.GetAllocatorWithDefaultOptions(&allocator), "tensors of the model");
-  std::vector<TensorInfo> found;
+  std::vector<TensorInfo> infos;
   for (std::size_t i = 0; i < count; ++i) {
     char* text = nullptr;
     check<ModelError>(api, get_name(session, i, allocator, &text), "name of a tensor");
@@ -129,10 +129,10 @@ std::vector<TensorInfo> tensors(const Api& api, const OrtSession* session, Count
     check<ModelError>(api, api.AllocatorFree(allocator, text), "name of a tensor");
     const auto type =
         make<ModelError, OrtTypeInfo>(api, api.ReleaseTypeInfo, "type of a tensor",
-                                      [&](auto** made) { return get_type(session, i, made); });
-    found.push_back(tensor_info(api, std::move(name), type.get()));
+                                      [&](auto** result) { return get_type(session, i, result); });
+    infos.push_back(tensor_info(api, std::move(name), type.get()));
   }
-  return found;
+  return infos;
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ std::string full_name(const Library& library, const std::string& provider) {
     if (provider == name || lower(provider) == lower(brief)) return name;
   }
   throw ModelError("the provider " + in_quotes(provider, '\'') +
-                   " cannot be had: this engine knows CPUExecutionProvider, "
+                   " is not available: known providers are CPUExecutionProvider, "
                    "CUDAExecutionProvider and TensorrtExecutionProvider (cpu, cuda, tensorrt); " +
                    built_with(library));
 }
@@ -154,10 +154,10 @@ Handle<OrtSessionOptions> make_options(const Library& library,
                                        const OrtOptions& options) {
   const Api& api = library.api();
   const std::string doing = "options of an ONNX Runtime session";
-  auto made = make<ModelError, OrtSessionOptions>(
+  auto result = make<ModelError, OrtSessionOptions>(
       api, api.ReleaseSessionOptions, doing,
       [&](auto** session) { return api.CreateSessionOptions(session); });
-  OrtSessionOptions* session = made.get();
+  OrtSessionOptions* session = result.get();
   const auto set = [&](OrtStatus* status) { check<ModelError>(api, status, doing); };
   set(api.SetSessionLogSeverityLevel(session, kLogFatal));
   set(api.SetSessionGraphOptimizationLevel(session, kOptimiseAll));
@@ -169,7 +169,7 @@ Handle<OrtSessionOptions> make_options(const Library& library,
   for (const OrtProvider& provider : providers) {
     append(library, session, provider, options.device_id);
   }
-  return made;
+  return result;
 }
 
 Handle<OrtSession> make_session(const Library& library, const std::filesystem::path& path,
@@ -177,7 +177,9 @@ Handle<OrtSession> make_session(const Library& library, const std::filesystem::p
   const Api& api = library.api();
   return make<ModelError, OrtSession>(
       api, api.ReleaseSession, "the model " + path.string() + " cannot be loaded",
-      [&](auto** made) { return api.CreateSession(library.env(), path.c_str(), options, made); });
+      [&](auto** result) {
+        return api.CreateSession(library.env(), path.c_str(), options, result);
+      });
 }
 
 std::vector<TensorInfo> session_inputs(const Api& api, const OrtSession* session) {
@@ -194,7 +196,7 @@ std::optional<std::string> session_metadata(const Api& api, const OrtSession* se
                                             const std::string& key) {
   const auto metadata = make<ModelError, OrtModelMetadata>(
       api, api.ReleaseModelMetadata, "metadata of the model",
-      [&](auto** made) { return api.SessionGetModelMetadata(session, made); });
+      [&](auto** result) { return api.SessionGetModelMetadata(session, result); });
   OrtAllocator* allocator = nullptr;
   check<ModelError>(api, api.GetAllocatorWithDefaultOptions(&allocator), "metadata of the model");
   char* text = nullptr;
@@ -210,7 +212,7 @@ std::optional<std::string> session_metadata(const Api& api, const OrtSession* se
 std::vector<std::int64_t> shape_of(const Api& api, const OrtValue* value) {
   const auto info = make<ModelError, OrtTensorTypeAndShapeInfo>(
       api, api.ReleaseTensorTypeAndShapeInfo, "shape of a tensor",
-      [&](auto** made) { return api.GetTensorTypeAndShape(value, made); });
+      [&](auto** result) { return api.GetTensorTypeAndShape(value, result); });
   return dimensions(api, info.get());
 }
 
@@ -219,17 +221,18 @@ Handle<OrtValue> make_tensor(const Api& api, const OrtMemoryInfo* memory, void* 
   const std::int64_t elements =
       std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
   return make<ModelError, OrtValue>(
-      api, api.ReleaseValue, "a tensor over a batch's memory", [&](auto** made) {
+      api, api.ReleaseValue, "a tensor over a batch's memory", [&](auto** result) {
         return api.CreateTensorWithDataAsOrtValue(
             memory, data, static_cast<std::size_t>(elements) * size_of(type), shape.data(),
-            shape.size(), number_of(type), made);
+            shape.size(), number_of(type), result);
       });
 }
 
 Handle<OrtMemoryInfo> cpu_memory(const Api& api) {
   return make<ModelError, OrtMemoryInfo>(
-      api, api.ReleaseMemoryInfo, "memory of the CPU",
-      [&](auto** made) { return api.CreateCpuMemoryInfo(kArenaAllocator, kMemTypeDefault, made); });
+      api, api.ReleaseMemoryInfo, "memory of the CPU", [&](auto** result) {
+        return api.CreateCpuMemoryInfo(kArenaAllocator, kMemTypeDefault, result);
+      });
 }
 
 }  // namespace pyengine::ort

@@ -1,15 +1,15 @@
-/// Libraries that are loaded while the program runs, by the system's own calls.
+/// Shared libraries loaded at run time.
 #pragma once
 
 #include <filesystem>
 
 namespace pyengine::ort {
 
-/// Throws ModelError with the system's words.
+/// Throws ModelError with the system's message.
 void* load_library(const std::filesystem::path& path);
-/// One that the process has loaded already, by its file name; nullptr where it has not.
+/// A library that the process has already loaded, by file name; nullptr if it has not.
 [[nodiscard]] void* loaded_library(const char* name) noexcept;
-/// nullptr where the library does not export it.
+/// Returns nullptr if the library does not export the name.
 [[nodiscard]] void* function_of(void* library, const char* name) noexcept;
 
 }  // namespace pyengine::ort

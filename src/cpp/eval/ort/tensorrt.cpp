@@ -9,7 +9,7 @@
 namespace pyengine::ort {
 namespace {
 
-constexpr int kLeastLimit = 64;  // rows: evaluate() asks for as many, unless told
+constexpr int kLeastLimit = 64;  // rows: the default of evaluate()
 
 constexpr const char* kEngineFolder = "trt_engine_cache_path";
 constexpr const char* kTimingFolder = "trt_timing_cache_path";
@@ -28,7 +28,7 @@ std::string shapes_text(const EngineProfile& profile, int rows) {
   return profile.input + ':' + std::to_string(rows) + dimensions_of(profile);
 }
 
-/// FNV-1a (Fowler, Noll, Vo): the same in every build, since it names folders.
+/// FNV-1a (Fowler, Noll, Vo): the same in every build, because it names folders.
 std::string fingerprint(const ProviderOptions& options) {
   std::uint64_t hash = 0xCBF29CE484222325U;
   const auto add = [&](const std::string& text) {
@@ -45,7 +45,7 @@ std::string fingerprint(const ProviderOptions& options) {
   return digits;
 }
 
-/// Below the model's folder: what an engine is for, and the options that it was built with.
+/// Subfolder for the engine's profile and the options that it was built with.
 std::string folder_name(const ProviderOptions& options,
                         const std::optional<EngineProfile>& profile) {
   if (!profile) return "fixed-" + fingerprint(options);
@@ -61,12 +61,12 @@ bool is_cached_file(const std::filesystem::path& path) {
 template <class Iterator>
 bool remove_cached(const std::filesystem::path& folder) {
   std::error_code error;
-  std::vector<std::filesystem::path> found;
+  std::vector<std::filesystem::path> files;
   for (Iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (is_cached_file(at->path())) found.push_back(at->path());
+    if (is_cached_file(at->path())) files.push_back(at->path());
   }
   bool removed = false;
-  for (const auto& path : found) removed = std::filesystem::remove(path, error) || removed;
+  for (const auto& path : files) removed = std::filesystem::remove(path, error) || removed;
   return removed;
 }
 
@@ -81,27 +81,28 @@ EngineProfile engine_profile(std::string input, std::vector<std::int64_t> shape,
 }
 
 bool is_on(const ProviderOptions& options, const std::string& name) {
-  const auto given = options.find(name);
-  if (given == options.end()) return false;
-  return given->second == "1" || given->second == "true" || given->second == "True";
+  const auto option = options.find(name);
+  if (option == options.end()) return false;
+  return option->second == "1" || option->second == "true" || option->second == "True";
 }
 
 bool drop_tensorrt_graphs(ProviderOptions& options) {
   const std::string name = "trt_cuda_graph_enable";
-  const bool asked = is_on(options, name);
+  const bool was_on = is_on(options, name);
   options.erase(name);
-  return asked;
+  return was_on;
 }
 
 bool profile_can_name(const std::string& input) {
   return input.find_first_of(",:") == std::string::npos;
 }
 
-ProviderOptions tensorrt_options(ProviderOptions given, const std::optional<EngineProfile>& profile,
+ProviderOptions tensorrt_options(ProviderOptions user_options,
+                                 const std::optional<EngineProfile>& profile,
                                  const std::filesystem::path& cache) {
-  ProviderOptions options = given;
+  ProviderOptions options = user_options;
   const bool own_profile = std::any_of(kProfileKeys.begin(), kProfileKeys.end(),
-                                       [&](const char* key) { return given.contains(key); });
+                                       [&](const char* key) { return user_options.contains(key); });
   if (profile && !own_profile && profile_can_name(profile->input)) {  // all three or none
     options[kProfileKeys[0]] = shapes_text(*profile, profile->least);
     options[kProfileKeys[1]] = shapes_text(*profile, profile->usual);
@@ -109,7 +110,7 @@ ProviderOptions tensorrt_options(ProviderOptions given, const std::optional<Engi
   }
   if (cache.empty()) return options;
   options.emplace("trt_engine_cache_enable", "1");
-  options.emplace(kEngineFolder, (cache / folder_name(given, profile)).string());
+  options.emplace(kEngineFolder, (cache / folder_name(user_options, profile)).string());
   options.emplace("trt_timing_cache_enable", "1");
   options.emplace(kTimingFolder, cache.parent_path().string());
   return options;

@@ -20,16 +20,16 @@ namespace {
 }  // namespace
 
 const TensorInfo* find_tensor(const std::vector<TensorInfo>& tensors, const std::string& name) {
-  const auto found = std::find_if(tensors.begin(), tensors.end(),
-                                  [&](const TensorInfo& tensor) { return tensor.name == name; });
-  return found == tensors.end() ? nullptr : &*found;
+  const auto it = std::find_if(tensors.begin(), tensors.end(),
+                               [&](const TensorInfo& tensor) { return tensor.name == name; });
+  return it == tensors.end() ? nullptr : &*it;
 }
 
 const TensorInfo& tensor_named(const LoadedModel& model, const std::vector<TensorInfo>& tensors,
                                const std::string& field, const std::string& name) {
   if (const TensorInfo* tensor = find_tensor(tensors, name)) return *tensor;
   throw ModelError("the model " + model.path.string() + " has no tensor " + in_quotes(name, '\'') +
-                   ", which the spec names as " + field + "; got " + to_string(tensors));
+                   ", requested as " + field + "; got " + to_string(tensors));
 }
 
 const TensorInfo& input_of(const LoadedModel& model, const std::string& name) {
@@ -44,8 +44,9 @@ ElementType input_type(const LoadedModel& model, const TensorInfo& tensor, bool 
   if (tensor.type == kTypeFloat16) return ElementType::float16;
   if (tensor.type == kTypeInt8 && fits_int8) return ElementType::int8;
   wrong_type(model, tensor,
-             fits_int8 ? "float32, float16 or int8"
-                       : "float32 or float16, as the planes hold more than -1, 0 and 1");
+             fits_int8
+                 ? "float32, float16 or int8"
+                 : "float32 or float16, because the planes contain values other than -1, 0 and 1");
 }
 
 ElementType output_type(const LoadedModel& model, const TensorInfo& tensor) {

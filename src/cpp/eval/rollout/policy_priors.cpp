@@ -7,7 +7,7 @@
 namespace pyengine {
 namespace {
 
-constexpr float kEqualShare = 0.1F;  ///< of the priors, which all moves have in equal parts
+constexpr float kEqualShare = 0.1F;  ///< share of the priors that is distributed equally
 
 struct PriorsBatch final : EvalBatch {
   using EvalBatch::EvalBatch;
@@ -19,7 +19,9 @@ class BoundPriors final : public BoundEvaluator {
   BoundPriors(std::shared_ptr<const AnyGame> game, std::shared_ptr<const PlayoutPolicy> policy)
       : game_(std::move(game)), policy_(std::move(policy)) {}
 
-  [[nodiscard]] EvaluatorTraits traits() const noexcept override { return {.immediate = true}; }
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    return {.answering = Answering::immediate};
+  }
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
     auto batch = std::make_unique<PriorsBatch>(capacity);
     batch->playouts = policy_->bind(*game_);
@@ -53,7 +55,7 @@ PolicyPriorsEvaluator::PolicyPriorsEvaluator(std::shared_ptr<const PlayoutPolicy
 
 std::unique_ptr<BoundEvaluator> PolicyPriorsEvaluator::bind(std::shared_ptr<const AnyGame> game,
                                                             const BindOptions&) {
-  static_cast<void>(policy_->bind(*game));  // throws here and not in the search
+  static_cast<void>(policy_->bind(*game));  // throws now rather than during a search
   return std::make_unique<BoundPriors>(std::move(game), policy_);
 }
 

@@ -8,12 +8,12 @@
 
 namespace pyengine {
 
-/// Priors: 0.9 of a policy's probability and 0.1 / moves, since the policy gives 0 to moves that
-/// may be good, the pass among them. Value 0: for a mix with playouts.
+/// Priors: 0.9 times the policy's probability plus 0.1 / moves, because the policy gives 0 to moves
+/// that may be good, including the pass. Value 0: combine it with playouts in a MixedEvaluator.
 class PolicyPriorsEvaluator final : public Evaluator {
  public:
   explicit PolicyPriorsEvaluator(std::shared_ptr<const PlayoutPolicy> policy);
-  /// Throws ModelError where the policy is for another game.
+  /// Throws ModelError if the policy is for another game.
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;
 

@@ -12,9 +12,9 @@ PolicyRolloutEvaluator::PolicyRolloutEvaluator(int rollouts,
 
 std::unique_ptr<BoundEvaluator> PolicyRolloutEvaluator::bind(std::shared_ptr<const AnyGame> game,
                                                              const BindOptions& options) {
-  static_cast<void>(policy_->bind(*game));  // throws here and not in the search
+  static_cast<void>(policy_->bind(*game));  // throws now rather than during a search
   return std::make_unique<BoundPlayouts<PolicyPlayouts>>(
-      "rollout policy", rollouts_, options.seed, false,
+      "rollout policy", rollouts_, options.seed, Answering::on_the_spot,
       [policy = policy_, game = std::move(game)] { return policy->bind(*game); });
 }
 

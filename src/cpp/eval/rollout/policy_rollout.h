@@ -1,4 +1,4 @@
-/// Playouts by a policy as an evaluator.
+/// An evaluator that plays playouts with a policy.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace pyengine {
 
-/// Equal priors, the mean value of `rollouts` playouts of a policy from the leaf. The stream of a
-/// leaf is (seed, number of the leaf), as that of RolloutEvaluator.
+/// Equal priors and the mean value of `rollouts` playouts with a policy from the leaf. As in
+/// RolloutEvaluator, the random stream of a leaf is (seed, number of the leaf).
 class PolicyRolloutEvaluator final : public Evaluator {
  public:
   /// Throws ConfigError unless 1 <= rollouts <= 1'000'000.
   PolicyRolloutEvaluator(int rollouts, std::shared_ptr<const PlayoutPolicy> policy);
-  /// Throws ModelError where the policy is for another game.
+  /// Throws ModelError if the policy is for another game.
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;
 

@@ -1,4 +1,4 @@
-/// How a walk comes to the position of its leaf.
+/// Computes the position of a walk's leaf.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 
 namespace pyengine {
 
-/// Plays the moves of a walk as it passes the nodes.
+/// Plays the moves of a walk on the way down.
 template <Game G>
 class Descent {
  public:
   explicit Descent(const G& root) : position_(root) {}
 
-  /// At the start of a walk.
+  /// Called at the start of a walk.
   void begin(const G& root) { position_.value = root; }
-  /// The walk goes on to `node`.
+  /// Called for each node that the walk enters.
   void pass(const Node& node) {
     position_.value.play(node.action);
     if constexpr (CanFail<G>) position_.value.rethrow_if_failed();
   }
-  /// Makes position() that of the last node passed.
+  /// Makes position() the position of the last node passed.
   void reach() noexcept {}
   void forget() noexcept {}
   [[nodiscard]] const PositionOf<G>& position() const noexcept { return position_; }
@@ -34,12 +34,12 @@ class Descent {
   PositionOf<G> position_;
 };
 
-/// Positions of nodes, found again by the node's address. What a slot holds may be of another tree
-/// or of a node that is gone: whether it fits, the position itself says.
+/// A cache of positions, keyed by the address of their node. A slot may hold a position of another
+/// tree or of a deleted node, so a lookup compares the position's moves.
 template <CanReplay G>
 class KeptPositions {
  public:
-  /// The position that `moves` lead to from `root`; null where it is not kept.
+  /// The position after `moves` from `root`; nullptr if it is not cached.
   [[nodiscard]] const G* find(const Node& node, const G& root, std::span<const ActionId> moves) {
     if (slots_.empty()) return nullptr;
     Slot& slot = slots_[index(node)];
@@ -47,7 +47,8 @@ class KeptPositions {
     slot.used = true;
     return &slot.position;
   }
-  /// A position that was used since another one asked for its slot stays.
+  /// Stores a position unless its slot holds one that was used since the last attempt to replace
+  /// it.
   void keep(const Node& node, G&& position) {
     if (slots_.empty()) slots_.resize(kSlots);
     Slot& slot = slots_[index(node)];
@@ -57,12 +58,12 @@ class KeptPositions {
   void forget() noexcept { slots_.clear(); }
 
  private:
-  static constexpr int kSlotBits = 11;  ///< 2 MB of states of 1 KB a worker
+  static constexpr int kSlotBits = 11;  ///< 2 MB per worker for states of 1 KB
   static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
 
   struct Slot {
-    const Node* node = nullptr;  ///< compared, never followed
-    bool used = false;           ///< since another position asked for the slot
+    const Node* node = nullptr;  ///< only compared, never dereferenced
+    bool used = false;           ///< since the last attempt to replace it
     G position;
   };
 
@@ -74,12 +75,12 @@ class KeptPositions {
   std::vector<Slot> slots_;
 };
 
-/// Where a move is a call of a user's code, nothing is played on the way down, which the tree
-/// knows. The leaf's position is made from the nearest one above it that an earlier walk made.
+/// For games of users, in which each move calls user code. Moves along the tree are not played on
+/// the way down: the leaf's position is derived from the nearest cached ancestor.
 template <CanReplay G>
 class Descent<G> {
  public:
-  /// Without a copy of the root: nobody would learn what the game's code threw.
+  /// Does not copy the root: nobody would see an exception thrown by the copy.
   explicit Descent(const G& /*root*/) : position_(G()) {}
 
   void begin(const G& root) {
@@ -97,11 +98,11 @@ class Descent<G> {
   }
   void reach() {
     const G* nearest = root_;
-    std::size_t known = nodes_.size() - 1;  // moves to the nearest position
+    std::size_t known = nodes_.size() - 1;  // the nearest node with a known position
     for (; known > 0; --known) {
-      const G* kept = kept_.find(*nodes_[known - 1], *root_, std::span(moves_).first(known));
-      if (kept == nullptr) continue;
-      nearest = kept;
+      const G* cached = kept_.find(*nodes_[known - 1], *root_, std::span(moves_).first(known));
+      if (cached == nullptr) continue;
+      nearest = cached;
       break;
     }
     G& position = position_.value;
@@ -111,7 +112,7 @@ class Descent<G> {
     position.rethrow_if_failed();
     leaf_ = nodes_.back();
   }
-  /// Drops the positions of all walks.
+  /// Drops all cached positions.
   void forget() noexcept {
     leaf_ = nullptr;
     position_.value = G();
@@ -121,10 +122,10 @@ class Descent<G> {
 
  private:
   PositionOf<G> position_;
-  const Node* leaf_ = nullptr;  ///< whose position it is; null where none was made
+  const Node* leaf_ = nullptr;  ///< the node of the current position; nullptr if there is none
   const G* root_ = nullptr;
   std::vector<const Node*> nodes_;  ///< passed by this walk
-  std::vector<ActionId> moves_;     ///< to them
+  std::vector<ActionId> moves_;     ///< the moves to `nodes_`
   KeptPositions<G> kept_;
 };
 

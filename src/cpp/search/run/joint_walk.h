@@ -1,12 +1,12 @@
-/// Several walks that go the same way as far as they choose the same moves. Where their ways part
-/// is a fork: a rule divides the walks among the moves of the node (Rule::allot), and those of one
-/// move after the other go on.
+/// Several walks that share their way as long as they choose the same moves. They part at a fork,
+/// where a rule divides the walks among the moves of the node (Rule::allot). The walks of one move
+/// continue after those of another.
 ///
-/// Walks mark the nodes that they pass, so that other workers see where they go: those on the way
-/// to a fork as often as walks have come there, and of the moves of a fork those that are expanded
-/// as often as walks will. Where a walk ends without a leaf its marks are taken back. Nodes that
-/// are not expanded are marked by the walk that claims them alone: marks that came later could be
-/// taken for those of another walk's leaf.
+/// Walks mark the nodes that they pass, so that other workers see them. A node on the way to a fork
+/// is marked once per walk that arrived there, and an expanded move of a fork once per walk that
+/// will enter it. If a walk ends without a leaf, its marks are removed. An unexpanded node is
+/// marked only by the walk that claims it: later marks could be mistaken for those of another
+/// walk's leaf.
 #pragma once
 
 #include <cassert>
@@ -24,10 +24,11 @@
 
 namespace pyengine {
 
-/// Takes each end: the walk, and how many of the walks came there. Says whether the others go on.
+/// Called at each end with the walk and the number of walks that ended there. Returns whether the
+/// remaining walks continue.
 using JointEnd = std::function<bool(const Walk& walk, std::uint32_t visits)>;
 
-/// What joint walks go through; see Walker::walk_jointly().
+/// The data that joint walks share; see Walker::walk_jointly().
 struct JointWay {
   Tree& tree;
   const RootSearch& search;
@@ -37,20 +38,20 @@ struct JointWay {
   const JointEnd& ended;
 };
 
-/// Memory that one joint walk leaves for the next.
+/// Buffers that are reused by the next joint walk.
 template <Game G>
 struct Forks {
   struct Fork {
-    std::size_t depth = 0;    ///< nodes of the path to the fork, its own included
-    std::uint32_t left = 0;   ///< walks that are not allotted yet
+    std::size_t depth = 0;    ///< nodes on the path to the fork, including the fork
+    std::uint32_t left = 0;   ///< walks not allotted yet
     std::uint32_t drawn = 0;  ///< see Walk
-    std::size_t begin = 0;    ///< of its allotments
-    std::size_t next = 0;     ///< of them, to go on
+    std::size_t begin = 0;    ///< its first allotment
+    std::size_t next = 0;     ///< its next allotment
     std::size_t end = 0;
   };
   std::vector<Fork> stack;
-  std::vector<G> positions;           ///< of the forks; more than there are
-  std::vector<Allotment> allotments;  ///< of all forks
+  std::vector<G> positions;           ///< positions of the forks; may be longer than needed
+  std::vector<Allotment> allotments;  ///< allotments of all forks
 };
 
 template <Game G, Sharing S>
@@ -79,17 +80,17 @@ class JointWalk {
  private:
   using Fork = typename Forks<G>::Fork;
 
-  /// The walks that are on their way: their marks are on the first `depth` nodes of the path.
+  /// The walks in progress. Their marks are on the first `depth` nodes of the path.
   struct Hand {
     std::size_t depth = 0;
     std::uint32_t visits = 0;
   };
 
-  /// The next allotment of the last fork, or more of them, or the end of the fork.
+  /// Follows the last fork's next allotment, requests more allotments, or leaves the fork.
   void follow_next() {
     Fork& fork = forks_.stack.back();
     path_.resize(fork.depth);
-    if (is_proven(*path_.back())) take_back(fork);  // since they came here
+    if (is_proven(*path_.back())) take_back(fork);  // proven since the walks arrived here
     if (fork.next == fork.end) {
       if (fork.left != 0) return allot(fork);
       forks_.allotments.resize(fork.begin);
@@ -98,10 +99,10 @@ class JointWalk {
     }
     make_room();
     descent_.begin(forks_.positions[forks_.stack.size() - 1]);
-    const Allotment given = forks_.allotments[fork.next++];
-    hand_ = {fork.depth, given.visits};
+    const Allotment allotment = forks_.allotments[fork.next++];
+    hand_ = {fork.depth, allotment.visits};
     drawn_ = fork.drawn;
-    if (enter(given.to, given.marked)) go_on();
+    if (enter(allotment.to, allotment.marked)) go_on();
   }
 
   void allot(Fork& fork) {
@@ -110,17 +111,18 @@ class JointWalk {
     fork.next = fork.end = fork.begin;
     way_.rule.allot(way_.tree, *path_.back(), way_.search, fork.left, may_create_, all);
     for (fork.end = fork.begin; fork.end < all.size(); ++fork.end) {
-      Allotment& given = all[fork.end];
-      assert(given.visits <= fork.left);
-      fork.left -= given.visits;
-      Node* const child = given.to.child;
-      given.marked =
+      Allotment& allotment = all[fork.end];
+      assert(allotment.visits <= fork.left);
+      fork.left -= allotment.visits;
+      Node* const child = allotment.to.child;
+      allotment.marked =
           child != nullptr && child->state.load(std::memory_order_acquire) == NodeState::expanded;
-      if (given.marked) add<S>(child->in_flight, given.visits);
+      if (allotment.marked) add<S>(child->in_flight, allotment.visits);
     }
   }
 
-  /// From the last node of the path, which is expanded: several walks fork there, one walks on.
+  /// Continues from the last node of the path, which is expanded: several walks fork, a single one
+  /// moves on.
   void go_on() {
     do {
       if (hand_.visits > 1) return open_fork();
@@ -150,9 +152,10 @@ class JointWalk {
     return chosen;
   }
 
-  /// Whether the walks go on from the last node of the path, which is expanded then.
+  /// Returns whether the walks continue from the last node of the path, which is then expanded.
   bool enter(const Selection& chosen, bool marked) {
-    assert(chosen.outcome != Selection::Outcome::wait);  // rules with a plan do not walk jointly
+    // Rules with a root plan do not walk jointly.
+    assert(chosen.outcome != Selection::Outcome::wait);
     if (chosen.passes_draw) drawn_ = static_cast<std::uint32_t>(path_.size());
     if (chosen.outcome == Selection::Outcome::new_child) return create();
     if (chosen.outcome != Selection::Outcome::child) {
@@ -174,7 +177,7 @@ class JointWalk {
     Node* child = way_.tree.template create_child<S>(way_.allocator, *path_.back(), at_cap);
     if (child == nullptr) {
       if (!at_cap) return end({});
-      may_create_ = false;  // the walks choose again, inside the tree there is
+      may_create_ = false;  // the walks choose again among the existing nodes
       return true;
     }
     path_.push_back(child);
@@ -204,22 +207,22 @@ class JointWalk {
     if (visits == 0) return;
     for (std::size_t i = 0; i < depth; ++i) add<S>(path_[i]->in_flight, 0U - visits);
   }
-  /// The marks of all walks that have not come to an end.
+  /// Removes the marks of all walks that have not ended.
   void take_back_all() noexcept {
     take_back(hand_.depth, hand_.visits);
     for (Fork& fork : forks_.stack) take_back(fork);
   }
-  /// Those of walks that stand at a fork.
+  /// Removes the marks of the walks at a fork.
   void take_back(Fork& fork) noexcept {
     std::uint32_t visits = std::exchange(fork.left, 0);
     for (; fork.next != fork.end; ++fork.next) {
-      const Allotment& given = forks_.allotments[fork.next];
-      if (given.marked) add<S>(given.to.child->in_flight, 0U - given.visits);
-      visits += given.visits;
+      const Allotment& allotment = forks_.allotments[fork.next];
+      if (allotment.marked) add<S>(allotment.to.child->in_flight, 0U - allotment.visits);
+      visits += allotment.visits;
     }
     take_back(fork.depth, visits);
   }
-  /// For one more node on the path: from here on its memory is there.
+  /// Makes room for one more node on the path; later steps cannot run out of memory.
   void make_room() {
     path_.push_back(nullptr);
     path_.pop_back();
@@ -230,7 +233,7 @@ class JointWalk {
   Descent<G>& descent_;
   Forks<G>& forks_;
   Hand hand_;
-  std::uint32_t drawn_ = 0;  ///< of the walks on their way
+  std::uint32_t drawn_ = 0;  ///< Walk::drawn of the current walks
   bool may_create_ = true;
   bool goes_on_ = true;
 };

@@ -5,12 +5,12 @@
 namespace pyengine {
 namespace {
 
-/// Visits of a top for each simulation of its lease.
+/// Visits of a top per simulation of its lease.
 constexpr std::uint32_t kVisitsPerSimulation = 16;
-/// A tree has a lease for another worker each time it has grown by so many visits: to wake one
-/// costs as much as some hundred simulations.
+/// A tree allows one more lease per this many visits: waking a worker costs as much as several
+/// hundred simulations.
 constexpr std::uint32_t kVisitsPerLease = 2048;
-/// Below that the second worker comes too late to be of use.
+/// Below this size the second worker starts too late to help.
 constexpr std::uint64_t kLeastToDivide = 4 * std::uint64_t{kVisitsPerLease};
 
 }  // namespace
@@ -83,7 +83,7 @@ Lease::~Lease() {
   unmark(path_.size());
 }
 
-/// Release: who finds a node without other marks also sees what was written below it.
+/// Release: a thread that sees a node without other marks also sees the writes below it.
 void Lease::unmark(std::size_t nodes) const noexcept {
   for (std::size_t i = nodes; i-- > 0;) {
     path_[i]->in_flight.fetch_sub(marks_, std::memory_order_release);

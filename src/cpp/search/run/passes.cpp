@@ -1,4 +1,4 @@
-/// One pass through the mutex: what a worker has done is settled, and it is given its next task.
+/// One pass through the mutex: settles a worker's last task and chooses its next one.
 #include <span>
 #include <utility>
 
@@ -7,12 +7,13 @@
 
 namespace pyengine {
 
-/// Settles the worker's last task and gives it the next one. Sleeps where there is none; the caller
-/// then comes back to look after its host.
+/// Settles the worker's last task and chooses the next one. Sleeps if there is none; the caller
+/// then returns to poll its host.
 void Pipeline::next(Hand& hand, Task& task) {
   Pass pass = team_.pass();
   settle(hand, task);
-  // A search may always have something to gather and never a row: then nobody finds batches stuck.
+  // Some search may always have something to gather but never add a row; stuck batches would then
+  // go unnoticed.
   if (Slot* const slot = hand.added_nothing ? slots_.take_forgotten() : nullptr) {
     if (send_partial(*slot, task)) {
       wake_for_rest();
@@ -86,7 +87,7 @@ void Pipeline::settle(Hand& hand, Task& task) noexcept {
   task = {};
 }
 
-/// The leaves of these slots are completed or taken back.
+/// Called when the leaves of these slots are completed or taken back.
 void Pipeline::settle_leaves(Hand& hand, Task& task) noexcept {
   while (Slot* slot = task.slots.pop_front()) {
     if (slot->round != nullptr) {
@@ -102,7 +103,7 @@ void Pipeline::settle_leaves(Hand& hand, Task& task) noexcept {
   }
 }
 
-/// The worker hands over what it holds.
+/// Adds the place of a finished search to those that the worker will hand over.
 void Pipeline::hold_if(bool finished, Hand& hand, Place& place) noexcept {
   if (!finished) return;
   place.next_finished = hand.finished;
@@ -129,7 +130,7 @@ bool Pipeline::choose(Hand& hand, Task& task) noexcept {
   }
 }
 
-/// Searches for one turn, and a slot for their leaves.
+/// Chooses the searches of one turn and a slot for their leaves.
 bool Pipeline::choose_gather(Hand& hand, Task& task) noexcept {
   const auto may_gather = [this](Load load) { return slots_.may_gather(load); };
   if (!may_gather(Load::idle) || !slots_.has_slots_to_gather(plan_.rounds)) return false;
@@ -145,21 +146,20 @@ bool Pipeline::choose_gather(Hand& hand, Task& task) noexcept {
   hand.last = task.turn().back();
   slots_.begin_gathering();
   task.kind = plan_.rounds ? Task::Kind::round : Task::Kind::gather;
-  if (plan_.rounds) return true;  // it takes slots as it needs them
+  if (plan_.rounds) return true;  // takes slots as needed
   task.slot = slots_.take();
   if (task.slot == nullptr) static_cast<void>(slots_.begin_making());
   return true;
 }
 
-/// A partial slot is to be evaluated as it is. Returns whether the worker has to do something
-/// first.
+/// Sends a partial slot to evaluation. Returns whether the worker has to do something first.
 bool Pipeline::send_partial(Slot& slot, Task& task) noexcept {
   if (plan_.fills) return task.take(Task::Kind::fill, &slot);
   slots_.make_ready(slot);
   return false;
 }
 
-/// What is left to do wakes one sleeper.
+/// Wakes one sleeper if there is work left.
 void Pipeline::wake_for_rest() noexcept {
   if (slots_.any_ready() && team_.can_wake_server()) team_.wake_server();
   const bool for_workers = work_for(false);
@@ -170,8 +170,7 @@ void Pipeline::wake_for_rest() noexcept {
   }
 }
 
-/// Whether there is something to do for the calling thread or for another worker, as far as the
-/// lines say.
+/// Whether the queues have work for the calling thread or for another worker.
 bool Pipeline::work_for(bool caller) const noexcept {
   if (slots_.any_evaluated()) return true;
   if (ending_.load(std::memory_order_relaxed)) return slots_.any_unevaluated();

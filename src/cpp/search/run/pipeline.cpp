@@ -15,7 +15,7 @@ Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<Ch
       team_([this](std::size_t index) { return work(index); }, [this] { feed_device(); }),
       slots_(traits_) {
   add_hand(true);
-  // The first slot is made now: a device prepares for a batch's sizes when its memory is made.
+  // Create the first slot now: a device prepares for the batch size when its memory is allocated.
   static_cast<void>(slots_.begin_making());
   Slot* slot = make_slot();
   slot_bytes_ = slot->batch->bytes;
@@ -87,13 +87,13 @@ void Pipeline::add_hand(bool caller) {
 
 void Pipeline::hire(int workers) {
   while (static_cast<int>(hands_.size()) < workers) add_hand(false);
-  // One more than the device serves at once: the next batch is there before the device is done.
+  // One more thread than the device serves at once, so that the next batch is ready in time.
   if (traits_.device_batches > 0) team_.open_servers(traits_.device_batches + 1);
 }
 
 void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions& options,
                          const RunPlan& planned) {
-  const Pass pass = team_.pass();  // threads of a device may be on their way to sleep
+  const Pass pass = team_.pass();  // device threads may be about to sleep
   options_ = options;
   plan_ = planned.plan;
   slots_.begin(plan_.use_cache, plan_.rounds, plan_.many);
@@ -103,7 +103,7 @@ void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions
   end_ = RunEnd::completed;
   error_ = nullptr;
   searches_.begin(searches, plan_.most_gatherers, options.succession != nullptr);
-  for (Place& place : searches_.places()) {  // some may have nothing to do
+  for (Place& place : searches_.places()) {  // some may have no work to do
     hold_if(searches_.review(place), *hands_[0], place);
   }
   team_.begin_run(planned.workers - 1);
@@ -118,7 +118,7 @@ SchedulerCounters Pipeline::counters() {
   return {team_.passes(), team_.wake_ups(), searches_.operations() + slots_.operations()};
 }
 
-/// Returns whether a helper has left before the end.
+/// Returns whether a helper left before the end of the run.
 bool Pipeline::work(std::size_t index) {
   Hand& hand = *hands_[index];
   Task task;
@@ -152,14 +152,14 @@ void Pipeline::look_after_host(Hand& hand, Task& task) {
   if (ending_.load(std::memory_order_relaxed)) return;
   if (const std::optional<RunEnd> due = watch_->due()) {
     const Pass pass = team_.pass();
-    settle(hand, task);  // what is finished by now did not end early
+    settle(hand, task);  // what has finished by now did not end early
     if (hand.finished != nullptr || searches_.all_finished()) return;
     end_early(*due);
   }
   if (!ending_.load(std::memory_order_relaxed)) poll_host();
 }
 
-/// What look_after_host() does, for the caller in the middle of a turn that takes long at a leaf.
+/// look_after_host() for the calling thread in the middle of a long leaf.
 bool Pipeline::goes_on_at_leaf() noexcept {
   if (hurrying_.load(std::memory_order_relaxed)) return false;
   if (const std::optional<RunEnd> due = watch_->due()) {
@@ -171,11 +171,11 @@ bool Pipeline::goes_on_at_leaf() noexcept {
   return !hurrying_.load(std::memory_order_relaxed);
 }
 
-/// Under the mutex.
+/// The caller holds the mutex.
 void Pipeline::end_early(RunEnd end) {
   if (end_ == RunEnd::completed) end_ = end;
   hurrying_.store(true, std::memory_order_relaxed);
-  // Without a move for each root the results would be of no use.
+  // Results are useless until every root has a move.
   if (!searches_.close_where_ready()) return;
   ending_.store(true, std::memory_order_relaxed);
   team_.wake_all();
@@ -198,7 +198,8 @@ void Pipeline::fail(std::exception_ptr error) noexcept {
   team_.wake_all();
 }
 
-/// In a handler: what was cut short is as if it had not been begun, and the caller ends the run.
+/// Called in an exception handler. An interrupted leaf counts as never begun; the caller ends the
+/// run.
 void Pipeline::fail_unless_interrupted() noexcept {
   try {
     throw;

@@ -1,22 +1,22 @@
-/// Gather -> evaluate -> back up, by a team of threads over one or many trees.
+/// Gather -> evaluate -> back up, by a team of threads on one or many trees.
 ///
-/// Leaves in flight are data, not threads: a worker fills an open batch, and only a full batch (or
-/// one to which nothing can be added) is evaluated.
+/// Leaves in flight are data, not threads: a worker fills an open batch, and a batch is evaluated
+/// only when it is full or nothing can be added to it.
 ///
 ///        partial ──gather──▶ ready ──evaluate──▶ evaluated ──complete──▶ free
 ///           ▲                                                             │
 ///           └─────────────────────────────────────────────────────────────┘
 ///
-/// On a CPU the worker that fills a batch evaluates it: no hand-over, all cores busy. Threads of
-/// their own feed a device, so that gathering overlaps evaluating. A Python callable is called on
-/// the thread that called run() and nowhere else, so that Ctrl-C reaches it.
+/// On a CPU the worker that fills a batch evaluates it, so that all cores are busy without handing
+/// batches over. Dedicated threads feed a device, so that gathering overlaps evaluation. A Python
+/// callable is only called on the thread that called run(), so that Ctrl-C reaches it.
 ///
-///   worker:  ┌─▶ next(task) ── one pass through the mutex: settle what was done, choose a task ─┐
+///   worker:  ┌─▶ next(task) ── one pass through the mutex: settle the last task, choose one    ─┐
 ///            └── perform(task) ◀── without the mutex: gather, evaluate, complete, hand over ◀───┘
 ///
-/// Three parts keep the state of a run, each with an invariant of its own: Searches (which search
-/// is next, what follows a finished one), Slots (where each batch is) and Team (who works and who
-/// sleeps). The pipeline alone knows all three: it decides what a worker does next.
+/// Three parts hold the state of a run, each with its own invariant: Searches (which search is
+/// next, what follows a finished one), Slots (where each batch is) and Team (which threads work or
+/// sleep). Only the pipeline knows all three: it decides what a worker does next.
 #pragma once
 
 #include <array>
@@ -39,35 +39,35 @@
 
 namespace pyengine {
 
-/// What becomes of trees that have their budget while others are still searched.
+/// Decides what follows a search that has spent its budget while others still run.
 class Succession {
  public:
   Succession() = default;
   Succession(const Succession&) = delete;
   Succession& operator=(const Succession&) = delete;
   virtual ~Succession() = default;
-  /// Called once for a search that has its budget, by the worker that sees it first; not for those
-  /// that are unfinished when the run ends early. Returns whether another search follows in its
-  /// place.
+  /// Called once for each search that has spent its budget, by the first worker that notices; not
+  /// for searches that are unfinished when the run ends early. Returns whether another search takes
+  /// its place.
   virtual bool ended(TreeSearch& search) = 0;
-  /// After ended() said so: makes the next search where this one is. Nobody else looks at it
-  /// meanwhile.
+  /// Called after ended() returned true: starts the next search in this object. No other thread
+  /// accesses it meanwhile.
   virtual void restart(TreeSearch& search) = 0;
 };
 
 struct RunOptions {
-  int workers = 1;       ///< threads, the calling one included
-  bool foreign = false;  ///< a user's game: walks on the calling thread only
+  int workers = 1;       ///< threads, including the calling one
+  bool foreign = false;  ///< a game defined by the user: walks run on the calling thread only
   std::optional<Clock::time_point> deadline;
-  const std::atomic<bool>* stop = nullptr;  ///< set from any thread to end the run soon; required
+  const std::atomic<bool>* stop = nullptr;  ///< set from any thread to end the run; required
   Succession* succession = nullptr;
 };
 
-/// What the threads of a run cost each other, over all runs.
+/// Cost of synchronization, summed over all runs.
 struct SchedulerCounters {
-  std::uint64_t passes = 0;            ///< through the mutex
+  std::uint64_t passes = 0;            ///< acquisitions of the mutex
   std::uint64_t wake_ups = 0;          ///< of sleeping threads
-  std::uint64_t queue_operations = 0;  ///< of the lines of searches and slots: puts and takes
+  std::uint64_t queue_operations = 0;  ///< insertions and removals, of searches and slots
 
   SchedulerCounters& operator+=(const SchedulerCounters& more) noexcept {
     passes += more.passes;
@@ -82,29 +82,29 @@ struct Task;
 
 class Pipeline {
  public:
-  /// Batches take their memory within the limit of `pool`.
+  /// Batches allocate their memory within the limit of `pool`.
   Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<ChunkPool> pool);
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
   ~Pipeline();
 
-  /// Before each run: plans how many batches it has, by its configuration and the number of
-  /// searches alone, and reserves their memory in the pool: a quarter of its limit at most, or one
-  /// batch. Throws ConfigError where one batch and a tree are too much.
+  /// Must be called before each run. Derives the number of batches from the configuration and the
+  /// number of searches, and reserves their memory in the pool: at most a quarter of its limit, or
+  /// one batch. Throws ConfigError if one batch and a tree exceed the limit.
   void prepare(const SearchConfig& config, std::size_t searches);
-  /// Searches all trees, which share an arena, until each has its budget. Rethrows the first
-  /// failure, with every mark taken back: the trees are as good as before.
+  /// Searches all trees, which share an arena, until each has spent its budget. Rethrows the first
+  /// failure after all marks are removed, so the trees stay valid.
   RunEnd run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host);
 
-  /// Lets go of the memory of the trees searched last; not during a run.
+  /// Releases the memory of the trees searched last. Must not be called during a run.
   void release_memory();
 
   [[nodiscard]] int batch_rows() const noexcept { return batch_rows_; }
-  /// Memory of the batches that there are.
+  /// Bytes allocated for batches.
   [[nodiscard]] std::uint64_t batch_bytes() const noexcept {
     return batch_bytes_.load(std::memory_order_relaxed);
   }
-  /// Nanoseconds that workers had nothing to do but wait for evaluations, over all runs.
+  /// Nanoseconds in which workers waited for evaluations, summed over all runs.
   [[nodiscard]] std::uint64_t waited_ns() const noexcept { return team_.slept_ns(); }
   [[nodiscard]] SchedulerCounters counters();
 
@@ -144,7 +144,7 @@ class Pipeline {
   [[nodiscard]] bool evaluates(bool caller) const noexcept;
   [[nodiscard]] bool gathers(bool caller) const noexcept;
 
-  // --- tasks (tasks.cpp): without the mutex, but for taking another slot
+  // --- tasks (tasks.cpp): without the mutex, except to take another slot
   void perform(Hand& hand, Task& task) noexcept;
   void gather(Hand& hand, Task& task) noexcept;
   void gather_turn(Hand& hand, Place& place, Task& task);
@@ -165,27 +165,27 @@ class Pipeline {
   BoundEvaluator& evaluator_;
   const EvaluatorTraits traits_;
   const int batch_rows_;
-  std::uint64_t slot_bytes_ = 0;           ///< of one slot's batch
-  const std::shared_ptr<ChunkPool> pool_;  ///< pays for slots
+  std::uint64_t slot_bytes_ = 0;           ///< bytes of one slot's batch
+  const std::shared_ptr<ChunkPool> pool_;  ///< provides the memory of slots
   std::atomic<std::uint64_t> batch_bytes_{0};
 
-  Team team_;  ///< its mutex guards the next three, and `error_`
+  Team team_;  ///< its mutex guards the next three members and `error_`
   Slots slots_;
   Searches searches_;
   std::exception_ptr error_;
-  std::vector<std::unique_ptr<Hand>> hands_;  ///< [0] is the calling thread's
+  std::vector<std::unique_ptr<Hand>> hands_;  ///< [0] belongs to the calling thread
 
-  // --- of the run under way
+  // --- state of the current run
   RunOptions options_;
   TurnPlan plan_;
-  std::optional<Watch> watch_;       ///< the calling thread's
+  std::optional<Watch> watch_;       ///< used by the calling thread
   RunEnd end_ = RunEnd::completed;   ///< written by the calling thread
-  std::atomic<bool> ending_{false};  ///< stop, deadline or failure: nothing new is begun
-  /// The same from the moment it is noticed: until each root has its moves nothing ends, but what
-  /// takes long is cut short.
+  std::atomic<bool> ending_{false};  ///< stop, deadline or failure: nothing new begins
+  /// Set as soon as a stop or deadline is noticed. The run continues until each root has moves, but
+  /// long evaluations are cut short.
   std::atomic<bool> hurrying_{false};
-  std::atomic<bool> evaluated_{false};  ///< a batch of the run, or one is being evaluated
-  /// Of Turn, for threads that do not look after the host.
+  std::atomic<bool> evaluated_{false};  ///< a batch of this run is or was evaluated
+  /// Turn::goes_on of the threads that do not poll the host.
   const std::function<bool()> not_hurrying_ = [this] {
     return !hurrying_.load(std::memory_order_relaxed);
   };

@@ -1,6 +1,5 @@
-/// A search's place in a run, and the two lines in which searches wait to be gathered from.
-///
-/// Both know of a search what the concept Schedulable says, and no more.
+/// A search's place in a run, and the two queues of searches that wait to be gathered from. Both
+/// access a search only through the concept Schedulable.
 #pragma once
 
 #include <array>
@@ -15,46 +14,46 @@ namespace pyengine {
 
 struct Slot;
 
-/// What the scheduler asks of a search. The answers may change at once; they are exact where nobody
-/// gathers from the search and none of its leaves is in flight.
+/// The queries that the scheduler makes. The answers may change at any time; they are exact while
+/// nobody gathers from the search and none of its leaves is in flight.
 template <class S>
 concept Schedulable = requires(const S search, S changing) {
-  { search.may_gather() } noexcept -> std::same_as<bool>;  ///< a simulation can be begun now
+  { search.may_gather() } noexcept -> std::same_as<bool>;  ///< a simulation can begin now
   { search.idle() } noexcept -> std::same_as<bool>;        ///< no leaf is in flight
-  /// No simulation is missing and no leaf is in flight; simulations being gathered are not seen.
+  /// The budget is spent and no leaf is in flight; simulations being gathered are not seen.
   { search.finished() } noexcept -> std::same_as<bool>;
-  { search.root_ready() } noexcept -> std::same_as<bool>;  ///< a result has moves
+  { search.root_ready() } noexcept -> std::same_as<bool>;  ///< the root has moves
   { search.closed() } noexcept -> std::same_as<bool>;
-  { changing.close() } noexcept;  ///< no simulation is begun any more
+  { changing.close() } noexcept;  ///< no further simulation begins
 };
 
-/// Whether a search has leaves in flight. Gathering from an idle one is what the serial search
-/// would do; deepening a busy one costs strength.
+/// Whether a search has leaves in flight. Gathering from an idle search matches the serial search;
+/// gathering from a busy one costs strength.
 enum class Load : std::uint8_t { idle, busy };
 
-/// A search in a run, and what the run knows of it, under the scheduler's mutex. Another search may
-/// take the place of a finished one. A cache line of its own, as the search has.
+/// A search in a run and the scheduler's data about it, guarded by the scheduler's mutex. When a
+/// search has finished, another one may take its place. Cache-line aligned, as the search is.
 template <class Search>
 struct alignas(kCacheLine) PlaceOf {
-  Search* search = nullptr;  ///< none where the next one could not be made
+  Search* search = nullptr;  ///< nullptr if the next search could not be created
   int gatherers = 0;         ///< workers between enter() and leave()
-  bool handed_over = false;  ///< the finished search, to the succession
-  bool held = false;         ///< by the worker that hands over: nobody else looks at the search
-  PlaceOf* next_finished = nullptr;  ///< in the list of the worker that holds the place
+  bool handed_over = false;  ///< the finished search was passed to the succession
+  bool held = false;         ///< by the worker that hands over; no other thread accesses the search
+  PlaceOf* next_finished = nullptr;  ///< next in the list of the worker that holds the place
 
-  Slot* round = nullptr;                  ///< deterministic: the first slot of the round under way
+  Slot* round = nullptr;                  ///< deterministic: the first slot of the current round
   std::atomic<int> round_unevaluated{0};  ///< slots of the round
 
  private:
   template <class>
   friend class SearchQueueOf;
-  std::array<PlaceOf*, 2> next_{};  ///< by Load
+  std::array<PlaceOf*, 2> next_{};  ///< indexed by Load
   std::array<bool, 2> queued_{};
 };
 
-/// Two lines, of idle and of busy searches; each serves the search that waits longest. A search
-/// that was queued as busy may have become idle since, and is then queued as idle too. What comes
-/// out is therefore a hint: the caller looks at the search itself. Never allocates.
+/// Two FIFO queues, of idle and of busy searches. A search queued as busy may have become idle
+/// since, and is then queued as idle too. The result of pop() is therefore a hint, and the caller
+/// checks the search itself. Never allocates.
 template <class Search>
 class SearchQueueOf {
  public:
@@ -62,7 +61,7 @@ class SearchQueueOf {
 
   void clear() noexcept { lines_ = {}; }
   [[nodiscard]] bool has(Load load) const noexcept { return lines_[at(load)].first != nullptr; }
-  /// Does nothing where the place is in that line already.
+  /// Does nothing if the place is already in that queue.
   void push(Place& place, Load load) noexcept {
     if (place.queued_[at(load)]) return;
     Line& line = lines_[at(load)];
@@ -72,9 +71,9 @@ class SearchQueueOf {
     line.last = &place;
     ++operations_;
   }
-  /// What pop() would give; nullptr when the line is empty.
+  /// The next result of pop(); nullptr if the queue is empty.
   [[nodiscard]] Place* front(Load load) const noexcept { return lines_[at(load)].first; }
-  /// nullptr when the line is empty.
+  /// Returns nullptr if the queue is empty.
   Place* pop(Load load) noexcept {
     Line& line = lines_[at(load)];
     Place* place = line.first;
@@ -85,7 +84,7 @@ class SearchQueueOf {
     ++operations_;
     return place;
   }
-  /// Pushes and pops since the queue was made.
+  /// Total number of pushes and pops.
   [[nodiscard]] std::uint64_t operations() const noexcept { return operations_; }
 
  private:

@@ -13,62 +13,58 @@
 namespace pyengine {
 namespace {
 
-/// Workers that gather for a device at once. They outrun it, and the more batches are begun at a
-/// time the emptier they go: with 16 on a modelled device 131,000 rows/s, with 1 to 4 some 230,000.
+/// Workers that gather for a device at the same time. They outrun it, and the more batches are
+/// filled in parallel the emptier they are: 131,000 rows/s with 16 on a modelled device, about
+/// 230,000 with 1 to 4.
 constexpr int kMostGathering = 4;
 constexpr int kMostSlots = 1 << 16;
-/// Rounds of deterministic searches under way at once. Fixed, as the memory that is left for trees
-/// may not depend on the number of workers.
+/// Concurrent rounds of deterministic searches. Constant, because the memory left for trees must
+/// not depend on the number of workers.
 constexpr int kMostRounds = 16;
-/// Rows of a batch from which on two workers gather from the same tree: below, the cache lines that
-/// both write cost more than the second worker brings.
+/// Rows per batch from which two workers gather from the same tree. Below that, sharing cache lines
+/// costs more than the second worker contributes.
 constexpr int kRowsForTwoGatherers = 256;
 
-/// Whether the worker that fills a batch evaluates it.
-bool workers_evaluate(const EvaluatorTraits& traits) noexcept {
-  return traits.device_batches == 0 && !traits.calling_thread;
-}
-
-/// Workers that gather from one tree at once, where workers are more than trees. The more there are
-/// the more often they meet.
+/// Workers that gather from one tree at the same time if there are more workers than trees. More
+/// workers collide more often.
 int gatherers_of_tree(const EvaluatorTraits& traits, int rows, int workers) noexcept {
-  if (workers_evaluate(traits)) return std::min(workers, std::max(2, workers / 4));
+  if (traits.workers_evaluate()) return std::min(workers, std::max(2, workers / 4));
   return std::min(workers, rows < kRowsForTwoGatherers ? 1 : 2);
 }
 
-/// A second worker of one tree costs more than it brings, unless it has a part of its own.
+/// A second worker on the same tree costs more than it contributes, unless it works on a separate
+/// part.
 bool answers_at_once(const EvaluatorTraits& traits) noexcept {
-  return traits.immediate || traits.brief;
+  return traits.immediate() || traits.answering == Answering::brief;
 }
 
-/// Leaves with which a batch is evaluated. Where workers evaluate, small batches for all of them
-/// are faster than full ones for a few.
+/// Leaves per evaluated batch. If workers evaluate, small batches for all of them are faster than
+/// full ones for a few.
 int leaves_of_batch(const EvaluatorTraits& traits, const SearchConfig& config, int rows,
                     int searches, int workers) noexcept {
-  const bool shared = workers_evaluate(traits) && !traits.immediate;
+  const bool shared = traits.workers_evaluate() && !traits.immediate();
   if (!shared || config.symmetry == SymmetryMode::fill) return rows;
   const std::int64_t leaves = std::int64_t{max_in_flight(config)} * searches;
   return static_cast<int>(std::clamp<std::int64_t>(leaves / workers, 1, rows));
 }
 
-/// Walks that share their way. Those of one such walk do not turn away from each other's
-/// collisions: with all leaves in flight in one, strength suffers; with few, little of the way is
-/// shared.
+/// Number of joint walks. They do not avoid each other's collisions: with all leaves in flight in
+/// one joint walk strength suffers, and with few walks little of the way is shared.
 int joint_walks(const EvaluatorTraits& traits, const SearchConfig& config,
                 const RunSize& size) noexcept {
   constexpr int kShare = 8;
   constexpr int kWorthwhile = 16;
   const bool fits = config.algorithm == Algorithm::puct && !config.deterministic && !size.foreign &&
-      !traits.immediate && !traits.on_the_spot;
+      traits.answering == Answering::batched;
   const int walks = max_in_flight(config) / kShare;
   return fits && walks >= kWorthwhile ? walks : 1;
 }
 
-/// Slots with which nobody waits for one.
+/// The number of slots with which no thread waits for one.
 int wanted_slots(const EvaluatorTraits& traits, const SearchConfig& config, int searches,
                  int per_round) noexcept {
   if (config.deterministic) return per_round * std::min(searches, kMostRounds);
-  if (workers_evaluate(traits)) return 2 * num_workers(config);
+  if (traits.workers_evaluate()) return 2 * num_workers(config);
   const Ahead ahead = ahead_of(traits);
   const int evaluating = traits.calling_thread ? 1 : traits.device_batches + 1;
   return evaluating + ahead.ready + 2 * ahead.gatherers + 1;
@@ -79,7 +75,7 @@ int wanted_slots(const EvaluatorTraits& traits, const SearchConfig& config, int 
 Ahead ahead_of(const EvaluatorTraits& traits) noexcept {
   const int served = traits.device_batches;
   if (served > 0) return {served, served + 1, served + 3, kMostGathering};
-  // Several gatherers would spread the leaves of a callable over as many batches.
+  // Several gatherers would spread the leaves of a callable over several batches.
   if (traits.calling_thread) return {1, 2, 2, 1};
   constexpr int kAny = std::numeric_limits<int>::max() / 4;
   return {kAny, kAny, kAny, kAny};
@@ -106,10 +102,10 @@ SlotPlan plan_slots(const EvaluatorTraits& traits, const SearchConfig& config, i
 
 bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
                   const RunSize& size) noexcept {
-  // Below the top of a lease nobody knows the moves from the root, which an answer may need that is
-  // not given on the spot, and no leaf can wait.
-  const bool answers = traits.immediate ? traits.on_the_spot || !traits.reads_positions
-                                        : traits.on_the_spot && traits.brief;
+  // Below the top of a lease the moves from the root are unknown, so an evaluator that needs them
+  // must answer on the spot. No leaf can wait in a batch.
+  const bool answers =
+      traits.answering == Answering::brief || (traits.immediate() && !traits.reads_positions);
   const bool fits = answers && !size.foreign && !size.follows;
   const bool grows = grows_a_tree(config.algorithm) && config.algorithm != Algorithm::gumbel;
   return fits && grows && !config.deterministic && size.searches == 1 &&
@@ -119,7 +115,7 @@ bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
 int workers_of(const EvaluatorTraits& traits, const SearchConfig& config,
                const RunSize& size) noexcept {
   if (size.foreign) return 1;
-  // They only compute: more than cores would take each other's turns.
+  // Workers only compute, so more workers than cores would compete for time slices.
   if (traits.device_batches > 0) return std::min(size.workers, size.cores);
   if (size.searches > 1 || !answers_at_once(traits)) return size.workers;
   return divides_tree(traits, config, size) ? workers_for(size.visits, size.workers) : 1;
@@ -130,7 +126,8 @@ TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
   TurnPlan plan;
   plan.many = size.searches >= std::int64_t{ahead_of(traits).busy_many} * size.batch_rows;
   const bool worker_for_each = size.searches >= size.workers;
-  // A plan of the root knows what was begun, not what other workers are about to begin.
+  // A root plan knows the walks that have begun, but not those that other workers are about to
+  // begin.
   const bool has_plan = config.algorithm == Algorithm::gumbel;
   const bool by_one = worker_for_each || config.deterministic || has_plan;
   if (divides_tree(traits, config, size)) {
@@ -138,14 +135,14 @@ TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
   } else {
     plan.most_gatherers = by_one ? 1 : gatherers_of_tree(traits, size.batch_rows, size.workers);
   }
-  // With an evaluator that answers every request at once a tree passes from worker to worker whole.
-  const bool passes_whole = traits.immediate && plan.most_gatherers == 1;
+  // If the evaluator answers every request immediately, one worker at a time has the whole tree.
+  const bool passes_whole = traits.immediate() && plan.most_gatherers == 1;
   plan.sharing = size.workers == 1 || passes_whole ? Sharing::exclusive : Sharing::shared;
-  // A tree that passes through a core's cache turn by turn costs half as much again. Under a
-  // deadline all trees are to get their share.
+  // A tree that enters a core's cache for each turn costs 50 % more. With a deadline, all trees
+  // should get their share.
   plan.finishes_trees = passes_whole && !size.deadline;
-  // What was evaluated in other calls, or by other workers just before, may not decide which rows
-  // share a batch: the last bits of an output can depend on that.
+  // Earlier evaluations and those of other workers must not decide which rows share a batch: the
+  // last bits of an output can depend on that.
   plan.use_cache = !config.deterministic && config.cache_entries > 0;
   plan.rounds = config.deterministic;
   plan.fills = config.symmetry == SymmetryMode::fill;
@@ -153,7 +150,7 @@ TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
   plan.turn_leaves = std::max(1, plan.batch_leaves / size.searches);
   plan.joint_walks = joint_walks(traits, config, size);
   const int room = std::min(plan.batch_leaves, size.batch_rows / size.leaf_rows);
-  const bool one_visit = traits.immediate || size.foreign || plan.rounds;
+  const bool one_visit = traits.immediate() || size.foreign || plan.rounds;
   plan.visits = one_visit ? 1 : std::clamp(plan.batch_leaves / plan.turn_leaves, 1, kMostVisits);
   plan.searches_per_turn = one_visit || size.workers == 1
       ? 1

@@ -1,5 +1,5 @@
-/// What a run goes by, from its configuration, its evaluator and the number of searches and workers
-/// alone: pure functions.
+/// Decisions about a run that depend only on its configuration, its evaluator and the number of
+/// searches and workers. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -12,72 +12,74 @@
 
 namespace pyengine {
 
-/// How far gathering may run ahead of evaluating. Batches, but for the last field.
+/// How far gathering may run ahead of evaluation, in batches (except `gatherers`).
 struct Ahead {
-  int ready;  ///< with so many waiting nothing is gathered
-  /// With so many waiting, in evaluation or being gathered, no busy search is deepened: where
-  /// searches are many, and where they are few.
+  int ready;  ///< no gathering while this many batches are ready
+  /// No gathering from busy searches while this many batches are ready, in evaluation or being
+  /// filled: with many searches, and with few.
   int busy_many;
   int busy_few;
-  int gatherers;  ///< workers at once
+  int gatherers;  ///< maximum number of workers that gather at the same time
 };
 [[nodiscard]] Ahead ahead_of(const EvaluatorTraits& traits) noexcept;
 
-/// How many slots a run has.
+/// The number of slots of a run.
 struct SlotPlan {
   int most = 1;
-  int per_round = 1;  ///< most of a round of a deterministic search
+  int per_round = 1;  ///< maximum for one round of a deterministic search
 };
-/// `slot_bytes` of a slot's batch; slots take a quarter of `limit` bytes at most, or one slot.
-/// Throws ConfigError where one slot and a tree are too much for the limit.
+/// `slot_bytes`: size of a slot's batch. Slots take at most a quarter of `limit` bytes, or one
+/// slot. Throws ConfigError if one slot and a tree exceed the limit.
 [[nodiscard]] SlotPlan plan_slots(const EvaluatorTraits& traits, const SearchConfig& config,
                                   int batch_rows, std::size_t searches, std::uint64_t slot_bytes,
                                   std::uint64_t limit);
 
-/// Searches that a worker gathers from in one turn, at most: a turn is one pass through the mutex.
+/// Maximum searches that a worker gathers from in one turn. A turn needs one pass through the
+/// mutex.
 inline constexpr int kMostSearchesPerTurn = 16;
-/// Visits of searches for one slot, at most, after which it is asked whether they added a leaf.
+/// Maximum visits of searches for one slot before checking whether they added a leaf.
 inline constexpr int kMostVisits = 8;
 
-/// A run as far as its plan depends on it.
+/// The parameters of a run that its plan depends on.
 struct RunSize {
   int batch_rows = 1;
-  int leaf_rows = 1;  ///< that a leaf asks for: its symmetries, where all are averaged
+  int leaf_rows = 1;  ///< rows per leaf: the number of symmetries if all are averaged
   int searches = 1;
   int workers = 1;
-  int cores = std::numeric_limits<int>::max();  ///< that the process may use
-  bool foreign = false;                         ///< a user's game
-  bool deadline = false;                        ///< the run has one
-  bool follows = false;                      ///< other searches may follow those that are finished
-  std::uint64_t visits = ~std::uint64_t{0};  ///< of the first search's root at its end, at most
+  int cores = std::numeric_limits<int>::max();  ///< available to the process
+  bool foreign = false;                         ///< a game defined by the user
+  bool deadline = false;                        ///< the run has a deadline
+  bool follows = false;                         ///< other searches may replace finished ones
+  /// Upper bound for the final visits of the first search's root.
+  std::uint64_t visits = ~std::uint64_t{0};
 };
 
-/// Whether the workers search one tree by leases (lease.h): where all leaves are answered in less
-/// time than it takes to meet, and the rule does not plan the root as a whole.
+/// Whether the workers search one tree by leases (lease.h): if leaves are answered faster than
+/// workers can synchronize, and the rule does not plan the root as a whole.
 [[nodiscard]] bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
                                 const RunSize& size) noexcept;
-/// Of the workers that a run may have, those that it uses.
+/// The number of workers that the run actually uses.
 [[nodiscard]] int workers_of(const EvaluatorTraits& traits, const SearchConfig& config,
                              const RunSize& size) noexcept;
 
-/// Who gathers how much from which search.
+/// Who gathers how many leaves from which search.
 struct TurnPlan {
-  int most_gatherers = 1;  ///< of one search at once
+  int most_gatherers = 1;  ///< per search, at the same time
   Sharing sharing = Sharing::shared;
-  bool finishes_trees = false;  ///< a worker goes on with its tree as long as it can
-  bool many = false;            ///< searches: a leaf of each fills all batches of Ahead::busy_many
+  bool finishes_trees = false;  ///< a worker keeps its tree as long as possible
+  bool many = false;            ///< one leaf of each search fills all Ahead::busy_many batches
   bool use_cache = false;
   bool rounds = false;   ///< deterministic: a tree's leaves are gathered and completed in rounds
   bool fills = false;    ///< SymmetryMode::fill
-  int joint_walks = 1;   ///< of one search that share their way, at most: joint_walk.h
-  int batch_leaves = 1;  ///< with which a batch is evaluated
-  int turn_leaves = 1;   ///< of one search in one turn
-  /// With one worker one, so that it sees what a search has left before it chooses the next: the
-  /// order of visits is then that of the lines, and the same in every run.
+  int joint_walks = 1;   ///< maximum number of joint walks of one search, see joint_walk.h
+  int batch_leaves = 1;  ///< leaves per evaluated batch
+  int turn_leaves = 1;   ///< leaves of one search per turn
+  /// 1 with a single worker, which then sees the result of one search before it chooses the next:
+  /// the order of visits is that of the queues, and the same in every run.
   int searches_per_turn = 1;
   int visits = 1;  ///< of searches for one slot; see kMostVisits
 
-  /// Searches of a turn that adds to a batch of so many leaves.
+  /// Searches in a turn that adds to a batch of `leaves` leaves.
   [[nodiscard]] int searches_for(int leaves) const noexcept;
 };
 [[nodiscard]] TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,

@@ -10,7 +10,7 @@
 namespace pyengine {
 namespace {
 
-constexpr double kLikely = 0.01;  ///< above it a move is likely enough
+constexpr double kLikely = 0.01;  ///< larger priors are treated as equal
 constexpr double kLeast = 1e-20;
 
 }  // namespace

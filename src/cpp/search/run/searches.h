@@ -1,16 +1,16 @@
-/// Which search is gathered from next, and what follows a finished one.
+/// Chooses the search to gather from next and replaces finished ones.
 ///
-/// Invariant: a search that may be gathered from stands in the line of its load, unless as many
-/// workers gather from it as may. So whoever changes a search (gathers from it, completes a leaf of
-/// it, puts another in its place) lets review() look at it afterwards.
+/// Invariant: a search that can be gathered from is in the queue of its load, unless the maximum
+/// number of workers already gather from it. So each change of a search (gathering, completing a
+/// leaf, replacing it) must be followed by review().
 ///
 ///              enter()               leave()
-///   in line ────────────▶ gathered ───────────▶ review() ──▶ in line (idle or busy)
+///   queued ─────────────▶ gathered ───────────▶ review() ──▶ queued (idle or busy)
 ///      ▲                                          │ finished
 ///      │        replaced()                        ▼
 ///      └──────────────────────────────────────── held ──▶ handed over, nothing follows
 ///
-/// Nothing here locks: the owner's mutex guards all of it, but for hands_over().
+/// The owner's mutex guards everything except hands_over().
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class SearchesOf {
  public:
   using Place = PlaceOf<Search>;
 
-  /// Places for the searches of a run, all idle and in line.
+  /// Creates places for the searches of a run, all idle and queued.
   void begin(std::span<Search* const> searches, int most_gatherers, bool hands_over) {
     places_ = std::make_unique<Place[]>(searches.size());
     size_ = unfinished_ = searches.size();
@@ -46,8 +46,8 @@ class SearchesOf {
   }
   [[nodiscard]] std::span<Place> places() noexcept { return {places_.get(), size_}; }
 
-  /// Enters searches for one worker's turn, those that wait longest, idle ones first, as far as
-  /// `may_gather(Load)` says. Returns how many; `turn` has them.
+  /// Enters searches for one worker's turn, longest waiting first and idle ones before busy ones,
+  /// as far as `may_gather(Load)` allows. Stores them in `turn` and returns their number.
   template <class MayGather>
   std::size_t enter(std::span<Place*> turn, const MayGather& may_gather) noexcept {
     std::size_t count = 0;
@@ -64,30 +64,31 @@ class SearchesOf {
     }
     while (count < turn.size() && may_gather(Load::busy)) {
       Place* place = queue_.front(Load::busy);
-      // A place of this very turn keeps where it stands: it is entered again in the next turn.
+      // A place of this turn keeps its position in the queue and is entered again in the next turn.
       if (place == nullptr || contains(turn.first(count), place)) break;
       static_cast<void>(queue_.pop(Load::busy));
       if (may_enter(*place)) turn[count++] = &take(*place);
     }
-    for (Place* place : turn.first(count)) queue(*place);  // several may gather from one
+    for (Place* place : turn.first(count))
+      queue(*place);  // several workers may gather from one search
     return count;
   }
-  /// Enters this search again, where it may be gathered from.
+  /// Enters this search again if it can be gathered from.
   bool enter_again(Place& place) noexcept {
     if (!may_enter(place)) return false;
     queue(take(place));
     return true;
   }
-  /// A line from which enter() may take something.
+  /// Whether a queue is not empty.
   [[nodiscard]] bool waits(Load load) const noexcept { return queue_.has(load); }
 
-  /// The worker has gathered. Returns what review() says.
+  /// Called after the worker has gathered. Returns the result of review().
   [[nodiscard]] bool leave(Place& place) noexcept {
     --place.gatherers;
     return review(place);
   }
-  /// Queues a search that may be gathered from. Returns whether it is finished and is now held by
-  /// the caller, who hands it over.
+  /// Queues a search that can be gathered from. Returns whether it is finished and now held by the
+  /// caller, who must hand it over.
   [[nodiscard]] bool review(Place& place) noexcept {
     if (hands_over() && !place.held && !place.handed_over && finished(place)) {
       return place.held = place.handed_over = true;
@@ -95,37 +96,37 @@ class SearchesOf {
     queue(place);
     return false;
   }
-  /// The search of a held place was handed over, and another one is there where one `follows`.
-  /// Returns whether that one is finished already and held as well.
+  /// Called after the search of a held place was handed over. `follows`: another search has
+  /// replaced it. Returns whether that one has finished already and is held as well.
   [[nodiscard]] bool replaced(Place& place, bool follows) noexcept {
     follows = follows && hands_over();
-    // Its tree may have another root by now, and room for simulations.
+    // Its tree may have a new root by now, with budget left.
     if (!follows) place.search->close();
     place.held = follows && finished(place);
     place.handed_over = place.held || !follows;
     queue(place);
     return place.held;
   }
-  /// No search could be made for a held place.
+  /// No search could be created for a held place.
   void abandon(Place& place) noexcept { place.search = nullptr; }
 
-  /// Whether something may follow a search that is finished. At any time, from any thread.
+  /// Whether something may follow a finished search. Callable at any time from any thread.
   [[nodiscard]] bool hands_over() const noexcept {
     return hands_over_.load(std::memory_order_relaxed);
   }
-  /// The run ends early: nothing follows any more, and a search ends as soon as its result has
-  /// moves. Returns whether all have ended so; else call it again.
+  /// The run ends early: nothing follows any more, and each search ends as soon as its root has
+  /// moves. Returns whether all have ended; otherwise call it again.
   bool close_where_ready() noexcept {
     hands_over_.store(false, std::memory_order_relaxed);
     bool all = true;
     for (Place& place : places()) {
-      if (place.search == nullptr || place.held) continue;  // replaced() closes what follows
+      if (place.search == nullptr || place.held) continue;  // replaced() closes the next search
       if (place.search->root_ready()) place.search->close();
       all = all && place.search->closed();
     }
     return all;
   }
-  /// The run ends now.
+  /// Ends the run now.
   void close_all() noexcept {
     hands_over_.store(false, std::memory_order_relaxed);
     for (Place& place : places()) {
@@ -133,18 +134,18 @@ class SearchesOf {
     }
   }
 
-  /// Whether nothing is left to do. Looks at one search, mostly: what other cores have just written
-  /// is far away.
+  /// Whether all searches have finished. Usually looks at one search only, because data written by
+  /// other cores is slow to read.
   [[nodiscard]] bool all_finished() noexcept {
     while (unfinished_ != 0 && done(places_[unfinished_ - 1])) --unfinished_;
     return unfinished_ == 0;
   }
-  /// Of the lines, since this object was made.
+  /// Queue operations since construction.
   [[nodiscard]] std::uint64_t operations() const noexcept { return queue_.operations(); }
 
  private:
   [[nodiscard]] bool may_enter(const Place& place) const noexcept {
-    // The search of a held place may be in the making.
+    // The search of a held place may be under construction.
     return place.search != nullptr && !place.held && place.gatherers < most_gatherers_ &&
         place.search->may_gather();
   }
@@ -169,8 +170,8 @@ class SearchesOf {
   SearchQueueOf<Search> queue_;
   std::unique_ptr<Place[]> places_;
   std::size_t size_ = 0;
-  std::size_t unfinished_ = 0;  ///< all places behind so many are done
-  int most_gatherers_ = 1;      ///< of one search at once
+  std::size_t unfinished_ = 0;  ///< all places from here on are done
+  int most_gatherers_ = 1;      ///< per search, at the same time
   std::atomic<bool> hands_over_{false};
 };
 

@@ -1,4 +1,4 @@
-/// A batch on its way through a run, and lists of such batches that never allocate.
+/// A batch on its way through a run, and lists of batches that never allocate.
 #pragma once
 
 #include <algorithm>
@@ -15,32 +15,32 @@ namespace pyengine {
 class TreeSearch;
 using Place = PlaceOf<TreeSearch>;
 
-/// Where a leaf of a batch stands.
+/// A leaf of a batch and its place in the tree.
 struct Flight {
-  Place* place = nullptr;  ///< of its search
+  Place* place = nullptr;  ///< the place of its search
   Path path;
-  bool is_root = false;     ///< the root's own evaluation: no simulation
+  bool is_root = false;     ///< the evaluation of the root, which is not a simulation
   std::uint32_t drawn = 0;  ///< see Walk
 };
 
-/// A batch with the whereabouts of its leaves.
+/// A batch with the tree positions of its leaves.
 struct Slot {
   std::unique_ptr<EvalBatch> batch;
-  std::vector<Flight> flights;     ///< [batch.capacity]; those of batch.num_leaves are in use
-  Place* gathering_for = nullptr;  ///< of the search that adds leaves now
-  Place* round = nullptr;          ///< deterministic: completed when its whole round is evaluated
+  std::vector<Flight> flights;     ///< [batch.capacity]; the first batch.num_leaves are in use
+  Place* gathering_for = nullptr;  ///< the search that is adding leaves
+  Place* round = nullptr;          ///< deterministic: completed when the whole round is evaluated
   Slot* next_of_round = nullptr;
   bool blank = false;      ///< there was no time to evaluate it
   bool cancelled = false;  ///< its leaves are taken back instead of being backed up
-  Slot* next = nullptr;    ///< in the one list that holds the slot
+  Slot* next = nullptr;    ///< in the list that holds the slot
 };
 
-/// Slots in a line. Putting one in cannot fail, so that a run without memory can still end.
+/// A list of slots. Insertion cannot fail, so that a run without memory can still end.
 class SlotList {
  public:
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] int size() const noexcept { return size_; }
-  /// Slots put in and taken out since the list was made.
+  /// Insertions and removals since construction.
   [[nodiscard]] std::uint64_t operations() const noexcept { return operations_; }
   void push_back(Slot& slot) noexcept {
     slot.next = nullptr;
@@ -56,7 +56,7 @@ class SlotList {
     ++size_;
     ++operations_;
   }
-  /// Of the slot with most leaves; 0 where there is none.
+  /// Leaves of the fullest slot; 0 if the list is empty.
   [[nodiscard]] int most_leaves() const noexcept {
     int most = 0;
     for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
@@ -64,13 +64,13 @@ class SlotList {
     }
     return most;
   }
-  /// nullptr when there is none.
+  /// Returns nullptr if the list is empty.
   Slot* pop_front() noexcept {
     Slot* slot = first_;
     if (slot != nullptr) unlink(nullptr, *slot);
     return slot;
   }
-  /// The slot with most leaves: each worker may have left one behind.
+  /// Returns the slot with the most leaves: each worker may have left a partial one.
   Slot* pop_fullest() noexcept {
     Slot* fullest = first_;
     Slot* before = nullptr;

@@ -14,11 +14,11 @@ void Slots::plan(const SlotPlan& plan) noexcept {
 bool Slots::may_gather(Load load) const noexcept {
   if (gathering_ >= ahead_.gatherers || ready_.size() >= ahead_.ready) return false;
   if (load == Load::idle) return true;
-  // A device waits for nobody, so what is being completed does not count. A callable's batch makes
-  // searches idle at once; it counts as evaluated until it is completed.
+  // A device does not wait for workers, so batches being completed do not count. A batch of a
+  // callable makes searches idle all at once; it counts as being evaluated until it is completed.
   const int waiting = evaluating_ + ready_.size() + gathering_;
   if (!many_) return waiting < ahead_.busy_few;
-  // The idle searches of many may be in batches that wait to be filled.
+  // With many searches, the idle ones may be in batches that are still being filled.
   return waiting + (partial_.empty() ? 0 : 1) < ahead_.busy_many;
 }
 
@@ -61,13 +61,14 @@ void Slots::release(Slot& slot) noexcept {
   free_.push_front(slot);
 }
 
-/// Whether more leaves for the partial batches are on their way and the evaluator has enough to do
-/// until then. Whoever brings the last of them asks again.
+/// Whether more leaves for the partial batches are on their way while the evaluator stays busy. The
+/// worker that brings the last of them checks again.
 bool Slots::will_grow() const noexcept {
   const int waiting = evaluating_ + ready_.size();
   if (device_batches_ == 0) return calling_thread_ && (waiting != 0 || gathering_ != 0);
   if (waiting >= device_batches_) return true;
-  // Gathering takes microseconds, completing a batch about as long as a device's smallest one.
+  // Gathering takes microseconds, and completing a batch about as long as the device's smallest
+  // batch.
   return gathering_ != 0 || (waiting != 0 && completing_ != 0);
 }
 

@@ -1,4 +1,4 @@
-/// What a worker does between two passes through the mutex, and what it has at hand.
+/// A worker's task between two passes through the mutex, and the worker's data.
 #pragma once
 
 #include <array>
@@ -15,34 +15,34 @@ namespace pyengine {
 
 struct Task {
   enum class Kind : std::uint8_t {
-    none,       ///< the caller looks after its host
+    none,       ///< the calling thread polls its host
     gather,     ///< from `places` into `slot`
     round,      ///< gather a whole round from places[0]
-    fill,       ///< the spare rows of a partial `slot` that is to be evaluated
-    evaluate,   ///< `slot`, and complete it
+    fill,       ///< the spare rows of a partial `slot` before its evaluation
+    evaluate,   ///< evaluate and complete `slot`
     complete,   ///< `slot`, which a device has evaluated
     cancel,     ///< take back the leaves of `slot`
     hand_over,  ///< the finished search of places[0]
-    leave,      ///< a helper goes to another run
+    leave,      ///< a helper moves to another run
     end,        ///< the run is over
   };
   Kind kind = Kind::none;
   std::size_t num_places = 0;
   std::array<Place*, kMostSearchesPerTurn> places{};
-  Slot* slot = nullptr;  ///< of gather: nullptr where the worker is to make one, or has none left
+  Slot* slot = nullptr;  ///< gather: nullptr if the worker must create one, or none is left
 
   // What the worker reports.
-  bool full = false;     ///< gather: the slot is to be evaluated
-  bool added = false;    ///< gather: a leaf
-  bool follows = false;  ///< hand_over: another search is in the place
-  bool failed = false;   ///< hand_over: no search could be made
-  SlotList slots;        ///< round: to be evaluated; complete: without leaves to wait for
+  bool full = false;     ///< gather: the slot is ready for evaluation
+  bool added = false;    ///< gather: at least one leaf
+  bool follows = false;  ///< hand_over: another search has taken the place
+  bool failed = false;   ///< hand_over: no search could be created
+  SlotList slots;        ///< round: to be evaluated; complete: all leaves answered
 
-  /// A task for this slot, where there is one.
-  [[nodiscard]] bool take(Kind wanted, Slot* found) noexcept {
-    if (found == nullptr) return false;
-    kind = wanted;
-    slot = found;
+  /// Sets a task for this slot; returns false if it is nullptr.
+  [[nodiscard]] bool take(Kind next_kind, Slot* next_slot) noexcept {
+    if (next_slot == nullptr) return false;
+    kind = next_kind;
+    slot = next_slot;
     return true;
   }
   [[nodiscard]] std::span<Place* const> turn() const noexcept {
@@ -50,35 +50,35 @@ struct Task {
   }
 };
 
-/// What belongs to one worker.
+/// The data of one worker.
 struct Hand {
   Worker worker;
   bool caller = false;  ///< the thread that called run()
-  /// Of Turn; that of the caller looks after the host.
+  /// For Turn; the caller's also polls the host.
   std::function<bool()> goes_on;
-  Place* last = nullptr;       ///< from which it gathered last
-  Place* finished = nullptr;   ///< places that it holds and is to hand over
+  Place* last = nullptr;       ///< the search it gathered from last
+  Place* finished = nullptr;   ///< places that it holds and must hand over
   std::size_t visits = 0;      ///< of searches, one after the other, for one slot
-  bool visits_added = false;   ///< a leaf
-  bool added_nothing = false;  ///< as many visits as a plan has, and no leaf
+  bool visits_added = false;   ///< at least one leaf
+  bool added_nothing = false;  ///< the planned number of visits added no leaf
 
   void forget_visits() noexcept {
     visits = 0;
     visits_added = added_nothing = false;
   }
-  /// After a turn of gathering; `most` visits make one count.
+  /// Called after a turn of gathering; `most` visits make one count.
   void count_visits(const Task& gathered, int most) noexcept {
-    const bool kept = gathered.slot != nullptr && !gathered.full;
+    const bool partial = gathered.slot != nullptr && !gathered.full;
     const bool added = visits_added || gathered.added;
     const std::size_t count = visits + gathered.num_places;
-    const bool over = !kept || finished != nullptr || count >= static_cast<std::size_t>(most);
+    const bool over = !partial || finished != nullptr || count >= static_cast<std::size_t>(most);
     forget_visits();
-    added_nothing = over && kept && !added;
+    added_nothing = over && partial && !added;
     if (over) return;
     visits = count;
     visits_added = added;
   }
-  /// Before anything of a run has begun: positions change under a succession.
+  /// Called before the run begins: a succession changes positions later.
   void prepare(const TreeSearch& first) {
     last = finished = nullptr;
     forget_visits();

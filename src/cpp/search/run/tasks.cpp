@@ -1,4 +1,4 @@
-/// What a worker does without the mutex: gather, evaluate, complete, hand over.
+/// The work between two passes through the mutex: gather, evaluate, complete, hand over.
 #include <algorithm>
 #include <utility>
 
@@ -8,13 +8,13 @@
 namespace pyengine {
 namespace {
 
-/// Simulations without a row in one turn: short enough to notice a stop at once.
+/// Simulations without a row in one turn; small enough to react to a stop quickly.
 constexpr std::uint64_t kTurnSimulations = 256;
 constexpr std::uint64_t kForeignTurnSimulations = 8;
-/// Completed leaves of a batch after which others may gather again, in their place.
+/// Completed leaves of a batch after which other workers may gather again.
 constexpr std::size_t kLeavesPerReview = 64;
 
-/// The answers where there is no time for an evaluation: they serve roots, which need moves.
+/// Answers for leaves that there is no time to evaluate. Roots need them to have moves.
 void leave_blank(EvalBatch& batch) noexcept {
   for (int i = 0; i < batch.num_leaves; ++i) {
     EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(i)];
@@ -60,13 +60,13 @@ void Pipeline::perform(Hand& hand, Task& task) noexcept {
 
 // --- gather
 
-/// A turn from each of the task's searches.
+/// One turn from each of the task's searches.
 void Pipeline::gather(Hand& hand, Task& task) noexcept {
   try {
     if (task.slot == nullptr) task.slot = make_slot();
     for (Place* place : task.turn()) {
       gather_turn(hand, *place, task);
-      if (task.slot == nullptr) return;  // the run has none left: others release theirs
+      if (task.slot == nullptr) return;  // the run has none left until other workers release theirs
     }
     if (task.full) fill(*task.slot);
   } catch (...) {
@@ -74,7 +74,7 @@ void Pipeline::gather(Hand& hand, Task& task) noexcept {
   }
 }
 
-/// Goes on with another slot where the one at hand has no room for a leaf of this search.
+/// Continues with another slot if this one has no room for a leaf of the search.
 void Pipeline::gather_turn(Hand& hand, Place& place, Task& task) {
   const TreeSearch& search = *place.search;
   while (full(*task.slot, search)) {
@@ -93,8 +93,8 @@ void Pipeline::gather_turn(Hand& hand, Place& place, Task& task) {
   task.full = full(*task.slot, search);
 }
 
-/// A whole round by one worker in one go; its batches are evaluated by whoever is free, and
-/// completed together, in order, so that nothing depends on the number of threads.
+/// One worker gathers a whole round. Any free worker evaluates its batches, and they are completed
+/// together, in order, so that nothing depends on the number of threads.
 void Pipeline::gather_round(Hand& hand, Task& task) noexcept {
   Place& place = *task.places[0];
   const TreeSearch& search = *place.search;
@@ -111,7 +111,7 @@ void Pipeline::gather_round(Hand& hand, Task& task) noexcept {
       if (task.slot == nullptr) break;
       more = false;
     }
-    if (task.slot->batch->num_leaves == 0) break;  // goes back unused
+    if (task.slot->batch->num_leaves == 0) break;  // returned unused
     Slot& slot = *std::exchange(task.slot, nullptr);
     fill(slot);
     slot.round = &place;
@@ -145,7 +145,7 @@ bool Pipeline::full(const Slot& slot, const TreeSearch& search) const noexcept {
   return leaves != 0 && (leaves >= plan_.batch_leaves || !search.fits(slot));
 }
 
-/// SymmetryMode::fill, before a batch is evaluated: spare rows take further symmetries.
+/// SymmetryMode::fill: uses spare rows for further symmetries before a batch is evaluated.
 void Pipeline::fill(Slot& slot) noexcept {
   if (!plan_.fills) return;
   try {
@@ -156,8 +156,7 @@ void Pipeline::fill(Slot& slot) noexcept {
   }
 }
 
-/// A slot for a worker that gathers, in exchange for a full one, where it has one; nullptr where
-/// the run has no more.
+/// Exchanges a full slot, if any, for one to gather into; nullptr if the run has no more.
 Slot* Pipeline::exchange(Slot* full) {
   {
     const Pass pass = team_.pass();
@@ -170,7 +169,7 @@ Slot* Pipeline::exchange(Slot* full) {
   return make_slot();
 }
 
-/// slots_ counts it already.
+/// slots_ already counts it.
 Slot* Pipeline::make_slot() {
   try {
     auto slot = std::make_unique<Slot>();
@@ -209,7 +208,7 @@ void Pipeline::evaluate(Slot& slot, const std::function<bool()>& goes_on) noexce
   }
 }
 
-/// Completes the leaves of a slot; of a round's last slot, those of the whole round in order.
+/// Completes the leaves of a slot; for the last slot of a round, those of the whole round in order.
 void Pipeline::complete(Hand& hand, Task& task) noexcept {
   Slot& slot = *task.slot;
   try {
@@ -230,19 +229,19 @@ void Pipeline::complete(Hand& hand, Task& task) noexcept {
     return;
   }
   if (place->round_unevaluated.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // With the last leaf another worker may begin the next round here.
+  // After the last leaf another worker may begin the next round.
   Slot* const first = std::exchange(place->round, nullptr);
   bool cut_short = false;
-  for (Slot* each = first; each != nullptr; each = each->next_of_round) {
-    each->cancelled = each->cancelled || cut_short;
-    complete_leaves(hand, *each);
-    cut_short = each->cancelled;
-    task.slots.push_back(*each);
+  for (Slot* member = first; member != nullptr; member = member->next_of_round) {
+    member->cancelled = member->cancelled || cut_short;
+    complete_leaves(hand, *member);
+    cut_short = member->cancelled;
+    task.slots.push_back(*member);
   }
 }
 
-/// Where several workers gather from one tree, they need not wait for the rest of a large batch.
-/// The leaf at hand is still in flight, so the search is not finished.
+/// If several workers gather from one tree, they need not wait for the rest of a large batch. The
+/// current leaf is still in flight, so the search is not finished.
 void Pipeline::review_early(Hand& hand, Place& place) {
   if (plan_.most_gatherers == 1) return;
   const Pass pass = team_.pass();
@@ -250,8 +249,8 @@ void Pipeline::review_early(Hand& hand, Place& place) {
   wake_for_rest();
 }
 
-/// Each leaf is backed up or, when it is unfinished, when the slot is cancelled or a leaf before it
-/// failed, taken back. An unfinished root is good enough for a result.
+/// Backs up each leaf, or takes it back if it is unfinished, the slot is cancelled or an earlier
+/// leaf failed. An unfinished root is good enough for a result.
 void Pipeline::complete_leaves(Hand& hand, Slot& slot) noexcept {
   const auto leaves = static_cast<std::size_t>(slot.batch->num_leaves);
   std::size_t done = 0;
@@ -267,7 +266,7 @@ void Pipeline::complete_leaves(Hand& hand, Slot& slot) noexcept {
         const EvalLeaf& leaf = slot.batch->leaves[done];
         if (leaf.unfinished && !flight.is_root) {
           flight.place->search->cancel<S>(flight);
-          slot.cancelled = plan_.rounds;  // what is completed are the first leaves of a round
+          slot.cancelled = plan_.rounds;  // the completed leaves are the first ones of a round
         } else {
           flight.place->search->complete<S>(hand.worker, flight, leaf);
         }
@@ -290,7 +289,7 @@ void Pipeline::hand_over(Task& task) noexcept {
     if (task.follows) options_.succession->restart(search);
   } catch (...) {
     fail(std::current_exception());
-    task.failed = true;  // the search may be gone
+    task.failed = true;  // the search may no longer exist
   }
 }
 

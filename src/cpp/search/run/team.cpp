@@ -3,7 +3,7 @@
 namespace pyengine {
 namespace {
 
-/// After the last run, before servers go back to the pool: longer than from search to search.
+/// Time after the last run before servers return to the pool; longer than the gap between searches.
 constexpr std::chrono::milliseconds kServersStay{200};
 
 }  // namespace
@@ -48,7 +48,7 @@ void Team::call(const Calls& due) noexcept {
 }
 
 void Team::sleep(Pass& pass) {
-  const Clock::time_point begun = Clock::now();
+  const Clock::time_point start_time = Clock::now();
   const std::uint64_t seen = calls_for_all_;
   ++asleep_;
   call(std::exchange(calls_, {}));
@@ -56,11 +56,11 @@ void Team::sleep(Pass& pass) {
   --asleep_;
   waking_ = false;
   ++passes_;
-  count_sleep(begun);
+  count_sleep(start_time);
 }
 
 void Team::sleep_until(Pass& pass, Clock::time_point until) {
-  const Clock::time_point begun = Clock::now();
+  const Clock::time_point start_time = Clock::now();
   const std::uint64_t seen = calls_for_all_;
   caller_asleep_ = true;
   call(std::exchange(calls_, {}));
@@ -68,7 +68,7 @@ void Team::sleep_until(Pass& pass, Clock::time_point until) {
                             [&] { return caller_waking_ || calls_for_all_ != seen; });
   caller_asleep_ = caller_waking_ = false;
   ++passes_;
-  count_sleep(begun);
+  count_sleep(start_time);
 }
 
 bool Team::sleep_as_server(Pass& pass) {
@@ -110,8 +110,9 @@ void Team::wake_all() noexcept {
   calls_.all = true;
 }
 
-void Team::count_sleep(Clock::time_point begun) noexcept {
-  const auto slept = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun);
+void Team::count_sleep(Clock::time_point start_time) noexcept {
+  const auto slept =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_time);
   slept_ns_.fetch_add(static_cast<std::uint64_t>(slept.count()), std::memory_order_relaxed);
 }
 

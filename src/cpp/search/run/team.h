@@ -1,12 +1,12 @@
-/// Who works and who sleeps: the threads that the process lends to a run, the one mutex of the run,
-/// and the sleep of those that find nothing to do.
+/// The threads that the process lends to a run, the run's only mutex, and the sleep of threads
+/// without work.
 ///
-/// Invariant: a worker looks for work and falls asleep in one pass through the mutex, and whoever
-/// makes work wakes a sleeper in the pass in which it makes it; so no work is overlooked. One
-/// worker at most is on its way awake. It wakes the next one if it finds more than it takes: so
-/// wake-ups follow the work, not the number of threads.
+/// Invariant: a worker checks for work and falls asleep in one pass through the mutex, and a thread
+/// that creates work wakes a sleeper in the same pass; so no work is overlooked. At most one worker
+/// is waking up at a time. It wakes the next one if there is more work than it takes, so the number
+/// of wake-ups depends on the work and not on the number of threads.
 ///
-/// Knows nothing of searches and batches: what the threads do is given as functions.
+/// Independent of searches and batches: the work is passed as functions.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 class Team {
  public:
-  /// A hold on the mutex, counted: passes are what threads wait for each other. A thread that is
-  /// woken within it is called after it, as it would only wait for the mutex.
+  /// A counted lock of the mutex. A thread that is woken during a pass is notified when the pass
+  /// ends, because it would only wait for the mutex.
   class Pass {
    public:
     explicit Pass(Team& team) : team_(team), lock_(team.mutex_) { ++team.passes_; }
@@ -52,8 +52,8 @@ class Team {
     std::unique_lock<std::mutex> lock_;
   };
 
-  /// Helper i >= 1 runs `work(i)`, the caller being worker 0. It returns whether the work goes on:
-  /// it ends, or another needs the thread more. A server runs `serve()`.
+  /// Helper i >= 1 runs `work(i)`; the caller is worker 0. `work` returns whether the helper leaves
+  /// because another run needs the thread. A server runs `serve()`.
   Team(std::function<bool(std::size_t)> work, std::function<void()> serve);
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -62,24 +62,24 @@ class Team {
   [[nodiscard]] Pass pass() { return Pass(*this); }
 
   // --- threads
-  /// So many servers from now on. Throws std::system_error where a thread cannot be had.
+  /// Sets the number of servers. Throws std::system_error if a thread cannot be started.
   void open_servers(int servers) { servers_.open(servers); }
-  /// Up to so many helpers begin to work, as threads are free, the caller with them. Within a pass.
+  /// Starts up to `helpers` helpers beside the caller, as threads become free. Call within a pass.
   void begin_run(int helpers);
-  /// Waits until the helpers have left. Not within a pass.
+  /// Waits until the helpers have left. Must not be called within a pass.
   void end_run();
-  /// Asked by a helper within a pass in which it does not sleep: whether it is to leave at once.
+  /// Whether the calling helper should leave. Call within a pass in which it does not sleep.
   [[nodiscard]] bool lets_one_go() noexcept { return helpers_.lets_one_go(); }
-  /// Waits until all threads have left; not during a run.
+  /// Waits until all threads have left. Must not be called during a run.
   void close();
 
   // --- sleep; within a pass
   void sleep(Pass& pass);
-  /// The calling thread's, which wakes by itself as well.
+  /// For the calling thread, which also wakes by itself.
   void sleep_until(Pass& pass, Clock::time_point until);
-  /// False where the server is to leave: the team closes, or has not run for a while.
+  /// Returns false if the server should leave: the team is closing, or has been idle for a while.
   [[nodiscard]] bool sleep_as_server(Pass& pass);
-  /// A worker sleeps and none is on its way awake.
+  /// A worker is asleep and none is waking up.
   [[nodiscard]] bool can_wake_worker() const noexcept { return asleep_ != 0 && !waking_; }
   [[nodiscard]] bool worker_wakes() const noexcept { return waking_; }
   [[nodiscard]] bool can_wake_caller() const noexcept { return caller_asleep_ && !caller_waking_; }
@@ -91,49 +91,49 @@ class Team {
   void wake_server() noexcept;
   void wake_all() noexcept;
 
-  // --- counters since this object was made
+  // --- counters since construction
   [[nodiscard]] std::uint64_t passes() const noexcept { return passes_; }
   [[nodiscard]] std::uint64_t wake_ups() const noexcept { return wake_ups_; }
-  /// Nanoseconds that workers slept. At any time, from any thread.
+  /// Total nanoseconds that workers slept. Callable at any time from any thread.
   [[nodiscard]] std::uint64_t slept_ns() const noexcept {
     return slept_ns_.load(std::memory_order_relaxed);
   }
 
  private:
-  /// Threads that are to be called.
+  /// Threads to notify at the end of the pass.
   struct Calls {
     bool worker = false;
     bool caller = false;
     bool server = false;
-    bool all = false;  ///< that work and sleep
+    bool all = false;  ///< workers and servers
   };
 
   void call(const Calls& due) noexcept;
-  void count_sleep(Clock::time_point begun) noexcept;
+  void count_sleep(Clock::time_point start_time) noexcept;
 
   mutable std::mutex mutex_;
   std::uint64_t passes_ = 0;
   std::uint64_t wake_ups_ = 0;
-  Calls calls_;  ///< of the pass under way
+  Calls calls_;  ///< of the current pass
 
   std::condition_variable worker_called_;  ///< sleeping helpers
   std::condition_variable caller_called_;
   std::condition_variable server_called_;
 
   int asleep_ = 0;       ///< helpers
-  bool waking_ = false;  ///< one of them was woken and does not know it yet
+  bool waking_ = false;  ///< one of them was notified and has not woken up yet
   bool caller_asleep_ = false;
   bool caller_waking_ = false;
   int servers_asleep_ = 0;
   bool server_waking_ = false;
-  std::uint64_t calls_for_all_ = 0;  ///< of wake_all()
+  std::uint64_t calls_for_all_ = 0;  ///< number of wake_all() calls
 
   bool running_ = false;
   bool closing_ = false;
   std::atomic<std::uint64_t> slept_ns_{0};
 
   Crew helpers_;
-  Crew servers_;  ///< they stay for a while after a run: the next one finds them awake to it
+  Crew servers_;  ///< stay for a while after a run, so that the next run finds them awake
 };
 
 }  // namespace pyengine

@@ -12,16 +12,17 @@
 namespace pyengine {
 namespace {
 
-constexpr std::uint32_t kFirstInFlight = 4;  ///< a young tree has little to choose from
+constexpr std::uint32_t kFirstInFlight = 4;  ///< a young tree offers little choice
 constexpr std::uint32_t kVisitsPerLeafInFlight = 4;
-/// Where so many leaves may be in flight, a device waits for a young tree: a share of them from the
-/// start then, and one for each visit, in searches so long that their first visits hardly matter.
+/// If this many leaves may be in flight, a young tree starves the device. Long searches, whose
+/// first visits hardly matter, then start with a fraction of the leaves and add one per visit.
 constexpr std::uint32_t kManyInFlight = 512;
 constexpr std::uint32_t kFirstShare = 16;
-constexpr std::uint32_t kLongSearch = 64;  ///< simulations for each leaf in flight
-constexpr int kKnownPerTurn = 8;           ///< visits of endings, while leaves wait to be evaluated
+constexpr std::uint32_t kLongSearch = 64;  ///< simulations per leaf in flight
+constexpr int kKnownPerTurn = 8;           ///< visits of known ends while leaves wait
 
-/// Nobody evaluates the node any more; it stays expanded where only what followed has failed.
+/// Releases a claimed node that will not be evaluated; a node that was expanded before the failure
+/// stays expanded.
 void give_up(Node& node) noexcept {
   if (node.state.load(std::memory_order_relaxed) != NodeState::claimed) return;
   node.state.store(NodeState::fresh, std::memory_order_release);
@@ -35,13 +36,13 @@ YoungTree young_tree(const SearchConfig& config, std::uint64_t budget) noexcept 
                  : YoungTree{kFirstInFlight, kVisitsPerLeafInFlight};
 }
 
-/// The root's child that a walk entered; nullptr where it stayed at the root.
+/// The root's child on the path; nullptr if the walk stayed at the root.
 [[nodiscard]] const Node* root_child(const Path& path) noexcept {
   return path.size() > 1 ? path[1] : nullptr;
 }
 
-/// Simulations until a root with so many visits has all that can be counted. The first visit of a
-/// fresh root is none.
+/// Simulations until the root's visit counter is full. The first visit of a fresh root is not a
+/// simulation.
 std::uint64_t room_for_visits(const Node& root) noexcept {
   const std::uint32_t visits = root.visits.load(std::memory_order_relaxed);
   return kMaxVisits - std::max(visits, 1U);
@@ -54,6 +55,33 @@ std::uint64_t room_for_visits(const Node& root) noexcept {
       tree.arena(), root, root.num_children.load(std::memory_order_acquire),
       [&](const Node& child) { visits += child.visits.load(std::memory_order_relaxed); });
   return visits;
+}
+
+/// Collisions allowed in a turn, after which the batch is evaluated as it is. Each collision makes
+/// the search look elsewhere than it wants to. Gomoku 8x8, 800 simulations, 16 in flight: the mean
+/// loss of value against the serial search is 0.010 with 32 per turn and 0.001 with 4 or 5. Connect
+/// Four, 10,000 simulations, 64 in flight: the loss with 4 to 16 per turn is half of that with 16
+/// to 66. With hundreds of leaves, full batches matter more, so the limit grows with the square of
+/// the leaves.
+std::size_t collision_budget(const SearchConfig& config, std::uint64_t visits,
+                             const Turn& turn) noexcept {
+  constexpr std::uint64_t kVisitsToDouble = 3200;
+  const auto growing = [visits](std::uint64_t first) {
+    return first * (kVisitsToDouble + visits) / kVisitsToDouble;
+  };
+  const auto flights = static_cast<std::uint64_t>(max_in_flight(config));
+  const std::uint64_t few =
+      std::min<std::uint64_t>(growing(std::clamp<std::uint64_t>(flights / 4, 4, 8)), 16);
+  const std::uint64_t many = growing(flights * flights / 4096);
+  return static_cast<std::size_t>(
+      std::min(std::max(few, many), 4 * static_cast<std::uint64_t>(std::max(1, turn.leaves))));
+}
+
+/// How many marks a collision adds to a leaf in flight: it doubles them, so that few walks collide
+/// there, within limits that depend on the leaves allowed in flight.
+std::uint32_t times_to_mark(const SearchConfig& config, const Node& leaf) noexcept {
+  const auto most = static_cast<std::uint32_t>(std::max(1, max_in_flight(config) / 16));
+  return std::clamp(leaf.in_flight.load(std::memory_order_relaxed), 1U, most);
 }
 
 }  // namespace
@@ -70,7 +98,7 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       young_(young_tree(config, budget)),
       symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1) {
   tally.numbers.store(first_number(config.seed, stream), std::memory_order_relaxed);
-  // The solver of endings has made an end of a position from which the game goes on.
+  // The endgame solver turned a nonterminal position into a terminal node.
   const bool solved = tree.root().state.load(std::memory_order_acquire) == NodeState::terminal;
   if (solved || tree.provisional()) tree.clear();
   tree.set_root_mover(root.position().to_move());
@@ -92,7 +120,7 @@ bool TreeSearch::may_gather() const noexcept {
   if (!may_begin()) return false;
   const std::uint32_t flying = in_flight_.load(std::memory_order_acquire);
   if (config_.deterministic && flying != 0) return false;
-  // Without a leaf in flight nobody would lift the block, and nothing is blocked.
+  // Without a leaf in flight nothing is blocked, and nothing would clear the flag.
   return flying == 0 || (flying < flight_cap() && !blocked_.load(std::memory_order_relaxed));
 }
 
@@ -105,7 +133,7 @@ bool TreeSearch::finished() const noexcept {
 
 std::uint32_t TreeSearch::flight_cap() const noexcept {
   const std::uint32_t visits = tree_.root().visits.load(std::memory_order_relaxed);
-  if (divided()) {
+  if (sharers_ > 1) {
     const auto sharers = static_cast<std::uint32_t>(sharers_);
     return dividable_.load(std::memory_order_relaxed) ? std::min(sharers, most_leases(visits)) : 1;
   }
@@ -117,33 +145,6 @@ std::uint32_t TreeSearch::flight_cap() const noexcept {
   return std::min(most, young_.first + visits / young_.visits_per_leaf);
 }
 
-/// Walks of a turn that may end at a leaf in flight; then the batch goes as it is. Each such walk
-/// makes the search look elsewhere than where it wants to. Gomoku 8x8, 800 simulations, 16 in
-/// flight, mean value lost against the serial search: 0.010 with 32 a turn, 0.001 with 4 or 5.
-/// Connect Four, 10,000 simulations, 64 in flight: half as much lost with 4 to 16 a turn as with 16
-/// to 66. Where hundreds of leaves are allowed, full batches matter more: the budget grows with the
-/// square of the leaves.
-std::size_t TreeSearch::collision_budget(const Turn& turn) const noexcept {
-  constexpr std::uint64_t kVisitsToDouble = 3200;
-  const std::uint64_t visits = tree_.root().visits.load(std::memory_order_relaxed);
-  const auto growing = [visits](std::uint64_t first) {
-    return first * (kVisitsToDouble + visits) / kVisitsToDouble;
-  };
-  const auto flights = static_cast<std::uint64_t>(max_in_flight(config_));
-  const std::uint64_t few =
-      std::min<std::uint64_t>(growing(std::clamp<std::uint64_t>(flights / 4, 4, 8)), 16);
-  const std::uint64_t many = growing(flights * flights / 4096);
-  return static_cast<std::size_t>(
-      std::min(std::max(few, many), 4 * static_cast<std::uint64_t>(std::max(1, turn.leaves))));
-}
-
-/// How often a leaf in flight is marked when a walk meets it: as often as it is marked, so that few
-/// walks meet it, within bounds that depend on how many leaves may be in flight.
-std::uint32_t TreeSearch::times_to_mark(const Node& leaf) const noexcept {
-  const auto most = static_cast<std::uint32_t>(std::max(1, max_in_flight(config_) / 16));
-  return std::clamp(leaf.in_flight.load(std::memory_order_relaxed), 1U, most);
-}
-
 int TreeSearch::rows_per_leaf(bool is_root) const noexcept {
   const bool all = config_.symmetry == SymmetryMode::average ||
       (is_root && config_.symmetry == SymmetryMode::root_average);
@@ -153,18 +154,18 @@ int TreeSearch::rows_per_leaf(bool is_root) const noexcept {
 int TreeSearch::room(const Slot& slot) const noexcept {
   const EvalBatch& batch = *slot.batch;
   const int rows = rows_per_leaf(!root_ready_.load(std::memory_order_relaxed));
-  // A batch may be larger than batch_size: that is for leaves under all symmetries.
+  // A batch may exceed batch_size for leaves with all symmetries.
   const int most = rows > 1 ? batch.capacity : std::min(batch.capacity, config_.batch_size);
   return std::min((most - batch.num_rows) / rows, most - batch.num_leaves);
 }
 
-std::uint64_t TreeSearch::reserve(std::uint64_t wanted) noexcept {
-  std::uint64_t taken = reserved_.load(std::memory_order_relaxed);
+std::uint64_t TreeSearch::reserve(std::uint64_t count) noexcept {
+  std::uint64_t current = reserved_.load(std::memory_order_relaxed);
   std::uint64_t got = 0;
   do {
-    got = std::min(wanted, budget_ - std::min(taken, budget_));
+    got = std::min(count, budget_ - std::min(current, budget_));
   } while (got != 0 &&
-           !reserved_.compare_exchange_weak(taken, taken + got, std::memory_order_relaxed));
+           !reserved_.compare_exchange_weak(current, current + got, std::memory_order_relaxed));
   return got;
 }
 
@@ -173,7 +174,7 @@ LeafSymmetry TreeSearch::symmetry_of_leaf(bool is_root) const noexcept {
   return config_.symmetry == SymmetryMode::none ? LeafSymmetry::identity : LeafSymmetry::random;
 }
 
-/// The root is expanded: its noise, if any, and its plan come before the first walk.
+/// Called when the root is expanded: adds its noise and makes its plan before the first walk.
 void TreeSearch::ready_root() {
   Rng rng = noise_stream(config_.seed, stream_);
   const auto priors = changed_root_priors(config_, tree_, rng);
@@ -183,14 +184,14 @@ void TreeSearch::ready_root() {
   root_ready_.store(true, std::memory_order_release);
 }
 
-/// What may fail comes first: a leaf that cannot be finished is as if it had not been visited.
+/// The steps that may fail come first: a leaf that cannot be finished counts as never visited.
 template <Sharing S>
 void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn,
                              const EvalLeaf& leaf, bool is_root, Tally& counts) {
   Node& node = *path.back();
   const bool stored = (is_root || grows_a_tree(config_.algorithm)) &&
       tree_.store_evaluation(allocator_of(worker), node, leaf);
-  // Backed up before it is expanded: whoever sees the edges sees a visit.
+  // Back up before expanding: a thread that sees the edges also sees a visit.
   back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
   Tree::publish(node, stored);
   if (is_root) {
@@ -201,8 +202,8 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t dra
   }
 }
 
-/// Of a leaf that joint walks marked and that will not be in flight. Walks may have met it, and
-/// nothing completes it.
+/// Removes the marks of joint walks from a leaf that will not be in flight. Other walks may have
+/// collided there, and no completion will release them.
 template <Sharing S>
 void TreeSearch::take_marks_back(const Worker& worker) noexcept {
   if (!worker.marked) return;
@@ -210,7 +211,7 @@ void TreeSearch::take_marks_back(const Worker& worker) noexcept {
   blocked_.store(false, std::memory_order_relaxed);
 }
 
-/// Whether the leaf waits in the batch; else it was answered at once and is complete.
+/// Returns whether the leaf waits in the batch; otherwise it was answered and completed.
 template <Sharing S>
 bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root,
                        Tally& counts) {
@@ -229,7 +230,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
     take_marks_back<S>(worker);
     finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
   };
-  if (S == Sharing::exclusive && traits_.on_the_spot && !config_.deterministic) {
+  if (S == Sharing::exclusive && traits_.on_the_spot() && !config_.deterministic) {
     evaluator_.answer(batch, position);
     add<S>(counts.evaluations, std::uint64_t{1});
     finish();
@@ -278,7 +279,7 @@ bool TreeSearch::gather_root(Worker& worker, Slot& slot) {
   return true;
 }
 
-/// Places the leaf at the end of the worker's path; gives it up where that fails.
+/// Places the leaf at the end of the worker's path; releases the node on failure.
 template <Sharing S>
 bool TreeSearch::place_claimed(Worker& worker, Slot& slot, const AnyPosition& position,
                                bool is_root, Tally& counts) {
@@ -291,37 +292,38 @@ bool TreeSearch::place_claimed(Worker& worker, Slot& slot, const AnyPosition& po
   }
 }
 
-/// Some of the seats that limit the leaves in flight, as many as are free.
+/// Takes up to `wanted` of the free seats, which limit the leaves in flight.
 template <Sharing S>
-std::uint32_t TreeSearch::take_seats(std::uint32_t wanted) noexcept {
+std::uint32_t TreeSearch::take_seats(std::uint32_t count) noexcept {
   const std::uint32_t cap = flight_cap();
-  std::uint32_t taken = in_flight_.load(std::memory_order_relaxed);
-  const auto free = [&] { return std::min(wanted, cap - std::min(taken, cap)); };
+  std::uint32_t current = in_flight_.load(std::memory_order_relaxed);
+  const auto free = [&] { return std::min(count, cap - std::min(current, cap)); };
   if constexpr (S == Sharing::exclusive) {
-    if (free() != 0) in_flight_.store(taken + free(), std::memory_order_relaxed);
+    if (free() != 0) in_flight_.store(current + free(), std::memory_order_relaxed);
     return free();
   } else {
-    while (free() != 0 &&
-           !in_flight_.compare_exchange_weak(taken, taken + free(), std::memory_order_relaxed)) {
+    while (
+        free() != 0 &&
+        !in_flight_.compare_exchange_weak(current, current + free(), std::memory_order_relaxed)) {
     }
     return free();
   }
 }
 
-/// Another walk? Takes what it needs.
+/// Whether to start another walk. Takes the resources that it needs.
 template <Sharing S>
 bool TreeSearch::may_walk(Progress& now, const Turn& turn) noexcept {
   if (now.used >= turn.simulations || turn.stop->load(std::memory_order_relaxed) || proven()) {
     return false;
   }
-  // Few tickets at a time: what one worker holds, the others cannot have.
+  // Reserve few tickets at a time: other workers cannot use what one worker holds.
   if (now.used == now.tickets) now.tickets += reserve(static_cast<std::uint64_t>(turn.leaves));
   if (now.used == now.tickets) return false;
   if (now.seats == 0) now.seats = take_seats<S>(1);
   return now.seats != 0;
 }
 
-/// A leaf near the end of the game becomes an end itself, of known value.
+/// Solves a leaf near the end of the game and makes it a terminal node.
 template <Sharing S>
 void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) {
   const GameShape& shape = root_.game()->shape();
@@ -346,7 +348,7 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) {
   walk.newly_over = true;
 }
 
-/// What follows from the end to which so many walks came together.
+/// Handles the end that `visits` walks reached together.
 template <Sharing S>
 [[gnu::always_inline]] inline void TreeSearch::settle(Worker& worker, Slot& slot, const Turn& turn,
                                                       const Part& part, Walk walk,
@@ -363,7 +365,8 @@ template <Sharing S>
   if (walk.end == WalkEnd::collision) {
     ++now.collided;
     now.collisions += visits;
-    now.met |= mark_again<S>(worker.path, std::max(visits, times_to_mark(*worker.path.back())));
+    now.hit_in_flight |=
+        mark_again<S>(worker.path, std::max(visits, times_to_mark(config_, *worker.path.back())));
     return;
   }
   if (walk.end == WalkEnd::known) {
@@ -373,10 +376,10 @@ template <Sharing S>
     now.known += static_cast<int>(visits);
     now.used += visits;
   } else if (place_claimed<S>(worker, slot, worker.walker->position(), false, part.counts)) {
-    // All but one of the walks have met a leaf in flight.
+    // All walks but one collided with a leaf in flight.
     now.collided += visits > 1 ? 1 : 0;
     now.collisions += visits - 1;
-    now.met |= visits > 1;
+    now.hit_in_flight |= visits > 1;
     --now.seats;
     ++now.used;
   } else {
@@ -395,25 +398,24 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, const P
   settle<S>(worker, slot, turn, part, walk, 1, now);
 }
 
-/// As many walks as there is room, seats and tickets for, `most` at most. Collisions do not end
-/// them: the leaves would be those of the moves that came first.
+/// Runs as many joint walks as fit, up to `most`. Collisions do not end them: otherwise the leaves
+/// would all belong to the first moves.
 template <Sharing S>
 void TreeSearch::walk_jointly(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
                               int most, Progress& now) {
-  const auto wanted = static_cast<std::uint32_t>(
+  const auto count = static_cast<std::uint32_t>(
       std::min(static_cast<std::uint64_t>(std::min(most, room(slot))), now.tickets - now.used));
-  if (now.seats < wanted) now.seats += take_seats<S>(wanted - now.seats);
+  if (now.seats < count) now.seats += take_seats<S>(count - now.seats);
   const auto ended = [&](const Walk& walk, std::uint32_t visits) {
     worker.marked = walk.end == WalkEnd::leaf;
     settle<S>(worker, slot, turn, part, walk, visits, now);
     return !turn.stop->load(std::memory_order_relaxed) && !proven();
   };
   worker.walker->walk_jointly(tree_, part.start, {config_, nullptr, S}, worker.selector.rule(),
-                              allocator_of(worker), worker.path, std::min(wanted, now.seats),
-                              ended);
+                              allocator_of(worker), worker.path, std::min(count, now.seats), ended);
 }
 
-/// The end of a turn, also of one that failed: marks and what was taken and not used go back.
+/// Ends a turn, even a failed one: returns unused resources.
 template <Sharing S>
 void TreeSearch::end_turn(const Progress& now) noexcept {
   reserved_.fetch_sub(now.tickets - now.used, std::memory_order_relaxed);
@@ -422,9 +424,9 @@ void TreeSearch::end_turn(const Progress& now) noexcept {
   if (now.seats != 0) in_flight_.fetch_sub(now.seats, std::memory_order_release);
 }
 
-/// Leaves that the turn has filled rows with or, where an answer takes long, has had answered.
+/// Leaves that the turn added to the batch, plus those answered on the spot by playouts.
 int TreeSearch::leaves_of(const Progress& now, const Slot& slot) const noexcept {
-  return slot.batch->num_leaves + (traits_.on_the_spot ? now.answered : 0);
+  return slot.batch->num_leaves + (traits_.on_the_spot() ? now.answered : 0);
 }
 
 template <Sharing S>
@@ -432,10 +434,11 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   slot.batch->goes_on = turn.goes_on;
   if (!root_ready()) return gather_root<S>(worker, slot);
   const CallGuard guard(turn.guards_calls ? turn.goes_on : nullptr);
-  if (divided()) return gather_by_leases(worker, slot, turn);
+  if (sharers_ > 1) return gather_by_leases(worker, slot, turn);
   const Part whole{{tree_.root(), root_.position()}, tally};
   const int most_leaves = slot.batch->num_leaves + turn.leaves;
-  const std::size_t most_collisions = collision_budget(turn);
+  const std::size_t most_collisions =
+      collision_budget(config_, tree_.root().visits.load(std::memory_order_relaxed), turn);
   const int most_known = std::max(kKnownPerTurn, turn.leaves);
   Progress now;
   try {
@@ -447,7 +450,7 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
         walk_once<S>(worker, slot, turn, whole, now);
       }
       if (now.waits || now.collided >= most_collisions) break;
-      // Visits that need no row could go on for ever while what the leaves have to say is awaited.
+      // Visits that need no row could continue forever while leaves wait for their evaluation.
       if (now.known >= most_known && slot.batch->num_leaves > 0) break;
     }
   } catch (...) {
@@ -455,9 +458,10 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
     throw;
   }
   end_turn<S>(now);
-  // Only where a leaf in flight is left to lift the block.
-  const bool met_enough = now.met && (now.collided >= most_collisions || now.used == 0);
-  if (now.waits || met_enough || (now.known >= most_known && !traits_.immediate))
+  // Only if a leaf in flight remains that clears the flag.
+  const bool collided_enough =
+      now.hit_in_flight && (now.collided >= most_collisions || now.used == 0);
+  if (now.waits || collided_enough || (now.known >= most_known && !traits_.immediate()))
     blocked_.store(true, std::memory_order_relaxed);
   return now.used != 0;
 }

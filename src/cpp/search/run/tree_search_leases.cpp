@@ -8,10 +8,10 @@
 namespace pyengine {
 namespace {
 
-/// Parts that a worker finds taken in one turn before it sleeps.
-constexpr std::size_t kMostTaken = 96;  // the last of them after others were let run (backoff.h)
-/// Simulations that are worth the way to them, which costs some microseconds: where leaves are
-/// answered without work, and where playouts answer them.
+/// Failed attempts to lease a part in one turn before the worker sleeps.
+constexpr std::size_t kMostTaken = 96;  // the last ones after yielding to other threads (backoff.h)
+/// Simulations that justify the walk to a part, which takes some microseconds: for leaves answered
+/// immediately, and for playouts.
 constexpr std::uint32_t kWorthwhileAtOnce = 32;
 constexpr std::uint32_t kWorthwhilePlayouts = 8;
 
@@ -39,16 +39,16 @@ bool TreeSearch::gather_by_leases(Worker& worker, Slot& slot, const Turn& turn) 
     throw;
   }
   end_turn<Sharing::shared>(now);
-  // The next lease of another worker lifts the block; without one nothing is blocked.
+  // Another worker's next lease clears the flag; without one, nothing is blocked.
   blocked_.store(now.collided >= kMostTaken, std::memory_order_relaxed);
   return now.used != 0;
 }
 
-/// False where the part is another worker's.
+/// Returns false if the part belongs to another worker.
 bool TreeSearch::lease_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now) {
   const LeaseTerms terms =
       lease_terms(tree_.root().visits.load(std::memory_order_relaxed), sharers_,
-                  traits_.immediate ? kWorthwhileAtOnce : kWorthwhilePlayouts);
+                  traits_.immediate() ? kWorthwhileAtOnce : kWorthwhilePlayouts);
   const Start root{tree_.root(), root_.position()};
   const WayToPart way = worker.walker->find_part(tree_, root, {config_, nullptr, Sharing::shared},
                                                  worker.selector.rule(), terms, worker.lease_path);
@@ -67,14 +67,14 @@ bool TreeSearch::lease_once(Worker& worker, Slot& slot, const Turn& turn, Progre
   return true;
 }
 
-/// The simulations that the turn has tickets for, below the top of the worker's lease.
+/// Runs the simulations that the turn has tickets for below the top of the worker's lease.
 void TreeSearch::search_part(Worker& worker, Slot& slot, const Turn& turn, Progress& now) {
   Node& top = *worker.lease_path.back();
   const Part part{{top, *worker.lease_position}, worker.tally};
   const bool was_proven = is_proven(top);
-  begin_tally(worker.tally, now.tickets - now.used);
+  worker.tally.restart(tally.numbers.fetch_add(now.tickets - now.used, std::memory_order_relaxed));
   const auto finish = [&] {
-    add_tally(worker.tally);
+    tally.add(worker.tally);
     if (!is_proven(top) || was_proven) return;
     prove(tree_, worker.lease_path, static_cast<float>(top.proof.load(std::memory_order_relaxed)));
   };
@@ -82,7 +82,8 @@ void TreeSearch::search_part(Worker& worker, Slot& slot, const Turn& turn, Progr
     while (now.used < now.tickets && !turn.stop->load(std::memory_order_relaxed)) {
       if (config_.solver && is_proven(top)) break;
       walk_once<Sharing::exclusive>(worker, slot, turn, part, now);
-      assert(slot.batch->num_leaves == 0);  // a leaf would wait with a path from the top alone
+      // A waiting leaf would have a path that starts at the top.
+      assert(slot.batch->num_leaves == 0);
     }
   } catch (...) {
     finish();
@@ -90,20 +91,6 @@ void TreeSearch::search_part(Worker& worker, Slot& slot, const Turn& turn, Progr
   }
   finish();
   blocked_.store(false, std::memory_order_relaxed);
-}
-
-void TreeSearch::begin_tally(Tally& counts, std::uint64_t simulations) noexcept {
-  counts.completed.store(0, std::memory_order_relaxed);
-  counts.evaluations.store(0, std::memory_order_relaxed);
-  counts.numbers.store(tally.numbers.fetch_add(simulations, std::memory_order_relaxed),
-                       std::memory_order_relaxed);
-}
-
-void TreeSearch::add_tally(const Tally& counts) noexcept {
-  tally.completed.fetch_add(counts.completed.load(std::memory_order_relaxed),
-                            std::memory_order_relaxed);
-  tally.evaluations.fetch_add(counts.evaluations.load(std::memory_order_relaxed),
-                              std::memory_order_relaxed);
 }
 
 }  // namespace pyengine

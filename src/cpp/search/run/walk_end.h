@@ -1,4 +1,4 @@
-/// How walks end.
+/// The ways in which walks end.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace pyengine {
 
 enum class WalkEnd : std::uint8_t {
   leaf,       ///< path.back() is claimed by the caller, who evaluates it
-  known,      ///< the game is over there, or it is proven, or memory is full: `value` holds
-  collision,  ///< another walk has the node in flight, or is creating it
-  wait,       ///< the rule awaits leaves in flight: see Selection
+  known,      ///< terminal, proven, or the memory is full: `value` is set
+  collision,  ///< another walk has the node in flight or is creating it
+  wait,       ///< the rule waits for leaves in flight: see Selection
 };
 
 struct Walk {
   WalkEnd end = WalkEnd::collision;
   float value = 0.0F;         ///< of WalkEnd::known, for the first player
-  bool newly_over = false;    ///< the game is over there, and no proof says so yet
+  bool newly_over = false;    ///< terminal, and not marked as proven yet
   std::uint32_t created = 0;  ///< nodes
-  /// For so many nodes, the first of the path, the walk counts as a draw, whatever the leaf's
-  /// value: see Selection::passes_draw.
+  /// The walk counts as a draw for this many nodes at the start of the path, whatever the value of
+  /// the leaf: see Selection::passes_draw.
   std::uint32_t drawn = 0;
 };
 
@@ -30,13 +30,13 @@ struct Walk {
 [[nodiscard]] inline Walk end_of_proven(Proof proof) noexcept {
   return end_of_known(static_cast<float>(proof));
 }
-/// The rule chose nothing, as at the memory cap: the node's own evaluation counts once more.
+/// The rule chose no child, as at the memory limit: the node's own evaluation counts again.
 [[nodiscard]] inline Walk end_at_own_evaluation(const Node& node) noexcept {
   return end_of_known(node.mover == 0 ? node.value : -node.value);
 }
 
-/// The end at a node that this walk has claimed, in the state `before`. If the game's code throws,
-/// the node is in that state again. `pass`: the rest of the descent's way to it.
+/// Ends at a node that this walk has claimed; its state was `before`. If the game's code throws,
+/// that state is restored. `pass` completes the descent to the node.
 template <Game G, class Pass>
 Walk end_at_claimed(Descent<G>& descent, Node& node, NodeState before, const Pass& pass) {
   std::optional<Outcome> outcome;
@@ -56,11 +56,11 @@ Walk end_at_claimed(Descent<G>& descent, Node& node, NodeState before, const Pas
   return walk;
 }
 
-/// The end at a node that is there and not expanded, which `descent` has passed.
+/// Ends at an existing, unexpanded node that `descent` has passed.
 template <Game G>
 Walk end_at_unexpanded(Descent<G>& descent, Node& node, NodeState state) {
   if (state == NodeState::terminal) {
-    Walk walk = end_of_known(node.value);  // an earlier search, without the solver, left no proof
+    Walk walk = end_of_known(node.value);  // an earlier search without the solver left no proof
     walk.newly_over = node.proof.load(std::memory_order_relaxed) == Proof::none;
     return walk;
   }
@@ -70,7 +70,7 @@ Walk end_at_unexpanded(Descent<G>& descent, Node& node, NodeState state) {
   return end_at_claimed(descent, node, state, [] {});
 }
 
-/// The end at a new node, which is claimed.
+/// Ends at a new, claimed node.
 template <Game G>
 Walk end_at_new(Tree& tree, Descent<G>& descent, Node& child) {
   try {

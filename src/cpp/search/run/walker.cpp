@@ -12,7 +12,7 @@
 namespace pyengine {
 namespace {
 
-/// Holds what a user's game needs during a walk (the interpreter's lock); nothing for other games.
+/// Holds what a user's game needs during a walk (the GIL); does nothing for other games.
 template <class G>
 struct WalkScopeOf {
   explicit WalkScopeOf(const typename G::Params&) {}
@@ -53,7 +53,7 @@ class WalkerOf final : public Walker {
       if (chosen.outcome == Selection::Outcome::wait) return {WalkEnd::wait};
       if (chosen.outcome == Selection::Outcome::new_child) {
         bool at_cap = false;
-        path.push_back(nullptr);  // room first: a node that is created is not lost
+        path.push_back(nullptr);  // allocate first, so that a created node is not lost
         Node* child = search.sharing == Sharing::shared
             ? tree.create_child<Sharing::shared>(allocator, *node, at_cap)
             : tree.create_child<Sharing::exclusive>(allocator, *node, at_cap);
@@ -63,7 +63,7 @@ class WalkerOf final : public Walker {
         }
         path.pop_back();
         if (!at_cap) return {};
-        may_create = false;  // the walk goes on inside the tree there is
+        may_create = false;  // continue among the existing nodes
         continue;
       }
       node = chosen.child;
@@ -81,7 +81,7 @@ class WalkerOf final : public Walker {
                     Allocator& allocator, Path& path, std::uint32_t visits,
                     const JointEnd& ended) override {
     if constexpr (CanReplay<G>) {
-      throw EngineError("walks of a user's game are not joint");
+      throw EngineError("joint walks are not supported for a user's game");
     } else {
       const G& position = typed(start.position);
       const JointWay way{tree, search, rule, allocator, path, ended};
@@ -128,7 +128,7 @@ class WalkerOf final : public Walker {
     return static_cast<const PositionOf<G>&>(position).value;
   }
 
-  /// The rule's choice. A leased child is passed over once, as if it had as many leaves again in
+  /// The rule's choice. A leased child is skipped once, as if it had twice as many leaves in
   /// flight.
   static Selection choose_unleased(const Tree& tree, const Node& node, const RootSearch& search,
                                    Rule& rule) {
@@ -138,8 +138,8 @@ class WalkerOf final : public Walker {
     };
     const Selection first = choose();
     if (first.outcome != Selection::Outcome::child || !is_leased(*first.child)) return first;
-    // Bounded, since several workers may do so at once. A worker that is about to lease this child
-    // may see these marks and give way for nothing; it tries again.
+    // Bounded, because several workers may do this at the same time. A worker that is about to
+    // lease this child may see these marks and give way unnecessarily; it tries again.
     const std::uint32_t more =
         std::min(first.child->in_flight.load(std::memory_order_relaxed), kMostOfLease);
     first.child->in_flight.fetch_add(more, std::memory_order_relaxed);
@@ -158,7 +158,7 @@ class WalkerOf final : public Walker {
                     child.visits.load(std::memory_order_relaxed), terms);
   }
 
-  typename G::Params params_;  ///< of the first root; searches of one engine have one game
+  typename G::Params params_;  ///< of the first root: all searches of an engine play the same game
   Descent<G> descent_;
   Forks<G> forks_;
 };
@@ -180,7 +180,7 @@ std::unique_ptr<Walker> first_walker(const AnyPosition& root, std::tuple<Gs...>*
 
 std::unique_ptr<Walker> make_walker(const AnyPosition& root) {
   auto walker = first_walker(root, static_cast<GameTypes*>(nullptr));
-  if (!walker) throw EngineError("a position of a game that is not in games/list.h");
+  if (!walker) throw EngineError("the game of this position is not in games/list.h");
   return walker;
 }
 
