@@ -4,7 +4,8 @@
 //
 // The search is alpha-beta with two values: the mover wins if after some move the opponent cannot
 // draw, and draws if the opponent cannot win. The bitboards, with an empty cell on top of each
-// column, and the move ordering by threats follow Pascal Pons' tutorial and John Tromp's Fhourstones.
+// column, and the move ordering by threats follow Pascal Pons' tutorial and John Tromp's
+// Fhourstones.
 
 #include <array>
 #include <bit>

@@ -268,7 +268,7 @@ def _require_table(name: str, value: Any) -> None:
 
 
 def _train(tables: Mapping[str, Any]) -> TrainConfig:
-    """Read ``[network]`` and ``[train]`` with the tables ``loss``, ``optimiser`` and ``average``."""
+    """Read ``[network]`` and ``[train]``, with tables ``loss``, ``optimiser`` and ``average``."""
     given = tables["train"]
     parts = {name: given.get(name, {}) for name in ("loss", "optimiser", "average")}
     for name, part in parts.items():
