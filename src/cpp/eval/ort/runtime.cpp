@@ -59,8 +59,7 @@ void check_file(const std::filesystem::path& path) {
   const std::string expected = "expected an ONNX file at " + path.string() + ", got ";
   if (!std::filesystem::exists(status)) throw ModelError(expected + "nothing");
   if (std::filesystem::is_directory(status)) throw ModelError(expected + "a directory");
-  if (!std::filesystem::is_regular_file(status))
-    throw ModelError(expected + "no regular file");
+  if (!std::filesystem::is_regular_file(status)) throw ModelError(expected + "no regular file");
   if (std::filesystem::file_size(path, error) == 0) throw ModelError(expected + "an empty file");
 }
 
