@@ -162,8 +162,8 @@ class OptimiserConfig(Section):
         if self.schedule == "cosine" and self.total_steps is None:
             self.refuse("total_steps", 'an int >= 1 for schedule = "cosine"', None)
         if self.schedule == "steps" and len(self.rates) != len(self.boundaries) + 1:
-            wanted = f"{len(self.boundaries) + 1}, one more than boundaries"
-            self.refuse("rates", wanted, self.rates)
+            expected = f"{len(self.boundaries) + 1}, one more than boundaries"
+            self.refuse("rates", expected, self.rates)
         for name in ("rates", "boundaries"):
             if self.schedule != "steps" and getattr(self, name):
                 self.refuse(name, 'none unless schedule = "steps"', getattr(self, name))
@@ -233,8 +233,8 @@ class LearnerConfig(Section):
     @model_validator(mode="after")
     def _processes_divide_the_batch(self) -> LearnerConfig:
         if self.batch_size % self.processes:
-            wanted = f"a divisor of the batch_size {self.batch_size}"
-            self.refuse("processes", wanted, self.processes)
+            expected = f"a divisor of the batch_size {self.batch_size}"
+            self.refuse("processes", expected, self.processes)
         return self
 
 
@@ -255,8 +255,8 @@ class TrainConfig(Section):
     @model_validator(mode="after")
     def _the_last_board_is_learnt(self) -> TrainConfig:
         if self.learner.export_final_board and not self.loss.final_board:
-            wanted = "false without loss.ownership_weight and loss.score_weight"
-            self.learner.refuse("export_final_board", wanted, True)
+            expected = "false without loss.ownership_weight and loss.score_weight"
+            self.learner.refuse("export_final_board", expected, True)
         return self
 
     def fixed(self) -> dict[str, dict[str, Any]]:

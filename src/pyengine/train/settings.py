@@ -134,12 +134,12 @@ def expected(annotation: Any, *metadata: Any, plural: bool = False) -> str:
 
 
 def _range(metadata: tuple[Any, ...]) -> str:
-    constraints = [one for each in metadata for one in getattr(each, "metadata", (each,))]
+    constraints = [limit for entry in metadata for limit in getattr(entry, "metadata", (entry,))]
     limits = {
-        name: getattr(one, name)
-        for one in constraints
+        name: getattr(limit, name)
+        for limit in constraints
         for name in ("ge", "gt", "le", "lt")
-        if hasattr(one, name)
+        if hasattr(limit, name)
     }
     low = limits.get("ge", limits.get("gt"))
     high = limits.get("le", limits.get("lt"))

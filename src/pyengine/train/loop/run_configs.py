@@ -41,9 +41,9 @@ class GameConfig(Section):
     @model_validator(mode="after")
     def _games_are_named(self) -> GameConfig:
         if not self.name:
-            self.refuse("name", "a game, or several", list(self.name))
+            self.refuse("name", "at least one game", list(self.name))
         if self.weights and len(self.weights) != len(self.name):
-            self.refuse("weights", f"{len(self.name)}, one a game", list(self.weights))
+            self.refuse("weights", f"{len(self.name)}, one per game", list(self.weights))
         return self
 
     @property
@@ -163,11 +163,11 @@ class GateConfig(Section):
         if self.sprt is not None and self.mode == "gate" and self.games is not None:
             least = self.sprt.games_for(_LEAST_DECIDED)
             if self.games < least:
-                wanted = (
+                expected = (
                     f"at least {least}, by which half of the candidates at elo0 and elo1 are "
                     f"decided ({self.sprt.games_for()} decide 90 %)"
                 )
-                self.refuse("games", wanted, self.games)
+                self.refuse("games", expected, self.games)
         self.search_config()
         return self
 
@@ -194,19 +194,19 @@ class GateConfig(Section):
     @property
     def most_accepted(self) -> int:
         """Return how many accepted networks are kept, at least those that will still play."""
-        kept = sys.maxsize if self.mode == "gate" else self.keep_accepted or sys.maxsize
-        return max(kept, self.against + 1)
+        most = sys.maxsize if self.mode == "gate" else self.keep_accepted or sys.maxsize
+        return max(most, self.against + 1)
 
     def search_config(self) -> SearchConfig:
         """Return the search settings of both players."""
-        own = SearchConfig(
+        settings = SearchConfig(
             simulations=self.simulations,
             threads=self.threads,
             batch_size=self.batch_size,
             in_flight=1,  # many games fill the batch
             reuse_tree=False,
         )
-        return _changed("gate.search", own, nothing_of(SearchConfig, self.search))
+        return _changed("gate.search", settings, nothing_of(SearchConfig, self.search))
 
 
 def _changed(path: str, settings: Any, changes: Mapping[str, Any]) -> Any:
@@ -261,12 +261,12 @@ class SelfplaySection(Section):
     """Fields of its SearchConfig that differ. In a run file the section ``[search]``."""
 
     @classmethod
-    def from_tables(cls, own: Mapping[str, Any], search: Mapping[str, Any]) -> SelfplaySection:
+    def from_tables(cls, table: Mapping[str, Any], search: Mapping[str, Any]) -> SelfplaySection:
         """Read ``[selfplay]``, which may contain fields of SelfPlayConfig, and ``[search]``."""
-        mine = {name: value for name, value in own.items() if name in cls.model_fields}
-        others = {name: value for name, value in own.items() if name not in mine}
-        settings = nothing_of(SelfPlayConfig, {**mine.pop("settings", {}), **others})
-        return cls(**mine, settings=settings, search=nothing_of(SearchConfig, search))
+        fields = {name: value for name, value in table.items() if name in cls.model_fields}
+        others = {name: value for name, value in table.items() if name not in fields}
+        settings = nothing_of(SelfPlayConfig, {**fields.pop("settings", {}), **others})
+        return cls(**fields, settings=settings, search=nothing_of(SearchConfig, search))
 
     def config(self, game: Game, seed: int) -> SelfPlayConfig:
         """Return the settings of a game's self-play; an error names ``selfplay.field``."""
@@ -276,7 +276,7 @@ class SelfplaySection(Section):
             ("temperature", "selfplay.temperature_moves = 0"),
         ):
             if self.search.get(name) == 0:  # SelfPlayConfig treats it as not given
-                raise ConfigError(f"search.{name}: expected above 0, or {instead}, got 0")
+                raise ConfigError(f"search.{name}: expected a number > 0, or {instead}, got 0")
         search = _changed("search", preset.search, self.search)
         return _changed("selfplay", preset, {**self.settings, "search": search, "seed": seed})
 
@@ -356,7 +356,7 @@ class DistributedConfig(Section):
     def _ray_takes_the_resources(self) -> DistributedConfig:
         for name in ("gpus", "learner_gpus", "gate_gpus"):
             if getattr(self, name) > 1 and not float(getattr(self, name)).is_integer():
-                self.refuse(name, "a part of one, or a whole number", getattr(self, name))
+                self.refuse(name, "a fraction below 1, or a whole number", getattr(self, name))
         for name, amount in self.resources.items():
             if name in ("CPU", "GPU"):
                 self.refuse(f"resources.{name}", f"the setting {name.lower()}s instead", amount)
