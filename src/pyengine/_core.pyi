@@ -72,74 +72,74 @@ __all__: list[str] = [
 
 class EngineError(Exception):
     """
-    Base of all others. Itself: a call that cannot be served now, or a package that is missing.
+    Base of all errors. Raised directly if a call is not possible now or an optional package is missing.
 
-    For example a second search of an engine, a closed engine, an extra that is not installed.
+    For example: a second search on a busy engine, or a closed engine.
     """
 
 class ConfigError(EngineError, ValueError):
     """
-    A parameter, a setting, a state or a file of settings that does not fit.
+    An invalid parameter, setting, state or settings file.
 
-    The message names the field, what was expected and what was found.
+    The message names the field, the expected values and the actual value.
     """
 
 class IllegalActionError(EngineError, ValueError):
     """
-    An action that is not legal in a state, which is left as it was; a text that names none.
+    An illegal action, or a name that is not an action. The state is unchanged.
     """
 
 class ModelError(EngineError):
     """
-    A network that cannot be loaded or does not fit the game, a provider that cannot be had.
+    A network that cannot be loaded or does not fit the game, or an unavailable provider.
 
-    The message says what was expected and what was found.
+    The message names the expected and the actual model or provider.
     """
 
 class EvaluationError(EngineError):
     """
-    A model or callable that failed while searching; ``__cause__`` is what it raised.
+    A model or callable failed during a search; ``__cause__`` is the original exception.
 
-    The search stops, the engine stays usable.
+    The search stops; the engine remains usable.
     """
 
 class DataError(EngineError):
     """
-    A file of data, a record or a checkpoint that is damaged or cannot be read or written.
+    A data file, record or checkpoint that is damaged or cannot be read or written.
 
-    The message says which.
+    The message names the file.
     """
 
 class Game:
     """
-    A game with its parameters: makes states.
+    A game with its parameters.
     """
     @staticmethod
     def _of(game): ...
     def __eq__(self, arg0: typing.Any) -> bool:
         """
-        Same game and same parameters.
+        Compare name and parameters.
         """
     def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
     def __str__(self) -> str: ...
     def deserialize_state(self, text: str) -> State:
         """
-        Reads back State.serialize(). Raises ConfigError on anything else.
+        Return the state of State.serialize(). Raises ConfigError.
         """
     def max_game_length(self) -> int:
         """
-        No game lasts longer, in plies.
+        Maximum length of a game in plies.
         """
     def new_initial_state(
         self, moves: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = []
     ) -> State:
         """
-        The initial state, after `moves` (actions). Raises IllegalActionError.
+        Return the initial state after `moves` (actions). Raises IllegalActionError.
         """
     def num_distinct_actions(self) -> int:
         """
-        A, the number of actions: they are 0..A-1.
+        A, the number of actions 0..A-1.
         """
     def num_players(self) -> int:
         """
@@ -153,12 +153,12 @@ class Game:
         ko: str | None = None,
     ) -> State:
         """
-        A state that starts from a board.
+        Return a state that starts from a board.
 
-        `rows`: H strings of W characters, top row first (or one text, a row a line): X or x is a
+        `rows`: H strings of W characters, top row first (or one string with a row per line): X or x is a
         stone of player 0, O or o of player 1, . or - empty. `player` is to move. `ko` (Go): the
-        point, such as "D4", that the ko rule forbids now. The state has an empty history.
-        Raises ConfigError with the reason when it is no position of the game.
+        point, such as "D4", that the ko rule forbids. The state has an empty history.
+        Raises ConfigError with the reason if the position is invalid.
         """
     def symmetry_action(
         self,
@@ -166,36 +166,36 @@ class Game:
         action: typing.SupportsInt | typing.SupportsIndex,
     ) -> int:
         """
-        Where symmetry k (0 = the identity) takes an action.
+        Return the image of an action under symmetry k; 0 is the identity.
         """
     def symmetry_points(self, k: typing.SupportsInt | typing.SupportsIndex) -> list[int]:
         """
-        Where symmetry k takes each point row * W + column.
+        Return the image of each point row * W + column under symmetry k.
         """
     @property
     def board_shape(self) -> tuple[int, int]:
         """
-        (H, W): rows and columns of the board.
+        (H, W): rows and columns.
         """
     @property
     def has_board(self) -> bool:
         """
-        Whether board_rows() and state_from_board() work: not in a user's game.
+        Whether the game has board_rows() and state_from_board(); False for a user's game.
         """
     @property
     def name(self) -> str:
         """
-        For example "go".
+        The name, for example "go".
         """
     @property
     def num_symmetries(self) -> int:
         """
-        Symmetries of the board that the rules have: 1, 2, 4 or 8.
+        Number of board symmetries of the rules: 1, 2, 4 or 8.
         """
     @property
     def observation_shape(self) -> tuple[int, int, int]:
         """
-        (C, H, W) of a user's game's own observation_tensor; (0, 0, 0) where there is none.
+        (C, H, W) of a user's observation_tensor; (0, 0, 0) if the game has none.
         """
     @property
     def params(self) -> dict[str, bool | int | float | str]:
@@ -205,7 +205,7 @@ class Game:
 
 class State:
     """
-    A game in progress. Made by Game.new_initial_state or Game.state_from_board.
+    A game in progress. Created by Game.new_initial_state or Game.state_from_board.
 
     Example:
         >>> import pyengine
@@ -213,19 +213,19 @@ class State:
         >>> state.apply_action(state.string_to_action("4"))
         >>> state.current_player(), state.legal_actions(), state.is_terminal()
         (1, [0, 1, 2, 3, 4, 5, 6], False)
-        >>> state.observation_tensor().shape  # own stones, the other's, who moves
+        >>> state.observation_tensor().shape  # own stones, opponent's stones, player to move
         (3, 6, 7)
     """
     @staticmethod
     def _repr_html_(state: State) -> str:
         """
-        Return a state for a notebook: its board and who is to move; text where it has no board.
+        Return a state as HTML: its board and the player to move, or text if it has no board.
         """
     def __copy__(self) -> State: ...
     def __deepcopy__(self, memo: typing.Any) -> State: ...
     def __eq__(self, arg0: typing.Any) -> bool:
         """
-        Same game, same start and same actions since.
+        Compare game, start and actions.
         """
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[typing.Any, typing.Any]: ...
@@ -233,68 +233,94 @@ class State:
     def __str__(self) -> str: ...
     def action_to_string(self, action: typing.SupportsInt | typing.SupportsIndex) -> str:
         """
-        The name of an action, legal or not: "D4", "pass".
+        Return the name of a legal or illegal action: "D4", "pass".
         """
     def apply_action(self, action: typing.SupportsInt | typing.SupportsIndex) -> None:
         """
-        Plays an action. Raises IllegalActionError and changes nothing when it is not legal.
+        Play an action. Raises IllegalActionError if it is illegal; the state is then unchanged.
         """
     def board_rows(self) -> list[str]:
         """
-        The stones as H strings of W characters, top row first: X of player 0, O of player 1,
-        . empty; what Game.state_from_board reads. Raises ConfigError for a user's game.
+        Return the stones as H strings of W characters, top row first: X is player 0, O is player 1,
+        . is empty. The inverse is Game.state_from_board. Raises ConfigError for a user's game.
         """
     def clone(self) -> State:
         """
-        An independent copy.
+        Return an independent copy.
         """
     def current_player(self) -> int:
         """
-        0 or 1; -4 when the game is over.
+        Return 0 or 1; -4 if the game is over.
         """
     def hash(self) -> int:
         """
-        64 bits of board, player to move and, in Go, ko point and passes, not of the boards that
-        superko remembers; the same in every process. Of a user's game, the hash of its state, or
-        of its actions.
+        Return a 64-bit hash of the board, the player to move and, in Go, ko point and passes,
+        but not of earlier boards (superko). It is the same in every process. For a user's game it
+        is the hash of the state or of the actions.
         """
     def history(self) -> list[int]:
         """
-        The actions since the start.
+        Return the actions since the start.
         """
     def is_terminal(self) -> bool:
         """
-        Whether the game is over.
+        Return whether the game is over.
         """
     def legal_actions(self) -> list[int]:
         """
-        Ascending; empty when the game is over.
+        Return the legal actions in ascending order; empty if the game is over.
         """
     def observation_tensor(self, spec: typing.Any = None) -> numpy.typing.NDArray[numpy.float32]:
         """
-        float32[C,H,W] (or [H,W,C], as the spec says) of a pyengine.ModelSpec; None = the default.
+        Return the planes: float32[C,H,W], or [H,W,C] with layout NHWC. None = the default spec.
         """
     def returns(self) -> list[float]:
         """
-        [r0, r1] of the players, each in [-1, 1]; zeros while the game goes on.
+        Return [r0, r1] of the players, each in [-1, 1]; zeros before the end of the game.
         """
     def serialize(self) -> str:
         """
-        One line of text, read back by Game.deserialize_state().
+        Return one line of text for Game.deserialize_state().
         """
     def string_to_action(self, text: str) -> int:
         """
-        The action of a name; it need not be legal here (apply_action says so).
-        Raises IllegalActionError for what names no action of the game.
+        Return the action with this name, legal or not.
+        Raises IllegalActionError if there is no such action.
         """
     def undo_action(self) -> None:
         """
-        Takes the last action back (by replaying the others). Raises ConfigError at the start.
+        Undo the last action (by replaying the others). Raises ConfigError at the start.
         """
     @property
     def game(self) -> Game:
         """
         The game.
+        """
+
+class Setting:
+    """
+    Description of a field of a settings class.
+    """
+    @property
+    def default(self) -> typing.Any: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def optional(self) -> bool:
+        """
+        Whether it may be None.
+        """
+    @property
+    def type(self) -> str:
+        """
+        Type in a stub: "float | None".
+        """
+    @property
+    def values(self) -> str:
+        """
+        Accepted values: "float > 0 or None".
         """
 
 class ModelSpec:
@@ -529,61 +555,61 @@ class OnnxModel:
         outputs: collections.abc.Sequence[str],
     ) -> list:
         """
-        Outputs of the model, opened on the CPU, by their names, for planes [N,...]; `input`
-        names its tensor, empty = the only one. Raises ModelError and EvaluationError.
+        Run the model, which must be on the CPU, on planes [N,...] and return the named outputs.
+        `input`: name of the tensor; "" = the only one. Raises ModelError and EvaluationError.
         """
     def unchanged(self) -> bool:
         """
-        Whether the files are, in their times and contents, as they were when it was opened.
+        Whether the files have the times and contents that they had when opened.
         """
     @property
     def inputs(self) -> str:
         """
-        For people: "planes float32[N,3,9,9]".
+        Description for messages: "planes float32[N,3,9,9]".
         """
     @property
     def outputs(self) -> str:
         """
-        For people, as `inputs`.
+        Description for messages, like `inputs`.
         """
     @property
     def provider(self) -> str:
         """
-        The provider that runs it.
+        The provider that runs the model.
         """
     @property
     def provider_reason(self) -> str:
         """
-        "named", or why the GPU is used or is not.
+        "named", or the reason why the GPU is used or not.
         """
     @property
     def provider_text(self) -> str:
         """
-        The provider, and whether CUDA graphs that were asked for are used, or why not.
+        The provider, and whether requested CUDA graphs are used or why not.
         """
     @property
     def sessions(self) -> int:
         """
-        Sessions of the library that are open.
+        Number of open sessions.
         """
 
 class Evaluator:
     """
-    What an engine asks; see pyengine.Evaluator.
+    Evaluates positions for an engine; see pyengine.Evaluator.
     """
     def __init__(self, made: Evaluator) -> None:
         """
-        For subclasses: becomes what one of the functions below made.
+        For subclasses: wraps the result of one of the functions below.
         """
     @property
     def device_batches(self) -> int:
         """
-        Batches that its device serves at once; 0 = no device.
+        Number of batches that the device serves concurrently; 0 = no device.
         """
 
 class BoundEvaluator:
     """
-    An evaluator that fits a game.
+    An evaluator bound to a game.
     """
     def __init__(self, evaluator: Evaluator, game: typing.Any) -> None: ...
     def evaluate(
@@ -593,8 +619,8 @@ class BoundEvaluator:
         batch_rows: typing.SupportsInt | typing.SupportsIndex = 64,
     ) -> tuple:
         """
-        (policy float32[N,A], value float32[N]); `average` over the board's symmetries;
-        `batch_rows` are handed over at once.
+        Return (policy float32[N,A], value float32[N]). `average`: over the board symmetries;
+        `batch_rows`: rows per batch.
         """
     @property
     def game(self) -> Game: ...
@@ -603,8 +629,8 @@ class BoundEvaluator:
 
 class ModelledDevice:
     """
-    A stand-in for an accelerator: a batch takes a modelled time and no processor time. For
-    the benchmark suites.
+    A model of an accelerator: a batch takes a modelled time but no CPU time. For the
+    benchmark suites.
     """
     def __init__(
         self,
@@ -616,30 +642,30 @@ class ModelledDevice:
         uniform: bool = False,
     ) -> None:
         """
-        Seconds of a batch and of a row; batches in service at once (0 = no device: a worker
-        evaluates its batch itself); whether batches are padded as a GPU's are; equal priors and
+        Seconds per batch and per row; concurrent batches (0 = no device: workers evaluate
+        their batches themselves); whether batches are padded as on a GPU; equal priors and
         value 0, or a function of the position.
         """
     def counters(self) -> dict:
         """
-        Since it was made: batches, rows (without padding), padding; seconds in service (busy) and
-        from the end of a batch until its thread wakes up (late), summed.
+        Totals: batches, rows (without padding), padding; seconds of evaluation (busy), and
+        seconds from the end of a batch until its thread wakes up (late).
         """
 
 class Trace:
     """
-    What the threads of a search did, and when. For the benchmark suites.
+    Activity of the threads of a search over time. For the benchmark suites.
     """
     def __init__(self) -> None: ...
     def take(self) -> list:
         """
-        Spans since the last call: ("gather", "evaluate" or "decode", number of the thread, rows of
-        the batch, begin and end in seconds). Not while a search runs.
+        Return the spans since the last call: ("gather", "evaluate" or "decode", thread number, rows of
+        the batch, begin and end in seconds). Must not be called during a search.
         """
 
 class RolloutPolicy:
     """
-    Weights; see pyengine.RolloutPolicy.
+    Weights of a rollout policy; see pyengine.RolloutPolicy.
     """
     def __init__(
         self,
@@ -653,9 +679,9 @@ class RolloutPolicy:
         actions: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
     ) -> tuple:
         """
-        What it sees before each move of a game: arrays (counts int32[P], chosen int32[P],
-        points uint16[M], patterns uint16[M], features uint16[M]); chosen is the index of the
-        move played among the position's, -1 for a move that it never plays.
+        Return the inputs before each move of a game: arrays (counts int32[P], chosen int32[P],
+        points uint16[M], patterns uint16[M], features uint16[M]); `chosen` is the index of the
+        move played among those of the position, or -1 if the policy never plays it.
         """
     def probabilities(
         self, game: typing.Any, states: collections.abc.Sequence
@@ -664,48 +690,22 @@ class RolloutPolicy:
         float32[N,A]
         """
 
-class Setting:
-    """
-    Description of a field of a settings class.
-    """
-    @property
-    def default(self) -> typing.Any: ...
-    @property
-    def meaning(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def optional(self) -> bool:
-        """
-        Whether it may be None.
-        """
-    @property
-    def type(self) -> str:
-        """
-        Type in a stub: "float | None".
-        """
-    @property
-    def values(self) -> str:
-        """
-        Accepted values: "float > 0 or None".
-        """
-
 class SearchConfig:
     """
     The settings of a search.
 
-    Immutable and validated: a value of another type or out of range raises
-    :class:`~pyengine.ConfigError` that names the field. ``float`` fields take ints too. Any field
-    may be given to a search as a keyword argument, for that call.
+    Immutable and validated: :class:`~pyengine.ConfigError` names a field of the wrong type or out
+    of range. ``float`` fields also accept ints. Every field is also a keyword argument of a search,
+    for that call.
 
     Attributes:
         simulations (int in [1, 2**32 - 1] or None, default None): budget: visits added to the tree.
-            With neither budget 800.
-        seconds (float > 0 or None, default None): budget: wall time; alone it is the only limit.
-            With both budgets the search ends at whichever is reached first.
-        algorithm ("puct", "gumbel", "uct" or "flat_ucb", default "puct"): the rule that selects a
-            child: PUCT [AlphaZero]; Gumbel AlphaZero with sequential halving at the root; UCB1 at
-            every node, without priors; UCB1 among the moves of the root, without a tree.
+            Without any budget 800.
+        seconds (float > 0 or None, default None): budget: wall time. With both budgets the search
+            ends at the first one reached.
+        algorithm ("puct", "gumbel", "uct" or "flat_ucb", default "puct"): selection rule: PUCT
+            [AlphaZero]; Gumbel AlphaZero with sequential halving at the root; UCB1 at every node,
+            without priors; UCB1 over the root moves, without a tree.
         c_puct (float > 0, default 1.25): weight of exploration, c(n) = c_puct + c_puct_factor *
             ln((1 + n + c_puct_base) / c_puct_base) [AlphaZero, pb_c_init].
         c_puct_base (float > 0 or None, default 19652.0): see ``c_puct``; None makes c(n) the
@@ -716,70 +716,70 @@ class SearchConfig:
             minus ``fpu_value`` * sqrt(sum of the priors of visited children) [KataGo, lc0].
         fpu_value (float in [-2, 2], default 0.25): see ``fpu``; AlphaGo Zero: ``fpu="value"``,
             ``fpu_value=0``.
-        choose ("visits" or "mean", default "visits"): the move played at temperature 0: the one
-            with most visits (with ``algorithm="gumbel"`` the winner of sequential halving), or the
-            one with the best mean value.
-        exploration ("standard", "alphago" or "log", default "standard"): the exploration term.
+        choose ("visits" or "mean", default "visits"): move played at temperature 0: the most
+            visited one (with ``algorithm="gumbel"`` the winner of sequential halving), or the one
+            with the best mean value.
+        exploration ("standard", "alphago" or "log", default "standard"): exploration term.
             "alphago" is ``c_puct`` * P / (1 + N), for ``algorithm="puct"`` [AlphaGo, 2016]; "log"
             is ``uct_c`` * ln(n / (1 + N)), for "uct" and "flat_ucb".
         uct_c (float >= 0, default 0.7071067811865476): weight of exploration in UCB1, W / N + uct_c
             * sqrt(2 * ln(n) / N), where a win counts 1, a draw 1/2 and a loss 0 [Kocsis and
             Szepesvári, 2006: 1 / sqrt(2)].
-        expand_probability (float in (0, 1], default 1.0): for "uct": at a node with moves not yet
-            tried, the probability of trying one of them; otherwise the walk descends.
-        threads (int in [0, 1024], default 0): worker threads, the calling one included; 0 = all
-            cores that the process may use. With an evaluator on a device never more than cores.
-        batch_size (int in [1, 4096], default 8): rows of one evaluator call [AlphaGo Zero].
-        in_flight (int in [1, 65535] or None, default None): most leaves of one tree that wait for
-            the evaluator at once, whatever the number of threads; None = 2 * ``batch_size``.
-        collision ("virtual_visit" or "virtual_loss", default "virtual_visit"): what a leaf in
-            flight changes on its path: visits in the exploration term alone, or also
-            ``virtual_loss`` losses in Q.
-        virtual_loss (float >= 0, default 1.0): losses that a leaf in flight counts for, with
+        expand_probability (float in (0, 1], default 1.0): for "uct": probability of trying an
+            untried move at a node that has one; otherwise the walk descends.
+        threads (int in [0, 1024], default 0): worker threads, including the calling thread; 0 = all
+            cores that the process may use. With an evaluator on a device at most one per core.
+        batch_size (int in [1, 4096], default 8): rows per evaluator call [AlphaGo Zero].
+        in_flight (int in [1, 65535] or None, default None): maximum number of leaves of a tree that
+            wait for the evaluator, regardless of the number of threads; None = 2 * ``batch_size``.
+        collision ("virtual_visit" or "virtual_loss", default "virtual_visit"): effect of a leaf in
+            flight on its path: additional visits in the exploration term, or also ``virtual_loss``
+            losses in Q.
+        virtual_loss (float >= 0, default 1.0): losses per leaf in flight, with
             ``collision="virtual_loss"``.
         symmetry ("none", "random", "average", "root_average" or "fill", default "random"): board
-            symmetries under which a leaf is evaluated: the identity; one at random; the mean over
-            all; the mean over all at the root and one at random elsewhere; one at random, and more
-            where a batch has rows left over. Evaluators without planes ignore it.
-        dirichlet_alpha (float > 0 or None, default None): of the noise in the priors of the root;
-            None = 10 / legal actions [AlphaZero's scaling].
-        dirichlet_fraction (float in [0, 1], default 0.0): share of that noise; 0 = none, 0.25 in
-            self-play [AlphaGo Zero].
+            symmetries under which a leaf is evaluated: the identity; a random one; the mean over
+            all; the mean over all at the root and a random one elsewhere; a random one, and more if
+            a batch has free rows. Evaluators without planes ignore it.
+        dirichlet_alpha (float > 0 or None, default None): concentration of the noise in the root
+            priors; None = 10 / legal actions [AlphaZero's scaling].
+        dirichlet_fraction (float in [0, 1], default 0.0): share of that noise; 0 = no noise, 0.25
+            in self-play [AlphaGo Zero].
         dirichlet_shaped (bool, default False): whether half of the noise's concentration goes to
-            the moves whose logarithm of the prior is above the mean, in proportion to how far
-            [KataGo, shaped Dirichlet noise]; otherwise every move has the same. Only with
+            moves whose log prior is above the mean, in proportion to the excess [KataGo, shaped
+            Dirichlet noise]; otherwise it is the same for all moves. Only with
             ``algorithm="puct"``.
-        root_policy_temperature (float > 0, default 1.0): the priors of the root are prior ** (1 /
-            this), normalised, before the noise [SAI; KataGo: 1.25 falling to 1.1]; above 1 they are
-            flatter. Only with ``algorithm="puct"``: ``"gumbel"`` makes its ``improved_policy`` of
-            the priors, UCB1 reads none.
-        temperature (float >= 0, default 0.0): of the move choice: probabilities are visits ** (1 /
-            temperature), normalised, with ``algorithm="gumbel"`` improved_policy ** (1 /
-            temperature); moves proven to lose have 0, a proven win is played. 0 = the move that
-            ``choose`` names, with "gumbel" the winner of sequential halving.
-        reuse_tree (bool, default True): whether a search continues the tree of the one before.
-        cache_entries (int in [0, 2**32], default 2**17): evaluations that the engine's cache holds;
-            0 = no cache, or given to one call: the cache is not read.
-        memory_limit (int in [2**23, 2**64 - 1], default 2**31): bytes of trees, cache and batches,
-            a hard cap: a search that reaches it goes on without adding nodes.
+        root_policy_temperature (float > 0, default 1.0): the root priors are prior ** (1 / this),
+            normalised, before noise is added [SAI; KataGo: 1.25 falling to 1.1]; values above 1
+            flatten them. Only with ``algorithm="puct"``: ``"gumbel"`` derives its
+            ``improved_policy`` from the priors, UCB1 has none.
+        temperature (float >= 0, default 0.0): move selection: probabilities are visits ** (1 /
+            temperature), normalised, or improved_policy ** (1 / temperature) with
+            ``algorithm="gumbel"``; proven losses have probability 0, a proven win is played. 0 =
+            the move that ``choose`` selects, with "gumbel" the winner of sequential halving.
+        reuse_tree (bool, default True): whether a search continues the tree of the previous one.
+        cache_entries (int in [0, 2**32], default 2**17): evaluations in the engine's cache; 0 = no
+            cache. As an argument of a search, 0 = the cache is not read.
+        memory_limit (int in [2**23, 2**64 - 1], default 2**31): hard limit in bytes on trees, cache
+            and batches. At the limit a search continues without adding nodes.
         solver (bool, default True): whether proven wins, losses and draws are backed up as such.
-        deterministic (bool, default False): the same results for the same calls on a new engine at
-            any number of threads, on the same machine and provider, with budgets in simulations.
+        deterministic (bool, default False): identical results for identical calls on a new engine
+            with any number of threads, on the same machine and provider, with budgets in
+            simulations.
         seed (int in [0, 2**64 - 1], default 0): the only source of randomness; the k-th search of
-            an engine uses the stream (seed, k). Several threads give other results from run to run,
-            unless ``deterministic``.
-        endgame_solver_empties (int in [0, 64], default 0): leaves with at most so many empty points
-            are solved exactly by alpha-beta, in place of an evaluation; 0 = none. Not for Go and
-            users' games. Each worker has a table of 1 MiB for it beside ``memory_limit``.
-        gumbel_actions (int in [1, 65535], default 16): for "gumbel": moves of the root that are
-            drawn and compared [mctx, max_num_considered_actions].
+            an engine uses the stream (seed, k). With several threads, results still vary between
+            runs unless ``deterministic``.
+        endgame_solver_empties (int in [0, 64], default 0): leaves with at most this many empty
+            points are solved exactly by alpha-beta instead of evaluated; 0 = off. Not for Go and
+            user games. Each worker has a table of 1 MiB outside ``memory_limit``.
+        gumbel_actions (int in [1, 65535], default 16): for "gumbel": number of root moves that are
+            sampled and compared [mctx, max_num_considered_actions].
         gumbel_c_visit (float >= 0, default 50.0): for "gumbel" and ``improved_policy`` [mctx,
             maxvisit_init].
         gumbel_c_scale (float >= 0, default 0.1): for "gumbel" and ``improved_policy`` [mctx,
             value_scale].
-        gumbel_noise (bool, default True): for "gumbel": whether the moves of the root are drawn at
-            random, for self-play; otherwise the ones with the largest priors are taken, which plays
-            better.
+        gumbel_noise (bool, default True): for "gumbel": whether the root moves are sampled, for
+            self-play; otherwise the moves with the largest priors are compared, which plays better.
 
     Example:
         >>> import pyengine
@@ -1077,62 +1077,65 @@ class SelfPlayConfig:
     """
     The settings of self-play.
 
-    Immutable and validated: a value of another type or out of range raises
-    :class:`~pyengine.ConfigError` that names the field.
+    Immutable and validated: :class:`~pyengine.ConfigError` names a field of the wrong type or out
+    of range.
 
     Attributes:
         search (SearchConfig, default SearchConfig(simulations=800, dirichlet_fraction=0.25,
-            temperature=1.0)): of full searches. What it leaves at a search's default has
-            self-play's: 800 simulations, ``dirichlet_fraction`` 0.25, ``temperature`` 1. With
-            ``algorithm="gumbel"`` these two stay at 0, as the Gumbel noise explores and draws the
-            move, and the policy target is ``improved_policy``. Its budget is in simulations,
-            ``deterministic`` is refused (see ``seed`` below), its own ``seed`` is not read.
-        noise (bool, default True): at the root of full searches; False sets the search's
+            temperature=1.0)): settings of full searches. Fields with a search's default get the
+            default of self- play: 800 simulations, ``dirichlet_fraction`` 0.25, ``temperature`` 1.
+            With ``algorithm="gumbel"`` these two stay 0, since Gumbel noise explores and samples
+            the move, and the policy target is ``improved_policy``. The budget must be in
+            simulations, ``deterministic`` is refused (see ``seed`` below), and the ``seed`` of the
+            search is ignored.
+        noise (bool, default True): root noise in full searches; False sets the search's
             ``dirichlet_fraction`` to 0 and its ``gumbel_noise`` to False.
-        concurrent_games (int in [1, 65535] or None, default None): games at once, whose searches
-            share batches. None = 64; if the evaluator has a device, a game for each row of its
-            batches, and a ``search.batch_size`` left at 8 is chosen with it (128 rows and 768 games
-            with neither given).
-        temperature_moves (int in [0, 2**31 - 1], default 30): plies of a game at the search's
+        concurrent_games (int in [1, 65535] or None, default None): number of concurrent games,
+            whose searches share batches. None = 64; if the evaluator has a device, one game per row
+            of its batches, and a ``search.batch_size`` of 8 is then adjusted too (128 rows and 768
+            games if neither is set).
+        temperature_moves (int in [0, 2**31 - 1], default 30): plies of a game that use the search's
             ``temperature``; later moves are the most visited ones [AlphaGo Zero]. With
-            ``algorithm="gumbel"`` the plies whose moves the noise draws; later it only explores.
-        resign_threshold (float in [-1, 1] or None, default -0.9): a side resigns when the values of
-            the root and of its best child are both below it; None = nobody resigns.
+            ``algorithm="gumbel"``, plies whose moves are sampled with the noise; later noise only
+            explores.
+        resign_threshold (float in [-1, 1] or None, default -0.9): a side resigns if the values of
+            the root and of its best child are both below it; None = no resignation.
         resign_off_fraction (float in [0, 1], default 0.1): share of games that are played to the
             end, to measure false resignations [AlphaGo Zero].
-        resign_false_positives (float in [0, 1], default 0.05): the threshold falls until no larger
-            share of those games would have been resigned by a side that did not lose; by the newest
-            1,000 such games, of earlier calls into the same directory, too, from 20 on.
-        full_search_fraction (float in (0, 1], default 1.0): probability that a move has a full
-            search; positions of the others are no policy targets [KataGo, playout cap].
-        fast_simulations (int in [1, 2**64 - 1], default 100): budget of the other searches, without
-            noise and at a ``root_policy_temperature`` of 1.
-        clear_before_full (bool, default False): whether a full search begins from a cleared tree,
+        resign_false_positives (float in [0, 1], default 0.05): the threshold falls until at most
+            this share of the games played to the end would have been resigned by a side that did
+            not lose. Counts the newest 1,000 games, including earlier calls with the same
+            directory, and starts after 20.
+        full_search_fraction (float in (0, 1], default 1.0): probability of a full search for a
+            move; positions of fast searches have no policy target [KataGo, playout cap].
+        fast_simulations (int in [1, 2**64 - 1], default 100): budget of fast searches, which have
+            no noise and a ``root_policy_temperature`` of 1.
+        clear_before_full (bool, default False): whether a full search starts from a cleared tree,
             so that all visits of a policy target were made under its noise [KataGo]; otherwise it
-            goes on in what the search before left below the move that was played.
+            continues in the subtree of the move played.
         forced_playouts (float in [0, 1000000], default 0.0): k: a root move of a full search gets
-            at least sqrt(k * prior * visits) visits, which policy targets leave out, and which the
-            draw of the move does; 0 = none [KataGo: 2]. Only with ``algorithm="puct"``.
-        record_surprise (bool, default False): whether records say how much their policy target
-            surprised the network, so that a ``Dataset`` can draw by that [KataGo, policy surprise
-            weighting]. Such data are of format 4.
-        minimum_target_visits (int in [0, 2**64 - 1], default 16): a full search whose policy target
-            has fewer visits, since a draw was proven, teaches all moves that draw in equal parts. A
-            full search without a proof that gave most of its visits to moves known to lose, and
-            fewer than this to the others, teaches the value alone. At most the search's simulations
-            count; not with ``algorithm="gumbel"``.
-        max_plies (int in [1, 65535] or None, default None): a game that has so many plies and no
-            end is cut short: it is recorded without a result, its positions teach the policy and
-            not the value, and the report's ``cut_short`` counts it. None = 65,535, since records
-            count no further. A game that ends at its ``max_game_length`` has the result of its
-            rules. For a user's game ``max_plies`` must be below that by what a search looks ahead,
-            which is an error beyond it.
-        opening_random_moves (int in [0, 65534], default 0): a game begins with a number of random
-            moves, drawn from 0 to this; below ``max_plies``.
-        seed (int in [0, 2**64 - 1], default 0): the only source of random numbers. The same seed
-            gives the same games only with ``search.threads=1`` and evaluation on the CPU, in a new
-            directory. With several threads, or a device, the order in which leaves are evaluated
-            depends on timing, and so do the games; ``deterministic`` does not help.
+            at least sqrt(k * prior * visits) visits. Policy targets leave them out, move sampling
+            does too; 0 = off [KataGo: 2]. Only with ``algorithm="puct"``.
+        record_surprise (bool, default False): whether records contain the surprise of their policy
+            target, so that a ``Dataset`` can sample by it [KataGo, policy surprise weighting].
+            These data have format 4.
+        minimum_target_visits (int in [0, 2**64 - 1], default 16): a full search with fewer visits
+            that proved a draw has a policy target uniform over the drawing moves. A full search
+            without a proof that gave most of its visits to moves known to lose, and fewer than this
+            to the others, has no policy target. Limited to the search's simulations; not used with
+            ``algorithm="gumbel"``.
+        max_plies (int in [1, 65535] or None, default None): a game that reaches this ply without an
+            end is cut short: it is recorded without a result, its positions teach only the policy,
+            and the report counts it in ``cut_short``. None = 65,535, the limit of the records. A
+            game that ends at its ``max_game_length`` has a result by its rules. For a user's game
+            ``max_plies`` must be lower than its ``max_game_length`` by the depth of a search,
+            because longer games are an error.
+        opening_random_moves (int in [0, 65534], default 0): a game begins with 0 to this many
+            random moves; less than ``max_plies``.
+        seed (int in [0, 2**64 - 1], default 0): the only source of randomness. Equal seeds give
+            equal games only with ``search.threads=1`` and evaluation on the CPU, in a new
+            directory. With several threads or a device, games depend on the timing of evaluations;
+            ``deterministic`` does not help.
 
     Example:
         >>> from pyengine import SearchConfig, SelfPlayConfig
@@ -1143,9 +1146,9 @@ class SelfPlayConfig:
     @staticmethod
     def alphago_zero(game: typing.Any) -> SelfPlayConfig:
         """
-        Return AlphaGo Zero's settings: 1,600 simulations of PUCT with a constant, no proofs.
+        Return AlphaGo Zero's settings: 1,600 simulations, PUCT with a constant, no proofs.
 
-        ``game``: a Game or its name. On Go's board of 19x19 ``dirichlet_alpha`` is 0.03, elsewhere
+        ``game``: a Game or its name. ``dirichlet_alpha`` is 0.03 for 19x19 Go, else
         10 / legal actions.
         """
     @staticmethod
@@ -1153,16 +1156,16 @@ class SelfPlayConfig:
         game: typing.Any, *, simulations: typing.Any = 600, fast_simulations: typing.Any = 100
     ) -> SelfPlayConfig:
         """
-        Return settings that learn from fewer evaluations [KataGo, Wu 2019].
+        Return settings that need fewer evaluations [KataGo, Wu 2019].
 
-        A quarter of the moves has a full search whose visits are targets, the others a fast one
-        that only plays on; noisy root moves get forced playouts, which the targets do not show;
-        games begin with up to four random moves; proven positions end a search.
+        A quarter of the moves get a full search, whose visits are policy targets; the others
+        get a fast search. Root moves get forced playouts, which targets leave out. Games begin
+        with up to four random moves. Proven positions end a search.
 
         Args:
             game: a Game or its name; its length sets ``temperature_moves``.
-            simulations: of a full search.
-            fast_simulations: of a fast one.
+            simulations: budget of a full search.
+            fast_simulations: budget of a fast search.
         """
     @staticmethod
     def fields() -> list[Setting]:
@@ -1177,16 +1180,16 @@ class SelfPlayConfig:
     @staticmethod
     def gumbel(game: typing.Any, *, simulations: typing.Any = 32) -> SelfPlayConfig:
         """
-        Return settings that learn from few simulations [Gumbel AlphaZero, Danihelka 2022].
+        Return settings for few simulations [Gumbel AlphaZero, Danihelka 2022].
 
-        Each search compares up to 16 moves that Gumbel noise draws without replacement. Its move is
-        a sample in the first plies of a game, the policy target is ``improved_policy``; proven
-        positions end a search. Games begin with up to four random moves, since the samples of a
-        network that is sure of itself hardly differ.
+        Each search compares up to 16 moves, sampled with Gumbel noise without replacement. The
+        first moves of a game are sampled too, and the policy target is ``improved_policy``.
+        Proven positions end a search. Games begin with up to four random moves, because samples
+        of a confident network hardly differ.
 
         Args:
             game: a Game or its name; its length sets ``temperature_moves``.
-            simulations: of a search.
+            simulations: budget of a search.
         """
     def __eq__(self, arg0: typing.Any) -> bool: ...
     def __getstate__(self) -> dict: ...
@@ -1242,7 +1245,7 @@ class SelfPlayConfig:
         """
     def sized(self, device_batches: typing.SupportsInt | typing.SupportsIndex) -> SelfPlayConfig:
         """
-        Return the settings with games and rows of a batch chosen for an evaluator whose device serves so many batches at once, 0 = it has none.
+        Return the settings with concurrent_games and search.batch_size chosen for a device that serves this number of batches concurrently; 0 = no device.
         """
     def to_dict(self) -> dict:
         """
@@ -1283,7 +1286,7 @@ class SelfPlayConfig:
 
 class SelfPlay:
     """
-    Games that are played at once; see pyengine.selfplay.SelfPlayer.
+    Concurrent games; see pyengine.selfplay.SelfPlayer.
     """
     def __init__(
         self,
@@ -1309,7 +1312,7 @@ def at_temperature(
     temperature: typing.SupportsFloat | typing.SupportsIndex,
 ) -> numpy.typing.NDArray[numpy.float64]:
     """
-    weights^(1 / temperature), normalised.
+    Return weights ** (1 / temperature), normalised.
     """
 
 def callback_evaluator(fn: typing.Any, spec: typing.Any) -> Evaluator: ...
@@ -1321,23 +1324,23 @@ def check_fit(spec: typing.Any, game: typing.Any) -> typing.Annotated[list[int],
 
 def dense_slots(game: typing.Any, spec: typing.Any) -> numpy.typing.NDArray[numpy.int32]:
     """
-    int32[symmetries, C]: which dense plane a channel shows under a symmetry, -1 = none.
+    Return int32[symmetries, C]: the dense plane of a channel under a symmetry, -1 = none.
     """
 
 def encode_planes(states: collections.abc.Sequence, spec: typing.Any) -> tuple:
     """
-    (bits uint8[N,P,B], fill float32[N,F], dense float32[N,D,H*W]) of states of one game;
+    Return (bits uint8[N,P,B], fill float32[N,F], dense float32[N,D,H*W]) for states of a game;
     B = ceil(H*W / 8), point p is bit p % 8, the lowest first, of byte p // 8.
     """
 
 def fits_int8(game: typing.Any, spec: typing.Any) -> bool:
     """
-    Whether the planes of a pyengine.ModelSpec hold -1, 0 and 1 alone.
+    Return whether the planes of a ModelSpec contain only -1, 0 and 1.
     """
 
 def load_game(name: str, /, **kwargs) -> Game:
     """
-    A game by name or text form, with its parameters; see pyengine.load_game.
+    Return a game by name or text form; see pyengine.load_game.
     """
 
 def mixed_evaluator(
@@ -1348,7 +1351,7 @@ def modelled_device_evaluator(
 ) -> Evaluator: ...
 def onnx_evaluator(models: collections.abc.Sequence[OnnxModel], spec: typing.Any) -> Evaluator:
     """
-    The same file, opened on each device.
+    Combine models opened from the same file on several devices.
     """
 
 def open_onnx(
@@ -1370,12 +1373,12 @@ def open_onnx(
     last_operators: collections.abc.Mapping[str, str] = {},
 ) -> OnnxModel:
     """
-    Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none
-    = the best that works. Who opens a model again shares its sessions. engine_cache: folder of
-    TensorRT's engines of this model; weights: files that it reads beside its own;
-    last_operators: of its outputs, by their names. For tests:
-    as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of
-    calls by their rows, in the place of measured ones; graphs: "working", "refused" or
+    Open a model; see pyengine.OnnxEvaluator. `providers`: pairs of a name and options; empty
+    = the best available. Opening a model again shares its sessions. `engine_cache`: folder
+    for TensorRT engines of this model. `weights`: external data files of the model.
+    `last_operators`: by output name. For tests: `as_device` uses the CPU like a GPU,
+    `one_session` like TensorRT; `call_seconds` by number of rows replace measured times;
+    `graphs`: "working", "refused" or
     "stale" CUDA graphs.
     """
 
@@ -1385,12 +1388,12 @@ def ort_provider_problem(
     device_id: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> str:
     """
-    Why a provider cannot be had here; empty when it can.
+    Return why a provider is unavailable, or an empty string.
     """
 
 def ort_report(library: os.PathLike | str | bytes) -> tuple[str, str, list[str]]:
     """
-    Version, build and the providers it was built with.
+    Return the version, the build and the built-in providers.
     """
 
 def perft(
@@ -1401,20 +1404,21 @@ def perft(
     game: typing.Any = None,
 ) -> int:
     """
-    Move sequences of `depth` plies; one that ends the game earlier counts once, or not at all.
-    A user's own state needs its `game`.
+    Count move sequences of `depth` plies. A game that ends earlier counts once, or not at all.
+    A user's state object requires `game`.
     """
 
 def plane_kinds(game: typing.Any, spec: typing.Any) -> list[str]:
     """
-    [C]: "bits" (a set of points), "fill" (one number) or "dense" (a number a point).
+    Return the kind of each channel: "bits" (a set of points), "fill" (one number) or "dense"
+    (one number per point).
     """
 
 def planes_of(
     states: collections.abc.Sequence, spec: typing.Any, game: typing.Any
 ) -> numpy.typing.NDArray[numpy.float32]:
     """
-    float32[N,...]: planes of a pyengine.ModelSpec, of a game's states or a user's own.
+    Return the planes of states under a ModelSpec: float32[N,...].
     """
 
 def policy_priors_evaluator(policy: RolloutPolicy) -> Evaluator: ...
@@ -1423,18 +1427,18 @@ def policy_rollout_evaluator(
 ) -> Evaluator: ...
 def program_ends() -> bool:
     """
-    Whether the program is ending: searches of threads end.
+    Return whether the program is ending, which ends searches of other threads.
     """
 
 def registered_games() -> tuple[str, ...]:
     """
-    Names of the games, in alphabetical order.
+    Return the names of all games in alphabetical order.
     """
 
 def rollout_evaluator(rollouts: typing.SupportsInt | typing.SupportsIndex) -> Evaluator: ...
 def rollout_features() -> list[str]:
     """
-    Names of the features, bit 0 first.
+    Return the names of the features, bit 0 first.
     """
 
 def search_problem(
@@ -1447,19 +1451,19 @@ def search_problem(
 def state_evaluator(fn: typing.Any) -> Evaluator: ...
 def throw_at_exit() -> None:
     """
-    Raises SystemExit when the program is ending, EngineError in the thread that ends it.
+    Raise SystemExit if the program is ending, or EngineError in the thread that ends it.
     """
 
 def traced_evaluator(evaluator: Evaluator, trace: Trace) -> Evaluator: ...
 def uniform_evaluator() -> Evaluator: ...
 def unwrap_game(game: Game) -> typing.Any:
     """
-    The object behind a wrapped game, or None.
+    Return the object behind a wrapped game, or None.
     """
 
 def unwrap_state(state: State) -> typing.Any:
     """
-    A copy of the user's state behind a State, or None.
+    Return a copy of the user's state behind a State, or None.
     """
 
 def wrap_game(
@@ -1480,7 +1484,7 @@ def wrap_game(
     max_utility: typing.SupportsFloat | typing.SupportsIndex,
 ) -> Game:
     """
-    A Python game as a Game; see pyengine.as_game.
+    Wrap a Python game; see pyengine.as_game.
     """
 
 NOT_PROVEN: int = 2

@@ -28,12 +28,12 @@ struct Reply {
   std::vector<float> priors;
   float value = 0.0F;
 };
-using Answering = std::function<Reply(const Question&)>;
+using AnswerFunction = std::function<Reply(const Question&)>;
 
 /// Answers messages, each with several questions, one after the other.
 class Server {
  public:
-  Server(Answering answer, std::chrono::microseconds delay)
+  Server(AnswerFunction answer, std::chrono::microseconds delay)
       : answer_(std::move(answer)), delay_(delay), thread_([this] { serve(); }) {}
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -85,7 +85,7 @@ class Server {
     message.reply.set_value(std::move(replies));
   }
 
-  Answering answer_;
+  AnswerFunction answer_;
   std::chrono::microseconds delay_;
   std::mutex mutex_;
   std::condition_variable arrived_;

@@ -245,14 +245,14 @@ TEST_CASE("a number out of range is an error that names the kind of output") {
   CHECK(message(spec, 7.0F, {0.0F}).empty());  // for example visits, which are divided by their sum
   CHECK(message(spec, -3.0F, {0.0F}) ==
         "the network's policy must be probabilities (policy=\"logits\" in the spec reads logits), "
-        "found -3.000000 at index 4");
+        "got -3.000000 at index 4");
   spec.value_kind = "probs";
   CHECK(message(spec, 0.0F, {1.0F}).empty());
   CHECK(message(spec, 0.0F, {-0.5F}).find("in [0, 1], as value_kind=\"probs\"") !=
         std::string::npos);
   spec.value = {"win", "draw", "loss"};
   CHECK(message(spec, 0.0F, {0.5F, 0.5F, 0.0F}).empty());
-  CHECK(message(spec, 0.0F, {1.5F, -0.5F, 0.0F}).find("found -0.500000 at index 1") !=
+  CHECK(message(spec, 0.0F, {1.5F, -0.5F, 0.0F}).find("got -0.500000 at index 1") !=
         std::string::npos);
   CHECK(message(spec, 0.0F, {0.5F, 0.5F, 0.005F}).empty());
   for (const float one : {1.0F, 0.3F, 0.0F}) {

@@ -103,9 +103,9 @@ TEST_CASE("modelled device: errors name fields that are out of range") {
   CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("per_row"), ConfigError);
   model = {};
   model.streams = -1;
-  CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("found -1"), ConfigError);
+  CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("got -1"), ConfigError);
   model.streams = 65;
-  CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("found 65"), ConfigError);
+  CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("got 65"), ConfigError);
 }
 
 TEST_CASE("modelled device: without streams a worker evaluates, in the modelled time") {

@@ -44,7 +44,7 @@ TEST_CASE(
 }
 
 TEST_CASE("several devices: the list is not empty and contains devices only") {
-  CHECK_THROWS_WITH_AS(SeveralDevices({}), doctest::Contains("found none"), ConfigError);
+  CHECK_THROWS_WITH_AS(SeveralDevices({}), doctest::Contains("got none"), ConfigError);
   DeviceModel processor;
   processor.streams = 0;
   CHECK_THROWS_WITH_AS(SeveralDevices({device(), std::make_shared<ModelledDevice>(processor)}),

@@ -92,7 +92,7 @@ TEST_CASE("mixed: the network's priors and (1 - mix) * network + mix * rollout")
 }
 
 TEST_CASE("arguments out of range are rejected with their value") {
-  CHECK_THROWS_WITH_AS(RolloutEvaluator(0), doctest::Contains("found 0"), ConfigError);
+  CHECK_THROWS_WITH_AS(RolloutEvaluator(0), doctest::Contains("got 0"), ConfigError);
   const auto uniform = std::make_shared<UniformEvaluator>();
   CHECK_THROWS_AS(MixedEvaluator(uniform, uniform, 1.5), ConfigError);
   CHECK_THROWS_AS(MixedEvaluator(uniform, uniform, std::nan("")), ConfigError);

@@ -159,7 +159,7 @@ TEST_CASE("Othello boards are even, from 4 to 10") {
   }
 }
 
-TEST_CASE("Othello's points are named from the top left, and the pass is " pass "") {
+TEST_CASE("Othello's points are named from the top left, and the pass is a word") {
   CHECK(Othello::string_to_action({8}, "a1") == 0);
   CHECK(Othello::string_to_action({8}, "H8") == 63);
   CHECK(Othello::string_to_action({8}, "PASS") == 64);

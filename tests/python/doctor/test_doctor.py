@@ -308,7 +308,7 @@ def test_the_doctor_passes_on_this_machine() -> None:
 @pytest.mark.usefixtures("quick")
 def test_the_problems_of_the_runtime_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     reason = (
-        "CUDAExecutionProvider cannot be had: [ONNXRuntimeError] : 1 : FAIL : Failed to load "
+        "CUDAExecutionProvider is not available: [ONNXRuntimeError] : 1 : FAIL : Failed to load "
         "library /a/libonnxruntime_providers_cuda.so with error: libcublasLt.so.13: cannot open "
         "shared object file: No such file or directory"
     )
@@ -322,7 +322,7 @@ def test_the_problems_of_the_runtime_are_shown(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(runtime, "runtime_report", lambda _device: runtime_report)
     result = pyengine.doctor()
     details = {check.name: check.detail for check in result.checks}
-    words = "CUDAExecutionProvider cannot be had: libcublasLt.so.13 is not installed"
+    words = "CUDAExecutionProvider is not available: libcublasLt.so.13 is not installed"
     assert details[runtime.CUDA] == words
     assert details[runtime.TENSORRT] == "another reason"
     assert result.facts()["would use"].endswith(words)
