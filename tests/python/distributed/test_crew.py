@@ -74,7 +74,10 @@ def test_a_rate_is_the_mean_of_the_last_half_minute() -> None:
         ("cpu = 1", r"distributed\.cpu: no such setting"),
         ("resources = {player = -1}", r"distributed\.resources\.player: .*got -1"),
         ("resources = {GPU = 1}", r"distributed\.resources\.GPU: expected the setting gpus"),
-        ("gpus = 1.5", r"distributed\.gpus: expected a fraction below 1, or a whole number, got 1\.5"),
+        (
+            "gpus = 1.5",
+            r"distributed\.gpus: expected a fraction below 1, or a whole number, got 1\.5",
+        ),
     ],
 )
 def test_a_wrong_cluster_setting_is_refused(setting: str, message: str) -> None:

@@ -71,8 +71,7 @@ class RunFile(Section):
     game: GameConfig
     """Section ``[game]``."""
     train: TrainConfig
-    """Sections ``[network]`` and ``[train]``, its tables ``loss``, ``optimiser`` and ``average``
-    included."""
+    """Sections ``[network]`` and ``[train]``."""
     selfplay: SelfplaySection
     """Sections ``[selfplay]`` and ``[search]``."""
     window: WindowConfig
@@ -84,7 +83,7 @@ class RunFile(Section):
     distributed: DistributedConfig
     """Section ``[distributed]``."""
     text: str
-    """The TOML text that they came from."""
+    """The TOML text of the sections."""
 
     @classmethod
     def from_toml(cls, source: str | Path) -> RunFile:
