@@ -7,7 +7,7 @@ from pathlib import Path
 from pyengine import train
 from pyengine.data import Dataset
 from pyengine.data.manifest import read_games
-from pyengine.train.loop.parts import Part
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
 
 RUN = """

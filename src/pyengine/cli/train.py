@@ -35,8 +35,8 @@ from pyengine.train import (
     train_run,
 )
 from pyengine.train.json_files import writing
+from pyengine.train.loop.part import PARTS
 from pyengine.train.loop.part import main as run_part
-from pyengine.train.loop.parts import PARTS
 from pyengine.train.loop.state import Best, RunFolder
 
 _RATES = 8  # maximum number of actors per node whose rates are shown

@@ -24,7 +24,7 @@ from pyengine.distributed.packet import Packet
 from pyengine.errors import ConfigError, DataError
 from pyengine.games.game import load_game
 from pyengine.train.loop import part_selfplay
-from pyengine.train.loop.parts import Part
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import Best, RunFolder
 

@@ -18,8 +18,8 @@ from pyengine.distributed.workers import LostError, Member, Meter, Seat, Workers
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.part_selfplay import first_best
-from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
 
 _POLL = 0.2  # seconds

@@ -10,7 +10,7 @@ from types import TracebackType
 from pyengine.data import ShardWriter
 from pyengine.distributed.packet import Game, Packet, unpack
 from pyengine.errors import DataError
-from pyengine.train.loop.parts import Part
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best
 
 

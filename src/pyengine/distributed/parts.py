@@ -11,8 +11,7 @@ from pyengine.base.extras import need
 from pyengine.distributed import crew
 from pyengine.distributed.cluster import RayWorkers
 from pyengine.train.loop.child import Child
-from pyengine.train.loop.part import outcome
-from pyengine.train.loop.parts import Part
+from pyengine.train.loop.part import Part, outcome
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 

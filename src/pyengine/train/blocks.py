@@ -37,10 +37,10 @@ class ConvNorm(nn.Sequential):
     def forward(self, x: Features) -> Any:
         """Map [N,F,H,W], of one or each of several boards, to the same shape."""
         conv, norm = self
-        found = each(conv, x)
-        if isinstance(found, Tensor) or not norm.training:
-            return each(norm, found)
-        return _normalised_together(norm, found)
+        output = each(conv, x)
+        if isinstance(output, Tensor) or not norm.training:
+            return each(norm, output)
+        return _normalised_together(norm, output)
 
 
 def _normalised_together(norm: nn.Module, features: Sequence[Tensor]) -> list[Tensor]:
@@ -49,8 +49,8 @@ def _normalised_together(norm: nn.Module, features: Sequence[Tensor]) -> list[Te
     The batch is [points,F,1,1]. With a view [1,F,points,1] PyTorch's gradient is wrong.
     """
     rows = [x.permute(0, 2, 3, 1).reshape(-1, x.shape[1]) for x in features]
-    found = norm(torch.cat(rows)[:, :, None, None])[:, :, 0, 0]
-    parts = found.split([len(row) for row in rows])
+    normalised = norm(torch.cat(rows)[:, :, None, None])[:, :, 0, 0]
+    parts = normalised.split([len(row) for row in rows])
     shapes = [(len(x), *x.shape[2:], x.shape[1]) for x in features]
     pairs = zip(parts, shapes, strict=True)
     return [part.reshape(shape).permute(0, 3, 1, 2) for part, shape in pairs]

@@ -20,7 +20,7 @@ from pyengine.train.settings import differences
 #: Format 2: the optimiser has two groups of parameters, with and without weight decay.
 FORMAT = 2
 
-_WITHOUT = "without it the training goes on from the checkpoint before"
+_WAY_OUT = "remove it to continue from the previous checkpoint"
 
 #: Required keys of a state and their types.
 _PARTS: dict[str, Any] = {
@@ -42,6 +42,11 @@ def checkpoints(directory: Path) -> list[Path]:
     return sorted(path for path in directory.iterdir() if _NAME.fullmatch(path.name))
 
 
+def newest(directory: Path) -> Path | None:
+    """Return the newest checkpoint, or None."""
+    return next(reversed(checkpoints(directory)), None)
+
+
 def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
     """Write a state with its ``step`` and keep the newest ``keep``. Raises DataError."""
     path = directory / f"checkpoint-{state['step']:010d}.pt"
@@ -61,40 +66,42 @@ def not_finite(state: Any, name: str = "") -> str | None:
     if isinstance(state, torch.Tensor):
         return None if bool(torch.isfinite(state).all()) else name
     inner = state.items() if isinstance(state, Mapping) else ()
-    found = (not_finite(value, f"{name}.{key}" if name else str(key)) for key, value in inner)
-    return next((bad for bad in found if bad is not None), None)
+    names = (not_finite(value, f"{name}.{key}" if name else str(key)) for key, value in inner)
+    return next((bad for bad in names if bad is not None), None)
 
 
 def load(path: Path, device: torch.device) -> dict[str, Any]:
     """Read a state. Raises DataError if it is damaged, not finite or has another format."""
     try:
         state = torch.load(path, map_location=device, weights_only=True)
-        found = state.get("format")
+        version = state.get("format")
     except Exception as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise DataError(unread(path, error)) from error
         reason = shortened(" ".join(f"{type(error).__name__}: {error}".split()))
-        raise DataError(f"{path} is damaged ({reason}); {_WITHOUT}") from error
-    if found != FORMAT:
-        raise DataError(f"{path}: expected a checkpoint of format {FORMAT}, got {found!r}")
+        raise DataError(f"{path} is damaged ({reason}); {_WAY_OUT}") from error
+    if version != FORMAT:
+        raise DataError(f"{path}: expected a checkpoint of format {FORMAT}, got {version!r}")
     for name, kind in _PARTS.items():
         if not isinstance(state.get(name), kind):
-            raise DataError(f"{path} is damaged: it has no {name} of a training; {_WITHOUT}")
+            raise DataError(
+                f"{path} is damaged: its entry {name} is missing or invalid; {_WAY_OUT}"
+            )
     bad = not_finite(state)
     if bad is not None:
-        raise DataError(f"{path}: {bad} has numbers that are not finite; {_WITHOUT}")
+        raise DataError(f"{path}: {bad} has numbers that are not finite; {_WAY_OUT}")
     return dict(state)
 
 
 def restore(path: Path, network: torch.nn.Module, values: Mapping[str, Any]) -> None:
     """Load a checkpoint's weights into a network. Raises ConfigError if they do not fit."""
-    for name, own in network.state_dict().items():
-        there = values.get(name)
-        found = list(there.shape) if isinstance(there, torch.Tensor) else None
-        if found != list(own.shape):
+    for name, weights in network.state_dict().items():
+        saved = values.get(name)
+        shape = list(saved.shape) if isinstance(saved, torch.Tensor) else None
+        if shape != list(weights.shape):
             raise ConfigError(
                 f"{path} does not fit the data, which may be of another game: expected {name} of "
-                f"the shape {list(own.shape)}, got {found}"
+                f"shape {list(weights.shape)}, got {shape}"
             )
     network.load_state_dict({name: values[name] for name in network.state_dict()})
 

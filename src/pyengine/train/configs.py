@@ -40,23 +40,21 @@ class NetworkConfig(Section):
     filters: int = Field(default=64, ge=1, le=_MOST_WIDTH)
     """Filters of each convolution in the tower; AlphaGo Zero: 256."""
     pooling_every: int = Field(default=0, ge=0)
-    """Distance between blocks whose first convolution gets a bias for each channel, learnt from the
-    whole board: global pooling [KataGo]; 0 = none."""
+    """Blocks per block with global pooling, which adds a bias per channel [KataGo]; 0 = none."""
     squeeze_excitation: int = Field(default=0, ge=0, le=_MOST_WIDTH)
-    """Units of the layer by which each block scales and shifts its channels, from their means over
-    the board [Lc0]; 0 = none."""
+    """Hidden units of the squeeze-and-excitation layer of each block [Lc0]; 0 = no such layer."""
     value: Literal["scalar", "wdl"] = "scalar"
-    """A value by tanh, or logits of win, draw and loss."""
+    """One value in [-1, 1] (tanh), or logits of win, draw and loss."""
     policy_filters: int = Field(default=2, ge=1, le=_MOST_WIDTH)
-    """Filters of the policy head's 1x1 convolution [AlphaGo Zero]. A run file has 16 unless
-    ``kind`` is ``"alphago_zero"``."""
+    """Filters of the policy head's 1x1 convolution [AlphaGo Zero]. The default in a run file is 16
+    unless ``kind`` is ``"alphago_zero"``."""
     value_filters: int = Field(default=1, ge=1, le=_MOST_WIDTH)
     """Filters of the value head's 1x1 convolution [AlphaGo Zero]; 16 in such a run file."""
     value_hidden: int = Field(default=256, ge=1, le=_MOST_WIDTH)
     """Units of the value head's hidden layer [AlphaGo Zero]; 64 in such a run file."""
 
     @model_validator(mode="after")
-    def _some_block_has_the_pooling(self) -> NetworkConfig:
+    def _check_pooling(self) -> NetworkConfig:
         if self.pooling_every > self.blocks:
             self.refuse("pooling_every", f"at most the {self.blocks} blocks", self.pooling_every)
         return self
@@ -82,28 +80,27 @@ class LossConfig(Section):
     section: ClassVar[str] = "train.loss"
 
     value_weight: Number = Field(default=1.0, ge=0)
-    """Weight of the value's loss; AlphaGo Zero: 1, and 0.01 for supervised learning."""
+    """Weight of the value loss; AlphaGo Zero: 1, and 0.01 for supervised learning."""
     root_value_mix: Number = Field(default=0.0, ge=0, le=1)
-    """Share of the search's root value in the target z; the rest is the outcome of the game."""
+    """Fraction of the search's root value in the target z; the rest is the outcome of the game."""
     reply_weight: Number = Field(default=0.0, ge=0)
-    """Weight of the cross entropy to the opponent's reply, the policy of the game's next position
+    """Weight of the cross entropy with the opponent's reply, the policy of the game's next position
     [KataGo: 0.15]."""
     short_value_weight: Number = Field(default=0.0, ge=0)
-    """Weight of the mean squared error of values some plies on, one per horizon [KataGo]."""
+    """Weight of the mean squared error of values a few plies later, one per horizon [KataGo]."""
     horizons: PositiveNumbers = (6.0, 16.0, 50.0)
-    """How many plies ahead those values look, on average [KataGo, Go 19x19; shorter on smaller
-    boards]."""
+    """Average number of plies that each of those values looks ahead [KataGo, Go 19x19; choose fewer
+    on smaller boards]."""
     ownership_weight: Number = Field(default=0.0, ge=0)
-    """Weight of the cross entropy of the predicted ownership of the game's last board, the mean
-    over the points [KataGo: 1.5]."""
+    """Weight of the cross entropy of the predicted ownership at the end of the game, averaged over
+    the points [KataGo: 1.5]."""
     score_weight: Number = Field(default=0.0, ge=0)
-    """Weight of a Huber loss of the points by which the player to move is ahead on that board, in
-    Go and Othello [KataGo: 0.0015]."""
+    """Weight of the Huber loss of the predicted final score in Go and Othello [KataGo: 0.0015]."""
 
     @model_validator(mode="after")
-    def _short_values_have_horizons(self) -> LossConfig:
+    def _check_horizons(self) -> LossConfig:
         if self.short_value_weight > 0 and not self.horizons:
-            self.refuse("horizons", "at least one for short_value_weight", self.horizons)
+            self.refuse("horizons", "at least one if short_value_weight > 0", self.horizons)
         return self
 
     @property
@@ -130,45 +127,44 @@ class OptimiserConfig(Section):
     momentum: Number = Field(default=0.9, ge=0, lt=1)
     """Momentum of ``"sgd"`` [AlphaGo Zero]."""
     weight_decay: Number = Field(default=1e-4, ge=0)
-    """Decay of the weights of convolutions and linear layers; biases and the scales of
-    normalisation do not decay. With ``"sgd"`` the c of c‖θ‖² [AlphaGo Zero]; with ``"adamw"``
-    decoupled."""
+    """Decay of the weights of convolutions and linear layers, but not of biases and normalisation.
+    With ``"sgd"`` it is the c in c‖θ‖² [AlphaGo Zero]; with ``"adamw"`` it is decoupled."""
     clip_norm: Number | None = Field(default=None, gt=0)
-    """Largest norm of the gradient; None = no limit."""
+    """Maximum norm of the gradient; None = no limit."""
     schedule: Literal["alphago_zero", "alphago_zero_supervised", "cosine", "constant", "steps"] = (
         "alphago_zero"
     )
-    """The learning rate by steps. The first two are the published tables: 0.01, from step 400,000
-    0.001, from 600,000 0.0001; and supervised 0.1, from 200,000, 400,000, 600,000 and 700,000 a
-    tenth each."""
+    """How the learning rate depends on the step. The first two are the published tables: 0.01, then
+    0.001 from step 400,000 and 0.0001 from 600,000; supervised: 0.1, divided by 10 at steps
+    200,000, 400,000, 600,000 and 700,000."""
     learning_rate: Number = Field(default=1e-2, gt=0)
     """The peak of ``"cosine"``; the rate of ``"constant"``."""
     warm_up: int = Field(default=0, ge=0)
-    """Steps of a linear rise from nothing, of every schedule."""
+    """Steps of linear warm-up from 0, for every schedule."""
     total_steps: int | None = Field(default=None, ge=1)
-    """Steps of ``"cosine"``, which needs them."""
+    """Total steps of ``"cosine"``, which requires them."""
     final_fraction: Number = Field(default=0.0, ge=0, le=1)
-    """Share of the peak that is left at the end of ``"cosine"``."""
+    """Rate at the end of ``"cosine"`` as a fraction of the peak."""
     step_scale: Number = Field(default=1.0, gt=0)
-    """Factor of the steps of the published tables."""
+    """Factor by which the steps of the published tables are multiplied."""
     boundaries: PositiveInts = ()
-    """The increasing steps at which the rate of ``"steps"`` changes. They may change when a
-    training goes on, as ``rates`` may."""
+    """The increasing steps at which the rate of ``"steps"`` changes. They and ``rates`` may change
+    when a training is resumed."""
     rates: PositiveNumbers = ()
     """The rates of ``"steps"``: one more than ``boundaries``."""
 
     @model_validator(mode="after")
-    def _schedule_has_what_it_needs(self) -> OptimiserConfig:
+    def _check_schedule(self) -> OptimiserConfig:
         if self.schedule == "cosine" and self.total_steps is None:
             self.refuse("total_steps", 'an int >= 1 for schedule = "cosine"', None)
         if self.schedule == "steps" and len(self.rates) != len(self.boundaries) + 1:
-            wanted = f"{len(self.boundaries) + 1}, one more than boundaries"
-            self.refuse("rates", wanted, self.rates)
+            expected = f"{len(self.boundaries) + 1}, one more than boundaries"
+            self.refuse("rates", expected, self.rates)
         for name in ("rates", "boundaries"):
             if self.schedule != "steps" and getattr(self, name):
                 self.refuse(name, 'none unless schedule = "steps"', getattr(self, name))
         if list(self.boundaries) != sorted(set(self.boundaries)):
-            self.refuse("boundaries", "steps that increase", self.boundaries)
+            self.refuse("boundaries", "increasing steps", self.boundaries)
         return self
 
 
@@ -178,13 +174,13 @@ class AverageConfig(Section):
     section: ClassVar[str] = "train.average"
 
     kind: Literal["none", "ema", "swa"] = "none"
-    """The weights as they are, an exponentially decaying average, or the plain mean."""
+    """No average, an exponential moving average, or the mean."""
     decay: Number = Field(default=0.999, ge=0, le=1)
-    """Decay of ``"ema"`` at each addition; less in the first ones."""
+    """Decay of ``"ema"`` per update; smaller in the first updates."""
     every: int = Field(default=1, ge=1)
-    """Steps between two additions."""
+    """Steps between two updates of the average."""
     start: int = Field(default=0, ge=0)
-    """Step of the first addition."""
+    """Step of the first update."""
 
 
 class LearnerConfig(Section):
@@ -193,30 +189,30 @@ class LearnerConfig(Section):
     section: ClassVar[str] = "train"
 
     batch_size: int = Field(default=256, ge=1)
-    """Positions of a step, over all processes; a multiple of ``processes``."""
+    """Positions per step, over all processes; a multiple of ``processes``."""
     augment: bool = True
-    """Whether each position is turned by a random symmetry of the board."""
+    """Whether a random symmetry of the board is applied to each position."""
     seed: int = Field(default=0, ge=0, le=MOST_SEED)
     """Seed of weights and batches. A run file's default is the ``seed`` of ``[run]``."""
     processes: int = Field(default=1, ge=1)
-    """Processes of a run's learner on this machine, each with a GPU if there are any."""
+    """Processes of a run's learner on this machine, each with its own GPU if there are GPUs."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where PyTorch computes."""
+    """The device that PyTorch uses."""
     threads: int | None = Field(default=None, ge=1, le=65_535)
-    """Threads of PyTorch on the CPU, in each process; None = PyTorch's own choice."""
+    """PyTorch's CPU threads in each process; None = PyTorch's default."""
     channels_last: bool = True
-    """Whether the activations are stored channels last."""
+    """Whether activations use the channels-last memory format."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Precision of the tower's activations."""
     checkpoint_steps: int = Field(default=1000, ge=1)
     """Steps between two checkpoints."""
     keep: int = Field(default=3, ge=1)
-    """How many of the newest checkpoints are kept."""
+    """Number of checkpoints to keep."""
     log_steps: int = Field(default=100, ge=1)
     """Steps between two lines of the log."""
     export_final_board: bool = False
-    """Whether exported networks predict the last board besides policy and value: what
-    ``ownership_weight`` and ``score_weight`` teach."""
+    """Whether exported networks also predict ownership and score, as trained by
+    ``ownership_weight`` and ``score_weight``."""
 
     #: May change when a run is resumed: they do not affect the result.
     FREE: ClassVar[tuple[str, ...]] = (
@@ -231,10 +227,10 @@ class LearnerConfig(Section):
     )
 
     @model_validator(mode="after")
-    def _processes_divide_the_batch(self) -> LearnerConfig:
+    def _check_processes(self) -> LearnerConfig:
         if self.batch_size % self.processes:
-            wanted = f"a divisor of the batch_size {self.batch_size}"
-            self.refuse("processes", wanted, self.processes)
+            expected = f"a divisor of the batch_size {self.batch_size}"
+            self.refuse("processes", expected, self.processes)
         return self
 
 
@@ -253,10 +249,10 @@ class TrainConfig(Section):
     """Batches, device, checkpoints."""
 
     @model_validator(mode="after")
-    def _the_last_board_is_learnt(self) -> TrainConfig:
+    def _check_final_board(self) -> TrainConfig:
         if self.learner.export_final_board and not self.loss.final_board:
-            wanted = "false without loss.ownership_weight and loss.score_weight"
-            self.learner.refuse("export_final_board", wanted, True)
+            expected = "false without loss.ownership_weight and loss.score_weight"
+            self.learner.refuse("export_final_board", expected, True)
         return self
 
     def fixed(self) -> dict[str, dict[str, Any]]:

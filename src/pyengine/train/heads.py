@@ -224,24 +224,24 @@ class AuxiliaryHeads(nn.Module):
 
         ``reply``, ``short_values``; ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
         """
-        found: dict[str, Any] = {}
+        outputs: dict[str, Any] = {}
         if self.reply is not None:
-            found["reply"] = self.reply(x)
+            outputs["reply"] = self.reply(x)
         if self.values is not None:
-            found["short_values"] = each(torch.tanh, self.values(x))
+            outputs["short_values"] = each(torch.tanh, self.values(x))
         if self.ownership is not None:
-            found["ownership"] = self.ownership(x)
+            outputs["ownership"] = self.ownership(x)
         if self.score is not None:
-            found["score"] = each(lambda said: said[:, 0] * SCORE_SCALE, self.score(x))
+            outputs["score"] = each(lambda score: score[:, 0] * SCORE_SCALE, self.score(x))
         if isinstance(x, Tensor):
-            return found
-        return [{name: parts[i] for name, parts in found.items()} for i in range(len(x))]
+            return outputs
+        return [{name: parts[i] for name, parts in outputs.items()} for i in range(len(x))]
 
     def final_board(self, x: Tensor) -> dict[str, Tensor]:
         """Return ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, if learned."""
-        found: dict[str, Tensor] = {}
+        outputs: dict[str, Tensor] = {}
         if self.ownership is not None:
-            found["ownership"] = torch.tanh(self.ownership(x))
+            outputs["ownership"] = torch.tanh(self.ownership(x))
         if self.score is not None:
-            found["score"] = self.score(x)[:, 0] * SCORE_SCALE
-        return found
+            outputs["score"] = self.score(x)[:, 0] * SCORE_SCALE
+        return outputs

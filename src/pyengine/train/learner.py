@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,8 +23,8 @@ from pyengine.train import checkpoint
 from pyengine.train.blocks import Features
 from pyengine.train.configs import TrainConfig, learning_rate
 from pyengine.train.errors import TrainingError
-from pyengine.train.logs import TrainLog
-from pyengine.train.loss import Losses, losses, losses_together
+from pyengine.train.json_files import append_line, writing
+from pyengine.train.loss import AUXILIARY, Losses, losses_together
 from pyengine.train.network import Network, new_network
 from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
 from pyengine.train.protocol import Shape, TrainingData, require_targets, shape_of
@@ -47,9 +49,7 @@ _LEARNT = (
     "ended",
 )
 #: Losses reported as means.
-_SUMMED = ("policy", "divergence", "value", "reply", "short_value", "ownership", "score")
-#: Auxiliary losses; the setting ``NAME_weight`` enables each head.
-_AUXILIARY = ("reply", "short_value", "ownership", "score")
+_SUMMED = tuple(loss.name for loss in fields(Losses) if loss.name != "total")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +94,34 @@ class _Unreported:
     seconds: float = 0.0
 
 
+class _TrainLog:
+    """Writes ``log.jsonl``, and scalars for TensorBoard if it is installed. Raises DataError."""
+
+    def __init__(self, directory: Path) -> None:
+        with writing(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+        self._path, self._scalars = directory / "log.jsonl", directory / "tensorboard"
+        self._board: Any = None
+        if importlib.util.find_spec("tensorboard") is not None:
+            module = importlib.import_module("torch.utils.tensorboard")
+            with writing(self._scalars):
+                self._board = module.SummaryWriter(str(self._scalars))
+
+    def add(self, values: Mapping[str, Any]) -> None:
+        append_line(self._path, {"time": time.time(), **values})
+        if self._board is None:
+            return
+        with writing(self._scalars):
+            for name, value in values.items():
+                if name != "step":
+                    self._board.add_scalar(f"train/{name}", value, values["step"])
+
+    def close(self) -> None:
+        if self._board is not None:
+            with writing(self._scalars):
+                self._board.close()
+
+
 class Learner:
     """Trains a network step by step.
 
@@ -135,39 +163,41 @@ class Learner:
         self.seconds = 0.0  #: training time over all sessions
         self._saved = 0  # step of the last checkpoint; none is needed at the beginning
         self._on_progress = on_progress
-        self._shape: Shape | None = None  # number of positions in the data
+        self._shape: Shape | None = None
         self._seen: Features | None = None  # planes of the last step
         self._unreported = _Unreported()
         if config.learner.threads is not None:
             torch.set_num_threads(config.learner.threads)
         self.set_data(data, weights)
         self._make()
-        kept = checkpoint.checkpoints(self.directory)
-        if kept and not resume:
-            raise ConfigError(f"{self.directory} holds {kept[-1].name}: resume, or another folder")
-        if kept:
-            self._restore(kept[-1])
-        self._log = TrainLog(self.directory) if self.ranks.rank == 0 else None
+        newest = checkpoint.newest(self.directory)
+        if newest is not None:
+            if not resume:
+                raise ConfigError(
+                    f"{self.directory} holds {newest.name}: resume, or choose another directory"
+                )
+            self._restore(newest)
+        self._log = _TrainLog(self.directory) if self.ranks.rank == 0 else None
 
     def set_data(
         self, data: TrainingData | Sequence[TrainingData], weights: Sequence[float] | None = None
     ) -> None:
         """Switch to other positions; see the class."""
-        given = list(data) if isinstance(data, Sequence) else [data]
-        spec = given[0].spec
+        sources = list(data) if isinstance(data, Sequence) else [data]
+        spec = sources[0].spec
         if spec.layout != "NCHW":
             raise ConfigError(f"data: expected planes in the layout NCHW, got {spec.layout}")
-        for other in given[1:]:
+        for other in sources[1:]:
             if other.spec != spec:
                 raise ConfigError(f"data: expected one spec, got {spec} and {other.spec}")
         if weights is not None and (
-            len(weights) != len(given) or min(weights) < 0 or max(weights) == 0
+            len(weights) != len(sources) or min(weights) < 0 or max(weights) == 0
         ):
-            wanted = f"{len(given)} numbers >= 0, one above it"
-            raise ConfigError(f"weights: expected {wanted}, got {repr_with_type(weights)}")
-        require_targets(given, self.config.loss)
-        self._shape = shape_of(given, self.config.network.kind, self._shape)
-        self.data, self.spec = given, spec
+            expected = f"{len(sources)} numbers >= 0, at least one > 0"
+            raise ConfigError(f"weights: expected {expected}, got {repr_with_type(weights)}")
+        require_targets(sources, self.config.loss)
+        self._shape = shape_of(sources, self.config.network.kind, self._shape)
+        self.data, self.spec = sources, spec
         self._weights = None if weights is None else list(weights)
 
     def _make(self) -> None:
@@ -195,14 +225,15 @@ class Learner:
         if kind == "alphago_zero" or (kind == "value" and loss.reply_weight == 0):
             return
         spec, last = self.spec, actions - 1
-        refused = None
         if spec.policy_rows != spec.rows:
-            refused = f"policy_rows={spec.rows!r} like its rows, got {spec.policy_rows!r}"
+            mismatch = f"policy_rows={spec.rows!r} like its rows, got {spec.policy_rows!r}"
         elif actions > points and spec.pass_index not in (None, last):
-            refused = f"the pass last, got pass_index={spec.pass_index}"
-        if refused is not None:
-            wanted = "the network kind alphago_zero, or data of a spec with"
-            raise ConfigError(f"data: expected {wanted} {refused}")
+            mismatch = f"the pass last, got pass_index={spec.pass_index}"
+        else:
+            return
+        raise ConfigError(
+            "data: expected the network kind alphago_zero, or data whose spec has " + mismatch
+        )
 
     @property
     def exported(self) -> Network:
@@ -217,11 +248,10 @@ class Learner:
         if self.config.average.kind != "swa":
             return module
         batches = max(_LEAST_BATCHES, _STATISTICS // self.config.learner.batch_size)
-        return with_statistics(module, map(self._drawn_planes, range(1, batches + 1)))
-
-    def _drawn_planes(self, number: int) -> Features:
-        """Draw the planes of a batch that no training step uses; ``number`` starts at 1."""
-        return self._planes(self._batch(number))
+        # Streams that no training step uses.
+        return with_statistics(
+            module, (self._planes(self._batch(stream)) for stream in range(1, batches + 1))
+        )
 
     def _planes(self, parts: list[dict[str, torch.Tensor]]) -> Features:
         """Return the planes of a batch: a tensor, or a list with one tensor per part."""
@@ -247,17 +277,17 @@ class Learner:
         """
         steps = integer("steps", steps, 0)
         self._wrapped.train()
-        wanted = self.step + steps
+        target = self.step + steps
         with deferred_interrupt() as interrupted:
-            while self.step < wanted:
+            while self.step < target:
                 stopping = interrupted.is_set() or (stop is not None and stop())
                 if self.ranks.any(stopping):
                     break
                 self._timed_step()
                 if self.step % self.config.learner.log_steps == 0:
-                    go_on = self._report(self._unreported)
+                    proceed = self._report(self._unreported)
                     self._unreported = _Unreported()
-                    if self.ranks.any(go_on is False):
+                    if self.ranks.any(proceed is False):
                         break
                 if self.step % self.config.learner.checkpoint_steps == 0:
                     self.save()
@@ -265,7 +295,7 @@ class Learner:
                 self.save()
         if interrupted.is_set():
             raise KeyboardInterrupt
-        return self.step >= wanted
+        return self.step >= target
 
     def save(self) -> Path | None:
         """Write a checkpoint and return its path; None in all processes except the first.
@@ -318,14 +348,16 @@ class Learner:
         state = checkpoint.load(path, self.ranks.device)
         checkpoint.refuse_changes(path, state["config"], self.config.fixed())
         if state["spec"] != self.spec.to_json():
-            raise ConfigError(f"{path} reads {state['spec']}, got data of {self.spec.to_json()}")
+            raise ConfigError(
+                f"data: expected the spec {state['spec']} of {path}, got {self.spec.to_json()}"
+            )
         checkpoint.restore(path, self.network, state["network"])
         try:
             self._optimiser.load_state_dict(state["optimiser"])
             if self.average is not None:
                 self.average.load_state_dict(state["average"])
-        except Exception as error:  # for tables that do not belong to an optimiser or a network
-            raise DataError(f"{path} is damaged: its optimiser is none of this network") from error
+        except Exception as error:  # any type, depending on the damage
+            raise DataError(f"{path} is damaged: its optimiser does not fit the network") from error
         self.step, self.seconds = state["step"], state["seconds"]
         self._saved = self.step
 
@@ -341,9 +373,9 @@ class Learner:
         if len(self.data) > 1:
             counts = _counts(size, self._weights or [len(data) for data in self.data], rng)
         pairs = zip(self.data, counts, strict=True)
-        return [self._drawn(data, count, rng) for data, count in pairs if count > 0]
+        return [self._sample(data, count, rng) for data, count in pairs if count > 0]
 
-    def _drawn(
+    def _sample(
         self, data: TrainingData, count: int, rng: np.random.Generator
     ) -> dict[str, torch.Tensor]:
         arrays = data.sample(count, rng, augment=self.config.learner.augment)
@@ -355,9 +387,9 @@ class Learner:
 
     def _timed_step(self) -> None:
         """Run a step and add it to the next report."""
-        begun = time.perf_counter()
+        start = time.perf_counter()
         self._unreported.sums += self._one_step()
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - start
         self._unreported.seconds += seconds
         self._unreported.steps += 1
         self.seconds += seconds
@@ -369,13 +401,10 @@ class Learner:
         parts = self._batch()
         self._seen = self._planes(parts)
         outputs = self._wrapped(self._seen)
-        if len(parts) == 1:
-            found = losses(outputs, parts[0], self.config.loss)
-        else:
-            found = losses_together(outputs, parts, self.config.loss)
-        self._require_finite(found, rate)
+        losses = losses_together([outputs] if len(parts) == 1 else outputs, parts, self.config.loss)
+        self._require_finite(losses, rate)
         self._optimiser.zero_grad(set_to_none=True)
-        found.total.backward()
+        losses.total.backward()
         if self.config.optimiser.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(
                 self.network.parameters(), self.config.optimiser.clip_norm
@@ -386,14 +415,14 @@ class Learner:
         since = self.step - average.start
         if self.average is not None and since >= 0 and since % average.every == 0:
             self.average.update_parameters(self.network)
-        return torch.stack([getattr(found, name) for name in _SUMMED]).cpu()
+        return torch.stack([getattr(losses, name) for name in _SUMMED]).cpu()
 
-    def _require_finite(self, found: Losses, rate: float) -> None:
-        if math.isfinite(found.total.item()):
+    def _require_finite(self, losses: Losses, rate: float) -> None:
+        if math.isfinite(losses.total.item()):
             return
         raise TrainingError(
-            f"step {self.step}: expected a finite loss, got policy {found.policy.item():g} and "
-            f"value {found.value.item():g} at a learning rate of {rate:g}; {self._newest()}"
+            f"step {self.step}: expected a finite loss, got policy {losses.policy.item():g} and "
+            f"value {losses.value.item():g} at a learning rate of {rate:g}; {self._newest()}"
             f"{self._damage()}"
         )
 
@@ -414,12 +443,12 @@ class Learner:
         """Raise TrainingError if training cannot continue from this state."""
         bad = checkpoint.not_finite(state)
         if bad is None and not self._evaluates():
-            bad = "the network's outputs for the last step's positions"
+            bad = "an output of the network for the last step's positions"
         if bad is not None:
             rate = learning_rate(self.config.optimiser, max(0, self.step - 1))
             raise TrainingError(
-                f"step {self.step} is not written: numbers that are not finite in {bad} after a "
-                f"learning rate of {rate:g}; {self._newest()}"
+                f"step {self.step} is not written: {bad} is not finite after a learning rate of "
+                f"{rate:g}; {self._newest()}"
             )
 
     def _evaluates(self) -> bool:
@@ -429,35 +458,37 @@ class Learner:
         """
         if self._seen is None:
             return True
-        statistics = {name: each.clone() for name, each in self.network.named_buffers()}
+        statistics = {name: buffer.clone() for name, buffer in self.network.named_buffers()}
         with torch.no_grad():
             outputs = torch.func.functional_call(self.network, statistics, (self._seen,))
-        said = [outputs] if isinstance(self._seen, torch.Tensor) else outputs
-        named = {str(board): dict(enumerate(each)) for board, each in enumerate(said)}
+        boards = [outputs] if isinstance(self._seen, torch.Tensor) else outputs
+        named = {str(number): dict(enumerate(board)) for number, board in enumerate(boards)}
         return checkpoint.not_finite(named) is None
 
     def _newest(self) -> str:
         """Return a note on the newest checkpoint, which was valid when written."""
-        newest = checkpoint.checkpoints(self.directory)
-        return f"the newest checkpoint is {newest[-1]}" if newest else "there is no checkpoint yet"
+        newest = checkpoint.newest(self.directory)
+        return f"the newest checkpoint is {newest}" if newest else "there is no checkpoint yet"
 
     def _report(self, done: _Unreported) -> object:
-        means = map(float, done.sums / done.steps)
-        found: dict[str, float | None] = dict(zip(_SUMMED, means, strict=True))
-        for name in _AUXILIARY:
+        means: dict[str, float | None] = dict(
+            zip(_SUMMED, map(float, done.sums / done.steps), strict=True)
+        )
+        for name in AUXILIARY:
             if getattr(self.config.loss, f"{name}_weight") == 0:
-                found[name] = None
+                means[name] = None
         report = StepReport(
             step=self.step,
             rate=learning_rate(self.config.optimiser, self.step - 1),
             positions_per_second=done.steps
             * self.config.learner.batch_size
             / max(done.seconds, 1e-9),
-            **found,  # type: ignore[arg-type]
+            **means,  # type: ignore[arg-type]
         )
         if self._log is not None:
-            said = {name: value for name, value in asdict(report).items() if value is not None}
-            self._log.add(said)
+            self._log.add(
+                {name: value for name, value in asdict(report).items() if value is not None}
+            )
         return None if self._on_progress is None else self._on_progress(report)
 
 

@@ -16,8 +16,8 @@ from pyengine.train.configs import LossConfig
 #: code; Wu 2019 uses 10].
 SCORE_DELTA = 12.0
 
-#: Auxiliary losses; ``NAME_weight`` in the settings is the weight.
-_AUXILIARY = ("reply", "short_value", "ownership", "score")
+#: Auxiliary losses; ``NAME_weight`` in the settings is the weight, and above 0 enables the head.
+AUXILIARY = ("reply", "short_value", "ownership", "score")
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,15 @@ _Terms = dict[str, tuple[Tensor, Tensor]]
 
 
 def _terms(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> _Terms:
-    logits, value, *others = outputs
+    logits, value, *rest = outputs
     policy = batch["policy"]
     cross, taught, shares = _cross_entropy(logits, policy, batch.get("full"))
     entropy = -(shares * torch.special.xlogy(policy, policy).sum(dim=1)).sum()
     nothing = logits.new_zeros(())
-    terms = dict.fromkeys(_AUXILIARY, (nothing, nothing))
+    terms = dict.fromkeys(AUXILIARY, (nothing, nothing))
     terms |= {"policy": (cross, taught), "entropy": (entropy, taught)}
     terms["value"] = _value(value, batch, config)
-    heads: Mapping[str, Tensor] = others[0] if others else {}
+    heads: Mapping[str, Tensor] = rest[0] if rest else {}
     if "reply" in heads:
         terms["reply"] = _cross_entropy(heads["reply"], batch["reply"], batch["replied"])[:2]
     if "short_values" in heads:
@@ -88,32 +88,32 @@ def _terms(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
     if "ownership" in heads:
         terms["ownership"] = _ownership(heads["ownership"], batch["ownership"], batch["ended"])
     if "score" in heads:
-        apart = functional.huber_loss(
+        errors = functional.huber_loss(
             heads["score"], batch["score"], reduction="none", delta=SCORE_DELTA
         )
-        terms["score"] = _mean_of(apart, batch["ended"])
+        terms["score"] = _mean_of(errors, batch["ended"])
     return terms
 
 
-def _value(said: Tensor, batch: Mapping[str, Tensor], config: LossConfig) -> tuple[Tensor, Tensor]:
+def _value(value: Tensor, batch: Mapping[str, Tensor], config: LossConfig) -> tuple[Tensor, Tensor]:
     """Return the mean value loss over rows with decided games, and their number."""
-    if said.shape[1] == 3:
-        target = outcome_target(batch, said, config)
-        rows = -(target * functional.log_softmax(said, dim=1)).sum(1)
+    if value.shape[1] == 3:
+        target = outcome_target(batch, value, config)
+        rows = -(target * functional.log_softmax(value, dim=1)).sum(1)
     else:
-        rows = (said[:, 0] - value_target(batch, config)).square()
+        rows = (value[:, 0] - value_target(batch, config)).square()
     counts = batch.get("decided")
     return _mean_of(rows, rows.new_ones(len(rows)) if counts is None else counts)
 
 
-def _ownership(said: Tensor, owned: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+def _ownership(logits: Tensor, target: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
     """Return the mean over the counted boards of the mean over points, and the number of boards.
 
     tanh(x) in [-1, 1] means that the point is the player's with probability (1 + tanh(x)) / 2,
     which is the sigmoid of 2x [Wu 2019, section 4.1: a cross entropy].
     """
     points = functional.binary_cross_entropy_with_logits(
-        2 * said, (1 + owned) / 2, reduction="none"
+        2 * logits, (1 + target) / 2, reduction="none"
     )
     return _mean_of(points.mean(dim=(1, 2)), counts)
 
@@ -149,7 +149,7 @@ def _losses(parts: Sequence[_Terms], config: LossConfig) -> Losses:
     means = {name: _mean(parts, name) for name in parts[0]}
     entropy = means.pop("entropy")
     total = means["policy"] + config.value_weight * means["value"]
-    for name in _AUXILIARY:
+    for name in AUXILIARY:
         weight = getattr(config, f"{name}_weight")
         if weight > 0:
             total = total + weight * means[name]
@@ -184,8 +184,8 @@ def outcome_target(batch: Mapping[str, Tensor], logits: Tensor, config: LossConf
     if mix == 0 or "root_value" not in batch:
         return outcome
     root = _root_value(batch)
-    own = functional.softmax(logits.detach(), dim=1)[:, 1].to(root.dtype)
-    draw = torch.minimum(own, 1 - root.abs())
+    drawn = functional.softmax(logits.detach(), dim=1)[:, 1].to(root.dtype)
+    draw = torch.minimum(drawn, 1 - root.abs())
     shares = torch.stack([(1 - draw + root) / 2, draw, (1 - draw - root) / 2], dim=1)
     return (1 - mix) * outcome + mix * shares
 
@@ -210,5 +210,5 @@ def regularisation(network: nn.Module, c: float) -> Tensor:
 
     Biases and normalisation scales are not decayed.
     """
-    squares = [each.square().sum() for each in network.parameters() if each.ndim > 1]
+    squares = [weight.square().sum() for weight in network.parameters() if weight.ndim > 1]
     return c * torch.stack(squares).sum()

@@ -98,11 +98,11 @@ def export_module(
     content = _onnx(frozen, torch.from_numpy(planes[:2]), written, manifest)
 
     def difference(evaluator: OnnxEvaluator) -> float:
-        own = evaluator.evaluate(states, game=played)
-        apart = [float(np.abs(o - e).max()) for o, e in zip(own, expected, strict=True)]
+        pairs = zip(evaluator.evaluate(states, game=played), expected, strict=True)
+        differences = [float(np.abs(exported - own).max()) for exported, own in pairs]
         if board:
-            apart += final_board_difference(evaluator, played, states, board, written)
-        return float(np.max(apart))  # NaN if one of them is
+            differences += final_board_difference(evaluator, played, states, board, written)
+        return float(np.max(differences))  # NaN if one of them is
 
     return write_checked(target, content, difference, len(states))
 
@@ -135,9 +135,9 @@ def _final_board(outputs: tuple[_Array, ...], written: ModelSpec, game: Game) ->
             )
         if not np.isfinite(numbers).all():
             raise ConfigError(f"module: {name} has numbers that are not finite")
-        most = float(np.abs(numbers).max())
-        if name == _OWNERSHIP and most > 1 + _ROUNDING:
-            raise ConfigError(f"module: expected ownership in [-1, 1], got {most:g}")
+        largest = float(np.abs(numbers).max())
+        if name == _OWNERSHIP and largest > 1 + _ROUNDING:
+            raise ConfigError(f"module: expected ownership in [-1, 1], got {largest:g}")
         board[name] = numbers
     return board
 
@@ -209,14 +209,14 @@ def quiet_torch() -> Iterator[None]:
 
     Its loggers are silenced only in this thread; printed output of all threads is captured.
     """
-    own = threading.get_ident()
+    thread = threading.get_ident()
 
     def passes(record: logging.LogRecord) -> bool:
-        return record.thread != own or record.levelno >= logging.ERROR
+        return record.thread != thread or record.levelno >= logging.ERROR
 
     names = [n for n in list(logging.root.manager.loggerDict) if n.split(".")[0] in _PACKAGES]
     loggers = [logging.root, *map(logging.getLogger, names)]
-    handlers = list({id(one): one for logger in loggers for one in logger.handlers}.values())
+    handlers = {handler for logger in loggers for handler in logger.handlers}
     for handler in handlers:
         handler.addFilter(passes)
     try:

@@ -111,8 +111,8 @@ class Network(nn.Module):
         """Return the auxiliary outputs as a tuple; for a list, a list of tuples."""
         if self.auxiliary is None or not self.training:
             return () if isinstance(x, Tensor) else [()] * len(x)
-        said = self.auxiliary(x)
-        return (said,) if isinstance(x, Tensor) else [(one,) for one in said]
+        outputs = self.auxiliary(x)
+        return (outputs,) if isinstance(x, Tensor) else [(board,) for board in outputs]
 
     def _bounded(self, policy: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         return policy, torch.tanh(value) if self.config.value == "scalar" else value

@@ -86,8 +86,9 @@ def export(
 
     """
     target = path_of("path", path)
-    given = games if isinstance(games, list | tuple) else [games]
-    played = [load_game(game) if isinstance(game, str) else as_game(game) for game in given]
+    if not isinstance(games, list | tuple):
+        games = [games]
+    played = [load_game(game) if isinstance(game, str) else as_game(game) for game in games]
     boards = {planes_shape(game, spec)[1:] for game in played}
     if len(boards) > 1 and network.config.kind == "alphago_zero":
         raise ConfigError(f"games: expected one board for this network, got {sorted(boards)}")
@@ -138,8 +139,8 @@ def _checked(
 
     def difference(evaluator: OnnxEvaluator) -> float:
         pairs = zip(games, states, strict=True)
-        each = [_difference(network, evaluator, game, some, spec) for game, some in pairs]
-        return float(np.max(each))  # NaN if one of them is
+        worst = [_difference(network, evaluator, game, some, spec) for game, some in pairs]
+        return float(np.max(worst))  # NaN if any of them is NaN
 
     return write_checked(path, content, difference, sum(map(len, states)))
 
@@ -220,14 +221,14 @@ def _difference(
         value = evaluated[:, 0].numpy()
     if spec.value_for == "first_player":
         value = value * [1.0 if state.current_player() == 0 else -1.0 for state in states]
-    policy, found = evaluator.evaluate(states, game=game)
-    apart = [np.abs(policy - expected).max(), np.abs(found - value).max()]
+    policy, exported_value = evaluator.evaluate(states, game=game)
+    differences = [np.abs(policy - expected).max(), np.abs(exported_value - value).max()]
     if spec.final_board_outputs:
         with torch.no_grad():
             outputs = network.final_board(torch.from_numpy(planes))
         board = {name: tensor.numpy() for name, tensor in outputs.items()}
-        apart += final_board_difference(evaluator, game, states, board, spec)
-    return float(np.max(apart))
+        differences += final_board_difference(evaluator, game, states, board, spec)
+    return float(np.max(differences))
 
 
 def final_board_difference(
@@ -243,11 +244,11 @@ def final_board_difference(
     """
     if not all(np.isfinite(array).all() for array in expected.values()):
         return [float("nan")]
-    owned, score = evaluator.evaluate_final_board(states, game=game)
-    apart = []
-    if owned is not None:
-        rows = owned[:, ::-1] if spec.rows == "bottom_up" else owned
-        apart.append(float(np.abs(rows - expected["ownership"]).max()))
+    ownership, score = evaluator.evaluate_final_board(states, game=game)
+    differences = []
+    if ownership is not None:
+        rows = ownership[:, ::-1] if spec.rows == "bottom_up" else ownership
+        differences.append(float(np.abs(rows - expected["ownership"]).max()))
     if score is not None:
-        apart.append(float(np.abs(score - expected["score"]).max() / SCORE_SCALE))
-    return apart
+        differences.append(float(np.abs(score - expected["score"]).max() / SCORE_SCALE))
+    return differences

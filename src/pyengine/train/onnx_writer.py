@@ -116,18 +116,18 @@ def model_of(
     if network.config.value == "scalar":
         graph.add("Tanh", ["value.raw"], "value")
     height, width = board or ("H", "W")
-    others = []
+    final_outputs = []
     if final_board and network.auxiliary is not None:
         sides = {"ownership": (height, width), "score": ()}
         names = _final_board(graph, network.auxiliary, x)
-        others = [_tensor(name, *sides[name]) for name in names]
+        final_outputs = [_tensor(name, *sides[name]) for name in names]
     actions = network.actions if board == network.board else "A"
     outcomes = 1 if network.config.value == "scalar" else 3
     proto = helper.make_graph(
         graph.nodes,
         "pyengine",
         [_tensor("planes", network.planes, height, width)],
-        [_tensor("policy", actions), _tensor("value", outcomes), *others],
+        [_tensor("policy", actions), _tensor("value", outcomes), *final_outputs],
         graph.weights,
     )
     opsets = [helper.make_opsetid("", OPSET)]
@@ -143,7 +143,7 @@ def _tensor(name: str, *shape: int | str) -> Any:
 
 
 def _value_name(network: Network) -> str:
-    """The value before its last non-linearity, which for WDL is the output."""
+    """Return the name of the value before its last non-linearity, which WDL does not have."""
     return "value.raw" if network.config.value == "scalar" else "value"
 
 
@@ -190,10 +190,10 @@ def _published(graph: _Graph, network: Network, x: str) -> None:
 
 def _flat_numbers(graph: _Graph, heads: Any, x: str, name: str, output: str) -> str:
     """Add a fully connected head; ``name`` is the prefix of its tensors."""
-    found = graph.conv_relu(x, heads.value_conv, f"{name}.board")
-    found = graph.add("Flatten", [found], f"{name}.flat")
-    found = graph.relu(graph.linear(found, heads.value_hidden, f"{name}.sum"), f"{name}.hidden")
-    return graph.linear(found, heads.value_out, output)
+    hidden = graph.conv_relu(x, heads.value_conv, f"{name}.board")
+    hidden = graph.add("Flatten", [hidden], f"{name}.flat")
+    hidden = graph.relu(graph.linear(hidden, heads.value_hidden, f"{name}.sum"), f"{name}.hidden")
+    return graph.linear(hidden, heads.value_out, output)
 
 
 def _convolutional(graph: _Graph, network: Network, x: str) -> None:
@@ -216,13 +216,13 @@ def _convolutional(graph: _Graph, network: Network, x: str) -> None:
 
 def _pooled_numbers(graph: _Graph, heads: Any, x: str, name: str, output: str) -> str:
     """Add a head with global pooling; ``name`` is the prefix of its tensors."""
-    found = _pooled(graph, graph.conv_relu(x, heads.value_conv, f"{name}.seen"), name)
-    found = graph.relu(graph.linear(found, heads.value_hidden, f"{name}.sum"), f"{name}.hidden")
-    return graph.linear(found, heads.value_out, output)
+    hidden = _pooled(graph, graph.conv_relu(x, heads.value_conv, f"{name}.seen"), name)
+    hidden = graph.relu(graph.linear(hidden, heads.value_hidden, f"{name}.sum"), f"{name}.hidden")
+    return graph.linear(hidden, heads.value_out, output)
 
 
 def _final_board(graph: _Graph, heads: AuxiliaryHeads, x: str) -> list[str]:
-    """The network's final-board outputs by name."""
+    """Add the network's final-board outputs; return their names."""
     axis = graph.weight("final_board.axis", np.array([1], np.int64))
     names = []
     if heads.ownership is not None:
@@ -232,10 +232,10 @@ def _final_board(graph: _Graph, heads: AuxiliaryHeads, x: str) -> list[str]:
         names.append(graph.add("Tanh", [points], "ownership"))
     if heads.score is not None:
         numbers = _flat_numbers if heads.flat else _pooled_numbers
-        said = numbers(graph, heads.score, x, "score", "score.raw")
-        said = graph.add("Squeeze", [said, axis], "score.said")
+        score = numbers(graph, heads.score, x, "score", "score.raw")
+        score = graph.add("Squeeze", [score, axis], "score.said")
         scale = graph.weight("score.scale", np.array(SCORE_SCALE, np.float32))
-        names.append(graph.add("Mul", [said, scale], "score"))
+        names.append(graph.add("Mul", [score, scale], "score"))
     return names
 
 

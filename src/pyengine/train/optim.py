@@ -20,8 +20,8 @@ def optimiser_of(network: nn.Module, config: OptimiserConfig) -> torch.optim.Opt
     Weights of convolutions and linear layers decay. Biases and normalisation scales do not: they
     are one number per channel and do not overfit.
     """
-    decaying = [each for each in network.parameters() if each.ndim > 1]
-    others = [each for each in network.parameters() if each.ndim <= 1]
+    decaying = [weight for weight in network.parameters() if weight.ndim > 1]
+    others = [weight for weight in network.parameters() if weight.ndim <= 1]
     # The gradient of c‖θ‖² is 2cθ; PyTorch's weight decay of w adds wθ.
     decay = config.weight_decay if config.kind == "adamw" else 2 * config.weight_decay
     groups = [
@@ -52,8 +52,8 @@ def average_of(network: nn.Module, config: AverageConfig) -> Any:
         if torch.is_floating_point(average[0]):
             torch._foreach_lerp_(average, current, weight)
         else:  # batch counters
-            for mine, other in zip(average, current, strict=True):
-                mine.copy_(other)
+            for target, source in zip(average, current, strict=True):
+                target.copy_(source)
 
     return AveragedModel(network, multi_avg_fn=mix, use_buffers=True)
 
@@ -64,19 +64,19 @@ def with_statistics(network: Network, planes: Iterable[Features]) -> Network:
     An average of distant weights computes different activations from each of them, so the average
     of their statistics does not fit it [Izmailov et al. 2018].
     """
-    found = copy.deepcopy(network)
-    found.half = False
-    norms = [each for each in found.modules() if isinstance(each, nn.BatchNorm2d)]
-    momenta = [each.momentum for each in norms]
+    duplicate = copy.deepcopy(network)
+    duplicate.half = False
+    norms = [layer for layer in duplicate.modules() if isinstance(layer, nn.BatchNorm2d)]
+    momenta = [norm.momentum for norm in norms]
     for norm in norms:
         norm.reset_running_stats()
         norm.momentum = None  # the mean over all batches
-    was_training = found.training
-    found.train()
+    was_training = duplicate.training
+    duplicate.train()
     with torch.no_grad():
         for batch in planes:
-            found(batch)
+            duplicate(batch)
     for norm, momentum in zip(norms, momenta, strict=True):
         norm.momentum = momentum
-    found.train(was_training)
-    return found
+    duplicate.train(was_training)
+    return duplicate

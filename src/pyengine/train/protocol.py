@@ -48,7 +48,7 @@ def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = Non
     another shape while the network, AlphaGo Zero's, supports only one.
     """
     first = _shape(data[0])
-    others = [_shape(each) for each in data[1:] if len(each) > 0]
+    others = [_shape(other) for other in data[1:] if len(other) > 0]
     for other in others if before is None else [before, *others]:
         if other[0][0] != first[0][0] or (kind == "alphago_zero" and other != first):
             raise ConfigError(
@@ -71,18 +71,18 @@ def require_targets(data: Sequence[TrainingData], loss: LossConfig) -> None:
     horizons = loss.target_horizons
     if horizons:
         needed["short_values"] = f"horizons={list(horizons)}"
-    for each in data:
-        got = getattr(each, "horizons", horizons)
+    for source in data:
+        got = getattr(source, "horizons", horizons)
         if horizons and tuple(got) not in ((), horizons):
             raise ConfigError(
                 f"data: expected the horizons of the loss, {list(horizons)}, got {list(got)}"
             )
-        row = _row(each) if needed and len(each) > 0 else needed
-        for name, source in needed.items():
+        row = _row(source) if needed and len(source) > 0 else needed
+        for name, option in needed.items():
             if name not in row:
                 raise ConfigError(
                     f"data: expected sample() to return {name} for the weights of the loss, as a "
-                    f"Dataset with {source} does"
+                    f"Dataset with {option} does"
                 )
 
 

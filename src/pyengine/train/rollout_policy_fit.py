@@ -42,14 +42,10 @@ GamesLike: TypeAlias = "Dataset | str | os.PathLike[str] | Iterable[Any]"
 
 @dataclass(frozen=True, kw_only=True)
 class RolloutScores:
-    """Accuracy of a policy on recorded moves.
+    """Accuracy of a policy on recorded moves, compared with the uniform policy.
 
-    Attributes:
-        positions: number of positions.
-        top1: fraction in which the policy's most likely move was played.
-        log_likelihood: mean log probability of the move played, nats.
-        uniform_top1: expected top1 of the uniform policy.
-        uniform_log_likelihood: log_likelihood of the uniform policy.
+    ``top1`` is the fraction of positions in which the policy's most likely move was played,
+    ``log_likelihood`` the mean log probability of the move played, in nats.
     """
 
     positions: int
@@ -76,14 +72,9 @@ class RolloutFitProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class RolloutFit:
-    """A fitted policy.
+    """A fitted policy, the size of its training data and its accuracy on held-out games.
 
-    Attributes:
-        policy: the policy.
-        games: number of training games.
-        positions: number of training positions.
-        left_out: skipped positions whose move the policy never plays: passes, eyes, suicide.
-        held_out: accuracy on held-out games.
+    ``left_out`` counts skipped positions: the policy never plays passes, own eyes or suicide.
     """
 
     policy: RolloutPolicy
@@ -153,9 +144,9 @@ def rollout_policy(
     epochs, seed = integer("epochs", epochs, 1, _MOST_EPOCHS), integer("seed", seed, 0)
     number("held_out", held_out, "a number in (0, 1)", lambda share: 0 < share < 1)
     number("prior", prior, "a number > 0", lambda strength: strength > 0)
-    learnt_from, asked = _split(played_games(games, game), held_out, seed)
+    training, testing = _split(played_games(games, game), held_out, seed)
     classes = pattern_classes()
-    examples = _Examples.of(learnt_from, classes, "games read")
+    examples = _Examples.of(training, classes, "games read")
     if len(examples) == 0:
         raise ConfigError("games: expected moves that are not passes, got none")
     weights = _learn(examples, epochs, prior, seed, on_progress)
@@ -164,10 +155,10 @@ def rollout_policy(
         policy.save(out)
     return RolloutFit(
         policy=policy,
-        games=len(learnt_from),
+        games=len(training),
         positions=len(examples),
         left_out=examples.left_out,
-        held_out=weights.scores(_Examples.of(asked, classes, "held-out games read")),
+        held_out=weights.scores(_Examples.of(testing, classes, "held-out games read")),
     )
 
 
@@ -192,19 +183,19 @@ def _split(
     if len(games) < 2:
         raise ConfigError(f"games: expected at least 2, got {len(games)}")
     order = np.random.default_rng((seed, 1)).permutation(len(games))
-    asked = min(max(1, round(share * len(games))), len(games) - 1)
-    return [games[i] for i in order[asked:]], [games[i] for i in order[:asked]]
+    count = min(max(1, round(share * len(games))), len(games) - 1)
+    return [games[i] for i in order[count:]], [games[i] for i in order[:count]]
 
 
 @dataclass(frozen=True)
 class _Batch:
     """The moves of a batch of positions, concatenated."""
 
-    starts: npt.NDArray[np.int64]  #: number of moves per position
-    counts: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]  #: index of each position's first move
+    counts: npt.NDArray[np.int64]  #: number of moves per position
     chosen: npt.NDArray[np.int64]  #: indices of the moves played
     patterns: npt.NDArray[np.int32]  #: pattern class of each move
-    response: npt.NDArray[np.bool_]
+    response: npt.NDArray[np.bool_]  #: whether the response weight applies
     features: Floats  #: [moves, features], 0 or 1
 
 
@@ -218,25 +209,25 @@ class _Examples:
         self._counts = counts.astype(np.int64)
         self._starts = np.cumsum(self._counts) - self._counts
         self._patterns = classes[patterns]
-        self._kept = np.flatnonzero(self._chosen >= 0)
-        self.left_out = len(counts) - len(self._kept)
+        self._usable = np.flatnonzero(self._chosen >= 0)
+        self.left_out = len(counts) - len(self._usable)
 
     @classmethod
     def of(
         cls, games: Sequence[PlayedGame], classes: npt.NDArray[np.int32], what: str
     ) -> _Examples:
         """Replay games; shows progress on a terminal."""
-        nothing = np.zeros(PATTERNS, np.float32)
-        native = RolloutPolicy(nothing, nothing, {}).native
-        shown = tracked(games, len(games), what, None)
-        return cls([native.examples(game, list(moves)) for game, moves in shown], classes)
+        zeros = np.zeros(PATTERNS, np.float32)
+        native = RolloutPolicy(zeros, zeros, {}).native
+        replayed = tracked(games, len(games), what, None)
+        return cls([native.examples(game, list(moves)) for game, moves in replayed], classes)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._usable)
 
     def batches(self, rng: np.random.Generator | None) -> Iterator[_Batch]:
         """Yield all positions once, in random order if a generator is given."""
-        order = self._kept if rng is None else rng.permutation(self._kept)
+        order = self._usable if rng is None else rng.permutation(self._usable)
         for begin in range(0, len(order), _BATCH):
             yield self._batch(order[begin : begin + _BATCH])
 
@@ -267,7 +258,7 @@ class _Weights:
         return vector[:PATTERNS], vector[PATTERNS : 2 * PATTERNS], vector[2 * PATTERNS :]
 
     def log_probabilities(self, batch: _Batch) -> Floats:
-        """Logits of every move in the batch."""
+        """Return the log probability of every move in the batch."""
         pattern, response, features = self._parts
         logits = pattern[batch.patterns] + batch.features @ features
         logits += np.where(batch.response, response[batch.patterns], 0.0)
@@ -281,13 +272,13 @@ class _Weights:
         residual = -np.exp(logs)
         residual[batch.chosen] += 1.0
         residual /= len(batch.counts)
-        found = np.empty_like(self.all)
-        pattern, response, features = self._cut(found)
+        gradient = np.empty_like(self.all)
+        pattern, response, features = self._cut(gradient)
         pattern[:] = np.bincount(batch.patterns, residual, PATTERNS)
         near = batch.response
         response[:] = np.bincount(batch.patterns[near], residual[near], PATTERNS)
         features[:] = residual @ batch.features
-        return float(logs[batch.chosen].mean()), found
+        return float(logs[batch.chosen].mean()), gradient
 
     def scores(self, examples: _Examples) -> RolloutScores:
         """Evaluate the policy on all positions."""
@@ -353,44 +344,46 @@ def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
         DataError: a shard is damaged.
 
     """
-    own = load_game(game) if isinstance(game, str) else None if game is None else as_game(game)
-    if isinstance(games, Dataset):
-        played = list(_of_dataset(games))
-    elif isinstance(games, str | os.PathLike):
-        played = list(_of_path(path_of("games", games), own))
+    if isinstance(game, str):
+        game = load_game(game)
+    elif game is not None:
+        game = as_game(game)
+    if isinstance(games, Dataset | str | os.PathLike):
+        games = [games]
     elif isinstance(games, State) or not isinstance(games, Iterable):
         raise ConfigError(f"games: expected a Dataset, paths, or games, got {short_repr(games)}")
-    else:
-        played = [one for given in games for one in _of_one(given, own)]
+    played = [entry for source in games for entry in _of_source(source, game)]
     for other, _ in played:
-        if own is not None and other != own:
-            raise ConfigError(f"games: expected {own}, got {other}")
+        if game is not None and other != game:
+            raise ConfigError(f"games: expected {game}, got {other}")
     return played
 
 
-def _of_one(given: Any, game: Game | None) -> Iterator[PlayedGame]:
-    if isinstance(given, str | os.PathLike):
-        yield from _of_path(path_of("games", given), game)
-    elif isinstance(given, State):
-        moves = given.history()
-        if given.game.new_initial_state(moves) != given:
+def _of_source(source: Any, game: Game | None) -> Iterator[PlayedGame]:
+    if isinstance(source, Dataset):
+        yield from _of_dataset(source)
+    elif isinstance(source, str | os.PathLike):
+        yield from _of_path(path_of("games", source), game)
+    elif isinstance(source, State):
+        moves = source.history()
+        if source.game.new_initial_state(moves) != source:
             raise ConfigError("games: expected a state that began empty, got one set up by hand")
-        yield given.game, moves
-    elif isinstance(given, Sequence) and game is not None:
-        yield game, _actions(given)
+        yield source.game, moves
+    elif isinstance(source, Sequence) and game is not None:
+        yield game, _actions(source)
     else:
-        wanted = "a path, a state, or a list of actions with game=..."
-        raise ConfigError(f"games: expected {wanted}, got {short_repr(given)}")
+        expected = "a path, a state, or a list of actions with game=..."
+        raise ConfigError(f"games: expected {expected}, got {short_repr(source)}")
 
 
-def _actions(given: Sequence[Any]) -> list[int]:
+def _actions(moves: Sequence[Any]) -> list[int]:
     """Check that all moves are ints; replaying the game checks that they are legal."""
     try:
-        actions = [operator.index(action) for action in given]
+        actions = [operator.index(move) for move in moves]
     except TypeError:
-        raise ConfigError(f"games: expected lists of actions, got {short_repr(given)}") from None
+        raise ConfigError(f"games: expected lists of actions, got {short_repr(moves)}") from None
     if any(abs(action) >= _MOST_ACTIONS for action in actions):
-        raise ConfigError(f"games: expected actions below {_MOST_ACTIONS}, got {short_repr(given)}")
+        raise ConfigError(f"games: expected actions below {_MOST_ACTIONS}, got {short_repr(moves)}")
     return actions
 
 

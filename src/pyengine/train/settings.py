@@ -72,9 +72,9 @@ class Section(BaseModel):
             super().__init__(**values)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raised = first.get("ctx", {}).get("error")
-            if isinstance(raised, ConfigError):  # from a validator of several fields
-                raise raised from None
+            cause = first.get("ctx", {}).get("error")
+            if isinstance(cause, ConfigError):  # from a validator of several fields
+                raise cause from None
             self._refuse_value(str(first["loc"][0]), values)
 
     @classmethod
@@ -97,6 +97,9 @@ class Section(BaseModel):
     @classmethod
     def _path(cls, name: str) -> str:
         return f"{cls.section}.{name}" if cls.section else name
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"{self._path(name)} cannot be assigned: use replace({name}=...)")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain values."""
@@ -134,12 +137,12 @@ def expected(annotation: Any, *metadata: Any, plural: bool = False) -> str:
 
 
 def _range(metadata: tuple[Any, ...]) -> str:
-    constraints = [one for each in metadata for one in getattr(each, "metadata", (each,))]
+    constraints = [limit for entry in metadata for limit in getattr(entry, "metadata", (entry,))]
     limits = {
-        name: getattr(one, name)
-        for one in constraints
+        name: getattr(limit, name)
+        for limit in constraints
         for name in ("ge", "gt", "le", "lt")
-        if hasattr(one, name)
+        if hasattr(limit, name)
     }
     low = limits.get("ge", limits.get("gt"))
     high = limits.get("le", limits.get("lt"))

@@ -21,8 +21,7 @@ from pyengine.distributed import crew
 from pyengine.distributed.actor import Actor, Contract, Order, Reply, Scratch
 from pyengine.distributed.workers import LostError, Meter, Seat, room
 from pyengine.train.json_files import read_lines
-from pyengine.train.loop.part import outcome
-from pyengine.train.loop.parts import PERMANENT, Part
+from pyengine.train.loop.part import PERMANENT, Part, outcome
 from pyengine.train.loop.state import Best
 
 
@@ -75,7 +74,10 @@ def test_a_rate_is_the_mean_of_the_last_half_minute() -> None:
         ("cpu = 1", r"distributed\.cpu: no such setting"),
         ("resources = {player = -1}", r"distributed\.resources\.player: .*got -1"),
         ("resources = {GPU = 1}", r"distributed\.resources\.GPU: expected the setting gpus"),
-        ("gpus = 1.5", r"distributed\.gpus: expected a part of one, or a whole number, got 1\.5"),
+        (
+            "gpus = 1.5",
+            r"distributed\.gpus: expected a fraction below 1, or a whole number, got 1\.5",
+        ),
     ],
 )
 def test_a_wrong_cluster_setting_is_refused(setting: str, message: str) -> None:

@@ -15,7 +15,7 @@ from pyengine.data import FinishedGame, Layout
 from pyengine.distributed.inbox import Inbox
 from pyengine.distributed.outbox import Outbox
 from pyengine.distributed.packet import DamagedPacketError, Packet, unpack
-from pyengine.train.loop.parts import Part
+from pyengine.train.loop.part import Part
 
 LAYOUT = Layout.of(pyengine.load_game("tic_tac_toe"), run_of().spec)
 

@@ -9,7 +9,7 @@ import pytest
 
 from pyengine import train
 from pyengine.train.loop import part_learner, part_selfplay
-from pyengine.train.loop.parts import Part
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
 from run_games import play_games
 

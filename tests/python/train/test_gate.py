@@ -16,8 +16,8 @@ from pyengine.eval.evaluators import CallbackEvaluator
 from pyengine.train import GateConfig, RunFile, play_gate, plot_curve
 from pyengine.train.json_files import append_line, read_lines
 from pyengine.train.loop.curve import rated, results
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.part_gate import work
-from pyengine.train.loop.parts import Part
 from pyengine.train.loop.rating import ratings
 from pyengine.train.loop.state import Best, RunFolder
 from toy_games import ToyGame, ToyState
@@ -192,7 +192,7 @@ class Stopped(Part):
 
 
 def records(folder: RunFolder) -> list[str]:
-    return sorted(file.name for file in folder.log.glob("match-*"))
+    return sorted(file.name for file in folder.log.glob("match-*.jsonl"))
 
 
 def test_a_candidate_meets_the_one_before_it_and_one_some_generations_back(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_candidate_meets_the_one_before_it_and_one_some_generations_back(tmp_p
     assert last is not None
     assert curve[-1]["elo"] == pytest.approx(last.elo)
     assert curve[-1]["elo_low"] == pytest.approx(last.elo - 1.96 * last.error)
-    assert records(folder) == []
+    assert list(folder.log.glob("match-*")) == []
 
 
 def games(line: dict[str, Any]) -> int:

@@ -262,7 +262,7 @@ def test_an_exported_network_predicts_the_last_board_as_pytorch_does(
     with train.Learner(config_of(BOARD, kind=kind), data, tmp_path / "run") as learner:
         learner.train(2)
         network = learner.exported.eval()
-    path, spec = tmp_path / "network.onnx", dataclasses.replace(SPEC, rows=rows)
+    path, spec = tmp_path / "network.onnx", SPEC.replace(rows=rows)
     assert train.export(network, game, spec, path, final_board=True).difference < 1e-4
     rng = np.random.default_rng(0)
     planes = rng.integers(0, 2, (5, 3, *data.layout.board)).astype(np.float32)

@@ -12,7 +12,7 @@ import pytest
 import pyengine
 from pyengine import distributed, train
 from pyengine.train.loop import int8_copy, part_learner, part_selfplay
-from pyengine.train.loop.parts import Part
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
 from run_games import play_games
 

@@ -226,7 +226,7 @@ def test_a_checkpoint_of_another_game_is_refused(data: SyntheticData, tmp_path: 
     with train.Learner(config_of(), data, tmp_path) as learner:
         learner.train(1)
     other = SyntheticData("connect_four", positions=20)
-    message = r"does not fit the data, .*another game: expected \S+ of the shape \[.*\], got \["
+    message = r"does not fit the data, .*another game: expected \S+ of shape \[.*\], got \["
     with pytest.raises(pyengine.ConfigError, match=message):
         train.Learner(config_of(), other, tmp_path, resume=True)
 
@@ -359,7 +359,7 @@ def test_weights_from_which_no_training_goes_on_are_not_written(
     learner = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=5, device="cpu")
     config = config_of(optimiser=optimiser, learner=learner)
     with train.Learner(config, data, tmp_path) as trainer:
-        message = r"step 10 is not written: numbers that are not finite .*checkpoint-0000000005\.pt"
+        message = r"step 10 is not written: .* is not finite .*checkpoint-0000000005\.pt"
         with pytest.raises(train.TrainingError, match=message):
             trainer.train(20)
     with train.Learner(config, data, tmp_path, resume=True) as trainer:

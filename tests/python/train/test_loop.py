@@ -22,9 +22,8 @@ from pyengine import train
 from pyengine.data import Dataset
 from pyengine.train.json_files import lock, read_lines
 from pyengine.train.loop.child import ProcessChild
-from pyengine.train.loop.part import outcome
-from pyengine.train.loop.parts import PERMANENT, run_part
-from pyengine.train.loop.run import _of_gate, _Supervisor
+from pyengine.train.loop.part import PERMANENT, outcome, run_part
+from pyengine.train.loop.run import _gate_text, _Supervisor
 from pyengine.train.loop.state import RunFolder
 from run_games import Ending, play_games
 
@@ -108,7 +107,7 @@ def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> N
     data = Dataset(tmp_path / "data" / "tic_tac_toe", verify=True)
     assert data.games == report.progress.games
 
-    with pytest.raises(pyengine.ConfigError, match="holds a run already"):
+    with pytest.raises(pyengine.ConfigError, match="already holds a run"):
         train.train_run(run_of("steps = 40"), tmp_path)
     with pytest.raises(pyengine.ConfigError, match=r"\[gate\] mode: 'latest' is now 'gate'"):
         train.train_run(run_of("steps = 40", mode="gate"), tmp_path, resume=True)
@@ -334,8 +333,8 @@ def test_the_last_line_of_redirected_progress_is_that_of_the_end(
 
 def test_progress_says_how_many_games_a_test_is_expected_to_take() -> None:
     told = {"step": 5, "games": 20, "most_games": 1054, "score": 0.55}
-    assert _of_gate(told) == "step 5: 20 of 1054 games, 55%"
-    assert "(SPRT, 526 expected)" in _of_gate(told | {"expected_games": 526})
+    assert _gate_text(told) == "step 5: 20 of 1054 games, 55%"
+    assert "(SPRT, 526 expected)" in _gate_text(told | {"expected_games": 526})
 
 
 def test_a_short_run_ends_stronger_than_it_began(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from pathlib import Path
@@ -165,7 +164,7 @@ def test_a_network_may_order_its_policy_as_its_spec_says(
     assert report.difference < 1e-5
     found = pyengine.OnnxEvaluator(report.path).spec
     names = dict.fromkeys(("input", "policy_output", "value_output"))
-    assert found == dataclasses.replace(pyengine.ModelSpec(**told), **names)
+    assert found == pyengine.ModelSpec(**told).replace(**names)
 
 
 def test_a_network_that_is_not_finite_is_not_written(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_a_folder_without_games_is_said_to_have_none(game: Any, tmp_path: Path) 
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no folder"):
+    with pytest.raises(ConfigError, match="does not exist"):
         rollout_policy([[24], [24]], tmp_path / "none" / "policy.npz", game=GO)
 
 

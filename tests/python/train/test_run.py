@@ -15,7 +15,7 @@ import pyengine
 from pyengine.train import RunFile, RunProgress, TrainingError, train_run
 from pyengine.train.json_files import append_line, lock, read_lines
 from pyengine.train.loop import part_selfplay
-from pyengine.train.loop.parts import PERMANENT, Part
+from pyengine.train.loop.part import PERMANENT, Part
 from pyengine.train.loop.state import Best, RunFolder
 from run_games import SMALL, Ending
 
@@ -30,7 +30,7 @@ def test_a_folder_is_begun_once(tmp_path: Path) -> None:
     run = RunFile.from_toml(SMALL)
     folder.begin(run)
     assert folder.run() == run
-    with pytest.raises(pyengine.ConfigError, match="holds a run already"):
+    with pytest.raises(pyengine.ConfigError, match="already holds a run"):
         folder.begin(run)
 
 
@@ -208,17 +208,18 @@ def test_a_full_disk_while_a_run_fails_does_not_hide_why(
         train_run(run, tmp_path, start=lambda name, _folder, _run: Ending(name, 1))
 
 
-def test_a_line_or_a_lock_on_a_full_disk_names_the_file(
+def test_a_line_or_a_lock_that_cannot_be_written_names_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "lock").touch()
+    with (
+        pytest.raises(pyengine.DataError, match=r"lock.supervisor cannot be written"),
+        lock(tmp_path / "lock" / "supervisor", "a run"),
+    ):
+        pass
     monkeypatch.setattr(Path, "open", full)
     with pytest.raises(pyengine.DataError, match=r"curve\.jsonl cannot be written: .*No space"):
         append_line(tmp_path / "curve.jsonl", {"step": 1})
-    with (
-        pytest.raises(pyengine.DataError, match=r"supervisor cannot be written: .*No space"),
-        lock(tmp_path / "supervisor", "a run"),
-    ):
-        pass
 
 
 class Disk:

@@ -132,12 +132,14 @@ def outside(section: type[Section], name: str) -> list[Any]:
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda kind: kind.section)
 def test_every_setting_refuses_what_it_is_declared_not_to_take(section: type[Section]) -> None:
     for name, field in section.model_fields.items():
-        wanted = expected(field.annotation, *field.metadata)
+        if name == "actors":  # in the table of wrong run files
+            continue
+        allowed = expected(field.annotation, *field.metadata)
         for value in outside(section, name):
-            with pytest.raises(pyengine.ConfigError) as refused:
+            with pytest.raises(pyengine.ConfigError) as error:
                 section(**{name: value})
-            message = str(refused.value)
-            assert message.startswith(f"{section.section}.{name}: expected {wanted}, got ")
+            message = str(error.value)
+            assert message.startswith(f"{section.section}.{name}: expected {allowed}, got ")
             assert message.isprintable()
     with pytest.raises(
         pyengine.ConfigError, match=rf"^{section.section}\.no_such: no such setting"
@@ -178,9 +180,9 @@ WRONG = [
     ("", "[window]\nsurprise_weight = 0.5", "window.surprise_weight: expected 0 without"),
     ("", "[selfplay]\nmoves = 1", "selfplay.moves"),
     ("", "[selfplay]\nsettings = 3", "selfplay.settings: expected a table, got 3"),
-    ("", "[selfplay.search]\nseed = 3", "selfplay.search: expected the section [search]"),
-    ("", "[search]\ntemperature = 0", "search.temperature: expected above 0"),
-    ("", "[search]\ndirichlet_fraction = 0.0", "search.dirichlet_fraction: expected above 0"),
+    ("", "[selfplay.search]\nseed = 3", "selfplay.search: expected a section [search]"),
+    ("", "[search]\ntemperature = 0", "search.temperature: expected a number > 0"),
+    ("", "[search]\ndirichlet_fraction = 0.0", "search.dirichlet_fraction: expected a number > 0"),
     ("", "[search]\nsims = 1", "search.sims"),
     ("", "[train.loss]\nvalue_weight = 'x'", "train.loss.value_weight: expected a number >= 0"),
     ("", "[train.loss]\nhorizons = [6, 0]", "train.loss.horizons"),
@@ -193,20 +195,21 @@ WRONG = [
     ('"constant"', '"cosine"', "train.optimiser.total_steps"),
     ('"constant"', '"steps"', "train.optimiser.rates: expected 1, one more"),
     ('"constant"', '"steps"\nrates = [1, 1, 1]\nboundaries = [2, 1]', "train.optimiser.boundaries"),
-    ("", "[distributed]\ngpus = 1.5", "distributed.gpus: expected a part of one"),
+    ("", "[distributed]\nactors = 0", "distributed.actors: expected an int of at least 1 or"),
+    ("", "[distributed]\ngpus = 1.5", "distributed.gpus: expected a fraction"),
     ("", "[distributed]\nresources = {GPU = 1}", "distributed.resources.GPU"),
     ("", "[distributed]\nresources = {disk = 0}", "distributed.resources.disk"),
     ('"tic_tac_toe"', '"chess"', "game: "),
-    ('"tic_tac_toe"', "[]", "game.name: expected a game"),
+    ('"tic_tac_toe"', "[]", "game.name: expected at least one game"),
     ('"tic_tac_toe"', '"tic_tac_toe"\nplanes = ["ko"]', "game: "),
-    ('"tic_tac_toe"', '"tic_tac_toe"\nweights = [1, 2]', "game.weights: expected 1, one a"),
+    ('"tic_tac_toe"', '"tic_tac_toe"\nweights = [1, 2]', "game.weights: expected 1, one per"),
     ('"tic_tac_toe"', '["gomoku", "gomoku(board_size=8)"]', "network.kind"),
-    ('"tic_tac_toe"', '["tic_tac_toe", "tic_tac_toe"]', "game.name: expected games with folders"),
-    ('"tic_tac_toe"', '["go", "go(board_size=19)"]', "game.name: expected games with folders"),
+    ('"tic_tac_toe"', '["tic_tac_toe", "tic_tac_toe"]', "game.name: expected games with different"),
+    ('"tic_tac_toe"', '["go", "go(board_size=19)"]', "game.name: expected games with different"),
     (
         '"tic_tac_toe"',
         '["go(komi=7.5)", "go(komi=-7.5)"]',
-        "game.name: expected games with folders",
+        "game.name: expected games with different",
     ),
     ("blocks = 1", "pooling_every = 5", "network.pooling_every: expected at most the 4 blocks"),
     ("batch_size = 64", "batch_size = 64\nprocesses = 3", "train.processes: expected a divisor"),
@@ -265,7 +268,7 @@ def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
     with pytest.raises(pyengine.ConfigError, match=message):
         other.refuse_changes(before)
     gomoku = RunFile.from_toml(SMALL.replace("tic_tac_toe", "gomoku"))
-    with pytest.raises(pyengine.ConfigError, match=r"a run of tic_tac_toe, .* one of gomoku$"):
+    with pytest.raises(pyengine.ConfigError, match=r"expected tic_tac_toe, .* got gomoku$"):
         gomoku.refuse_changes(before)
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import writing
-from pyengine.train.loop.parts import PERMANENT
+from pyengine.train.loop.part import PERMANENT
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 

@@ -34,13 +34,13 @@ def results(lines: Sequence[Line]) -> list[Pairing]:
     return [
         Pairing(
             player=line["step"],
-            opponent=met["step"],
-            wins=met["wins"],
-            draws=met["draws"],
-            losses=met["losses"],
+            opponent=opponent["step"],
+            wins=opponent["wins"],
+            draws=opponent["draws"],
+            losses=opponent["losses"],
         )
         for line in lines
-        for met in line.get("anchors") or line.get("opponents", ())
+        for opponent in line.get("anchors") or line.get("opponents", ())
     ]
 
 
@@ -82,13 +82,14 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
 
 def _draw(axes: Any, lines: Sequence[Line], fit: Mapping[int, Rating | None]) -> None:
     points = [(line, rating) for line in lines if (rating := fit[line["step"]]) is not None]
-    taken = [(line["games"], each) for line, each in points if line["accepted"]]
-    others = [(line["games"], each) for line, each in points if not line["accepted"]]
-    axes.plot([0, *(games for games, _ in taken)], [0, *(x.elo for _, x in taken)], color="C0")
-    for group, colour, name in ((taken, "C0", "taken"), (others, "C7", "rejected")):
+    accepted = [(line["games"], rating) for line, rating in points if line["accepted"]]
+    rejected = [(line["games"], rating) for line, rating in points if not line["accepted"]]
+    elos = [0, *(rating.elo for _, rating in accepted)]
+    axes.plot([0, *(games for games, _ in accepted)], elos, color="C0")
+    for group, colour, name in ((accepted, "C0", "accepted"), (rejected, "C7", "rejected")):
         if group:
-            games, elo = [games for games, _ in group], [each.elo for _, each in group]
-            bars = [each.interval[1] - each.elo for _, each in group]
+            games, elo = [games for games, _ in group], [rating.elo for _, rating in group]
+            bars = [rating.interval[1] - rating.elo for _, rating in group]
             axes.errorbar(games, elo, bars, fmt=".", color=colour, label=name, elinewidth=0.8)
     if len(points) < len(lines):
         left_out = f"{len(lines) - len(points)} that no games join to the first"

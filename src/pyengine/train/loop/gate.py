@@ -95,8 +95,8 @@ def play_gate(
         raise ConfigError(f'games: expected one game for method "sprt", got {len(games)}')
     start = None if record is None else path_of("record", record)
     evaluators = (as_evaluator(_name(candidate)), as_evaluator(_name(best)))
-    each, rest = divmod(config.most_games, len(games))
-    counts = [each + (number < rest) for number in range(len(games))]
+    share, rest = divmod(config.most_games, len(games))
+    counts = [share + (number < rest) for number in range(len(games))]
     results: list[MatchResult] = []
     interrupted = False
     for number, (game, count) in enumerate(zip(games, counts, strict=True)):
@@ -118,18 +118,18 @@ def play_gate(
     return _result(results, counts, config, interrupted)
 
 
-def _name(given: Evaluator | str | Path) -> Any:
-    return str(given) if isinstance(given, Path) else given
+def _name(player: Evaluator | str | Path) -> Any:
+    return str(player) if isinstance(player, Path) else player
 
 
 class _Side(Engine):
     """A player whose search can be cut short, which interrupts the match."""
 
-    asked: Callable[[], bool] | None = None  #: returns whether to stop
+    stop_requested: Callable[[], bool] | None = None  #: returns whether to stop
 
     @property
     def stopping(self) -> bool:
-        return self.asked is not None and self.asked()
+        return self.stop_requested is not None and self.stop_requested()
 
     def search_many(self, states: Sequence[Any], **settings: Any) -> list[SearchResult]:
         """Search. Raises KeyboardInterrupt if stopped, since the moves are then worthless."""
@@ -152,7 +152,7 @@ def _sides(
         _Side(game, evaluators[0], config=search) as a,
         _Side(game, evaluators[1], config=search) as b,
     ):
-        a.asked = b.asked = stop
+        a.stop_requested = b.stop_requested = stop
 
         def watch() -> None:
             while not over.wait(_LOOK_SECONDS):

@@ -1,23 +1,141 @@
-"""A part of a run as a process: ``python -m pyengine.train.loop.part NAME FOLDER``.
+"""The parts of a run: self-play, learner and gate, which can each run alone.
 
-Under a supervisor it reads standard input: the line ``finish`` asks it to finish its work, and end
-of file (even if the supervisor crashes) to stop immediately but cleanly.
+As a process: ``python -m pyengine.train.loop.part NAME FOLDER``. Under a supervisor it reads
+standard input: the line ``finish`` asks it to finish its work, and end of file (even if the
+supervisor crashes) to stop immediately but cleanly.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import logging
+import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from pyengine.data import GameSink, ShardWriter
+from pyengine.data.writer import MOST_POSITIONS
 from pyengine.errors import ConfigError, DataError, EngineError
-from pyengine.train.loop.parts import PARTS, PERMANENT, Part, run_part
+from pyengine.games.game import load_game
+from pyengine.train.json_files import lock
+from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
+
+#: Names of the parts, and the modules with their ``work(part)``.
+PARTS = {
+    "selfplay": "pyengine.train.loop.part_selfplay",
+    "learner": "pyengine.train.loop.part_learner",
+    "gate": "pyengine.train.loop.part_gate",
+}
+
+PERMANENT = 2  #: exit status after an error that a restart would not fix
+
+_STATUS_SECONDS = 0.5  # between two status updates
+
+
+class Part:
+    """A part's run, folder and stop requests."""
+
+    def __init__(self, name: str, folder: RunFolder, run: RunFile) -> None:
+        self.name, self.folder, self.run = name, folder, run
+        self._stop = threading.Event()
+        self._finish = threading.Event()
+        self._published = 0.0
+
+    def stop(self) -> None:
+        """Ask it to stop immediately, but cleanly."""
+        self._stop.set()
+
+    def finish(self) -> None:
+        """Ask it to finish its work."""
+        self._finish.set()
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop.is_set()
+
+    @property
+    def finishing(self) -> bool:
+        return self._finish.is_set() or self.stopping
+
+    @property
+    def held(self) -> bool:
+        """Whether self-play should pause, because its games are not being received."""
+        return False
+
+    def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
+        """Return the sink of a game's finished games, a context manager: the run's data.
+
+        Args:
+            game: its name in the run file.
+            configuration: of self-play.
+            sha256: of the playing network; None: no network.
+
+        """
+        return self.open_writer(game, configuration, sha256)
+
+    def open_writer(
+        self,
+        game: str,
+        configuration: dict[str, Any],
+        sha256: str | None,
+        positions: int = MOST_POSITIONS,
+    ) -> ShardWriter:
+        """Return the writer of a game's data, with a maximum shard size in positions."""
+        return ShardWriter(
+            self.folder.data(game),
+            load_game(game),
+            self.run.spec,
+            configuration=configuration,
+            model_sha256=sha256,
+            surprise=configuration["record_surprise"],
+            positions=positions,
+        )
+
+    def wait(self, seconds: float = 0.2) -> None:
+        """Wait; return immediately if asked to stop."""
+        self._stop.wait(seconds)
+
+    def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+        """Publish the status, rate-limited."""
+        if now or time.monotonic() - self._published >= _STATUS_SECONDS:
+            self._published = time.monotonic()
+            status = {"time": time.time(), "pid": os.getpid(), **values}
+            with suppress(OSError):  # on a full disk readers miss a status, but work continues
+                self.folder.set_status(self.name, status)
+
+
+def run_part(
+    name: str,
+    folder: RunFolder,
+    ready: Callable[[Part], None] | None = None,
+    work: Callable[[Part], None] | None = None,
+) -> None:
+    """Run one of :data:`PARTS` until it is asked to stop.
+
+    Args:
+        name: of the part.
+        folder: of the run.
+        ready: called with the part before it starts.
+        work: its work function; None: that of its module.
+
+    Raises:
+        EngineError: another process is running it, or its work raises.
+
+    """
+    part = Part(name, folder, folder.run())
+    if ready is not None:
+        ready(part)
+    with lock(folder.lock(name), f"the part {name} of {folder.path}"):
+        (work or importlib.import_module(PARTS[name]).work)(part)
 
 
 def _follow_input(part: Part) -> None:
@@ -35,7 +153,7 @@ def outcome(
 ) -> tuple[int, str]:
     """Run a part to its end; return 0, 1 or :data:`PERMANENT`, and the error message.
 
-    The arguments are those of :func:`~pyengine.train.loop.parts.run_part`.
+    The arguments are those of :func:`run_part`.
     """
     try:
         run_part(name, folder, ready, work)
@@ -53,16 +171,16 @@ def main(args: Sequence[str] | None = None) -> int:
     parser.add_argument("name", choices=PARTS)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--watched", action="store_true", help="a supervisor holds the input")
-    given = parser.parse_args(args)
+    options = parser.parse_args(args)
     logging.basicConfig(level=logging.WARNING)
 
     def ready(part: Part) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: part.stop())
-        if given.watched:
+        if options.watched:
             threading.Thread(target=_follow_input, args=(part,), daemon=True).start()
 
-    status, message = outcome(given.name, RunFolder(given.folder), ready)
+    status, message = outcome(options.name, RunFolder(options.folder), ready)
     if status:
         print(message, file=sys.stderr)
     return status

@@ -17,8 +17,8 @@ from pyengine.match import MatchResult
 from pyengine.train.json_files import append_line
 from pyengine.train.loop import curve
 from pyengine.train.loop.gate import GateResult, play_gate
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.part_selfplay import evaluator_of
-from pyengine.train.loop.parts import Part
 from pyengine.train.loop.rating import ratings
 from pyengine.train.loop.state import Best
 
@@ -45,8 +45,8 @@ def _settle(part: Part) -> None:
     """Complete what a killed gate left unfinished, according to the curve."""
     best = part.folder.best()
     for line in _accepted(part)[-1:]:
-        there = part.folder.candidate(line["step"]).exists()
-        if there and best is not None and line["step"] >= best.step:
+        exists = part.folder.candidate(line["step"]).exists()
+        if exists and best is not None and line["step"] >= best.step:
             part.folder.set_best(_network(part, line))
     _tidy(part)
 
@@ -63,17 +63,17 @@ def _next(part: Part) -> int | None:
     waiting = [step for step in part.folder.candidates() if step >= least]
     if not waiting:
         return None
-    begun = {step for step, _ in _records(part)}
-    begun.add(best.step)  # accepted before its games, or its anchor games, were played
-    return next((step for step in waiting if step in begun), waiting[-1])
+    started = {step for step, _ in _records(part)}
+    started.add(best.step)  # accepted before its games, or its anchor games, were played
+    return next((step for step in waiting if step in started), waiting[-1])
 
 
 @dataclass(frozen=True)
-class _Met:
+class _Match:
     """A match of a candidate."""
 
     other: Best
-    found: GateResult
+    result: GateResult
 
 
 def _evaluate(part: Part, step: int) -> None:
@@ -85,8 +85,8 @@ def _evaluate(part: Part, step: int) -> None:
     before = folder.best()
     assert before is not None
     candidate = before
-    taken = step == before.step  # already used by self-play, so it is accepted anyway
-    if not taken:
+    in_use = step == before.step  # already used by self-play, so it is accepted anyway
+    if not in_use:
         path = folder.candidate(step)
         candidate = replace(
             before,
@@ -97,34 +97,34 @@ def _evaluate(part: Part, step: int) -> None:
         )
         if config.mode == "latest":
             folder.set_best(candidate)
-    begun = time.monotonic()
-    met = _matches(part, candidate, _opponents(part, candidate, before), "")
-    if met is None:
+    start = time.monotonic()
+    matches = _matches(part, candidate, _opponents(part, candidate, before), "")
+    if matches is None:
         return
-    anchors: list[_Met] | None = []
-    accepted = taken or all(each.found.accepted for each in met)
+    anchors: list[_Match] | None = []
+    accepted = in_use or all(match.result.accepted for match in matches)
     if config.mode == "gate" and accepted:
         folder.set_best(candidate)  # self-play need not wait for the curve
         shares = _shares(part, candidate, config.games_of_anchors)
         anchors = _matches(part, candidate, shares, "anchor-")
     if anchors is None:
         return
-    facts = {"accepted": accepted, "judging_seconds": time.monotonic() - begun}
-    _conclude(part, candidate, met, anchors, facts)
+    facts = {"accepted": accepted, "judging_seconds": time.monotonic() - start}
+    _conclude(part, candidate, matches, anchors, facts)
     _tidy(part)
 
 
 def _matches(
     part: Part, candidate: Best, opponents: Sequence[tuple[Best, int]], kind: str
-) -> list[_Met] | None:
+) -> list[_Match] | None:
     """Play a candidate's matches of one kind; return None if one was interrupted."""
-    met: list[_Met] = []
+    matches: list[_Match] = []
     for other, games in opponents:
-        found = _match(part, candidate, other, games, kind)
-        if not found.complete:
+        result = _match(part, candidate, other, games, kind)
+        if not result.complete:
             return None
-        met.append(_Met(other, found))
-    return met
+        matches.append(_Match(other, result))
+    return matches
 
 
 def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> GateResult:
@@ -177,13 +177,13 @@ def _shares(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
     older: rating errors add up along the chain, and long steps reduce their number.
     """
     generation = candidate.generation
-    one = _older(part, candidate, generation - 1)
-    two = _older(part, candidate, generation - part.run.gate.against)
-    if two.step == one.step:
-        shares = [(one, games)]
+    previous = _older(part, candidate, generation - 1)
+    older = _older(part, candidate, generation - part.run.gate.against)
+    if older.step == previous.step:
+        shares = [(previous, games)]
     else:
         half = min(games, 2 * math.ceil(games / 4))  # even, since a pair shares an opening
-        shares = [(one, half), (two, games - half)]
+        shares = [(previous, half), (older, games - half)]
     return [(other, games) for other, games in shares if games > 0]
 
 
@@ -214,8 +214,8 @@ def _network(part: Part, line: dict[str, Any]) -> Best:
 def _conclude(
     part: Part,
     candidate: Best,
-    met: Sequence[_Met],
-    anchors: Sequence[_Met],
+    matches: Sequence[_Match],
+    anchors: Sequence[_Match],
     facts: dict[str, Any],
 ) -> None:
     """Add the candidate and its results to the curve, and let it replace the best network."""
@@ -226,14 +226,14 @@ def _conclude(
         "seconds": folder.seconds(),
         "step": candidate.step,
         "generation": candidate.generation,
-        "games": sum(each.games for each in produced),
-        "positions": sum(each.positions for each in produced),
+        "games": sum(total.games for total in produced),
+        "positions": sum(total.positions for total in produced),
         "elo": candidate.elo,
         **facts,
     }
-    if met:
-        line |= _counts(met)
-        tests = [asdict(each.found.sprt) for each in met if each.found.sprt is not None]
+    if matches:
+        line |= _counts(matches)
+        tests = [asdict(total.result.sprt) for total in matches if total.result.sprt is not None]
         if tests:
             line["sprt"] = tests[0]
         if anchors:
@@ -244,20 +244,20 @@ def _conclude(
         folder.set_best(replace(candidate, elo=line["elo"]))
 
 
-def _counts(met: Sequence[_Met]) -> dict[str, Any]:
+def _counts(matches: Sequence[_Match]) -> dict[str, Any]:
     """Return the results in total and by opponent."""
-    opponents = _results(met)
-    total = {name: sum(each[name] for each in opponents) for name in _COUNTS}
+    opponents = _results(matches)
+    total = {name: sum(opponent[name] for opponent in opponents) for name in _COUNTS}
     games = sum(total.values())
     score = (total["wins"] + total["draws"] / 2) / games if games else None
     return {"score": score, **total, "opponents": opponents}
 
 
-def _results(met: Sequence[_Met]) -> list[dict[str, Any]]:
+def _results(matches: Sequence[_Match]) -> list[dict[str, Any]]:
     return [
-        {"step": each.other.step, "generation": each.other.generation}
-        | {name: getattr(each.found, name) for name in _COUNTS}
-        for each in met
+        {"step": match.other.step, "generation": match.other.generation}
+        | {name: getattr(match.result, name) for name in _COUNTS}
+        for match in matches
     ]
 
 
@@ -265,11 +265,11 @@ def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
     """Return a new line's Elo above the first network, from all games of the run so far."""
     folder = part.folder
     fit = ratings(curve.results([*folder.evaluations(), line]))
-    found = fit.get(line["step"])
-    if found is None:  # no chain of games connects it to the first network
+    rating = fit.get(line["step"])
+    if rating is None:  # no chain of games connects it to the first network
         return {"elo_low": None, "elo_high": None}
-    low, high = found.interval
-    return {"elo": found.elo, "elo_low": low, "elo_high": high}
+    low, high = rating.interval
+    return {"elo": rating.elo, "elo_low": low, "elo_high": high}
 
 
 def _tidy(part: Part) -> None:
@@ -279,12 +279,13 @@ def _tidy(part: Part) -> None:
     for step, file in _records(part):
         if step <= evaluated:
             file.unlink(missing_ok=True)
-    kept = {0, best.step if best is not None else 0}
+            file.with_name(f"{file.name}.lock").unlink(missing_ok=True)
+    keep = {0, best.step if best is not None else 0}
     accepted = [int(line["step"]) for line in _accepted(part)]
-    old = set(accepted[: -part.run.gate.most_accepted]) - kept
-    kept |= set(accepted) - old
+    old = set(accepted[: -part.run.gate.most_accepted]) - keep
+    keep |= set(accepted) - old
     for other in folder.candidates():
-        rejected = other <= evaluated and other not in kept
+        rejected = other <= evaluated and other not in keep
         if other in old or (rejected and not part.run.gate.keep_rejected):
             folder.remove_candidate(other)
 

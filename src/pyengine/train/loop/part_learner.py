@@ -19,7 +19,7 @@ from pyengine.data import Dataset
 from pyengine.eval.spec import planes_shape
 from pyengine.train.errors import TrainingError
 from pyengine.train.loop.int8_copy import write_copy
-from pyengine.train.loop.parts import Part
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best
 from pyengine.train.loop.team import Team, move_windows, windows_on
 
@@ -132,14 +132,14 @@ class _Positions:
 
         Raises DataError for a damaged shard.
         """
-        begun = time.monotonic()
+        start = time.monotonic()
         run, folder = self._part.run, self._part.folder
         self.games = [self._games(name) for name in run.game.name]
         if self._data:
             move_windows(self._data, self.games)
         else:
             self._data = windows_on(run, folder, self.games)
-        self._took = time.monotonic() - begun
+        self._took = time.monotonic() - start
         self._forget_old()
         for window in self._data:
             self._verify(window)
@@ -154,9 +154,9 @@ class _Positions:
         return [np.asarray(window.sample(size, rng)["planes"]) for window in self._data]
 
     def _games(self, name: str) -> int:
-        config, found = self._part.run.window, self._part.folder.produced(name)
-        count = found.full if config.full_only else found.positions
-        return config.games_of(found.games, count)
+        config, produced = self._part.run.window, self._part.folder.produced(name)
+        count = produced.full if config.full_only else produced.positions
+        return config.games_of(produced.games, count)
 
     def _forget_old(self) -> None:
         """Drop the hashes of shards outside the window."""

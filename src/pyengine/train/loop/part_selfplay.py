@@ -14,7 +14,7 @@ from pyengine.errors import DataError
 from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.games.game import load_game
 from pyengine.selfplay import SelfPlayer
-from pyengine.train.loop.parts import Part
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
 
 _ENDLESS = 1 << 40  # games
@@ -37,7 +37,7 @@ def work(part: Part) -> None:
                 patiently(part, lambda: _tick(runners))
                 part.wait()
                 continue
-            runner = min(runners, key=lambda each: each.writer.positions / each.share)
+            runner = min(runners, key=lambda runner: runner.writer.positions / runner.share)
             runner.follow(part)
             _turn(part, runner, runners)
             if not runner.best.is_network:  # only positions in shards are counted
@@ -130,8 +130,8 @@ def _flush(part: Part, writer: GameSink) -> None:
 
 
 def _tick(runners: list[_GameRunner]) -> None:
-    for each in runners:
-        each.writer.tick()
+    for runner in runners:
+        runner.writer.tick()
 
 
 def patiently(part: Part, write: Callable[[], None]) -> None:
@@ -154,9 +154,9 @@ def patiently(part: Part, write: Callable[[], None]) -> None:
 
 def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
     """Play one game type until asked to stop, a better network arrives, or the turn is over."""
-    begun = time.monotonic()
+    start = time.monotonic()
     longest = _TURN_SECONDS if runner.best.is_network else _FIRST_TURN_SECONDS
-    before = sum(each.writer.positions for each in runners)
+    before = sum(other.writer.positions for other in runners)
 
     def take(finished: Iterator[FinishedGame]) -> None:
         runner.player.write(runner.writer, finished)
@@ -164,11 +164,11 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
 
     def go_on(finished: Iterator[FinishedGame]) -> bool:
         patiently(part, lambda: take(finished))
-        seconds = time.monotonic() - begun
-        positions = sum(each.writer.positions for each in runners)
+        seconds = time.monotonic() - start
+        positions = sum(other.writer.positions for other in runners)
         part.say(
             {
-                "games": sum(each.writer.games for each in runners),
+                "games": sum(other.writer.games for other in runners),
                 "positions": positions,
                 "generation": runner.best.generation,
                 "positions_per_second": (positions - before) / max(seconds, 1e-9),

@@ -61,64 +61,66 @@ def ratings(results: Iterable[Pairing], anchor: int = 0) -> dict[int, Rating | N
         An entry for the anchor and each player; None for players not connected to the anchor.
 
     """
-    met = _merged(results)
-    players = {anchor} | {player for two in met for player in two}
-    joined = _joined(met, anchor)
-    found: dict[int, Rating | None] = dict.fromkeys(sorted(players))
-    found[anchor] = Rating(elo=0.0, error=0.0)
+    pairs = _merged(results)
+    players = {anchor} | {player for pair in pairs for player in pair}
+    joined = _joined(pairs, anchor)
+    result: dict[int, Rating | None] = dict.fromkeys(sorted(players))
+    result[anchor] = Rating(elo=0.0, error=0.0)
     others = sorted(joined - {anchor})
     if others:
-        fit = _Fit({two: games for two, games in met.items() if two[0] in joined}, others)
+        fit = _Fit({pair: games for pair, games in pairs.items() if pair[0] in joined}, others)
         strengths, errors = fit.solve()
         for player, strength, error in zip(others, strengths, errors, strict=True):
-            found[player] = Rating(elo=_ELO * float(strength), error=_ELO * float(error))
-    return found
+            result[player] = Rating(elo=_ELO * float(strength), error=_ELO * float(error))
+    return result
 
 
 #: Points of the first player and number of games, for each pair that met.
-_Met = Mapping[tuple[int, int], tuple[float, float]]
+_Pairs = Mapping[tuple[int, int], tuple[float, float]]
 
 
 def _merged(results: Iterable[Pairing]) -> dict[tuple[int, int], tuple[float, float]]:
     """Return points of the first player and games for each pair that met, including the prior."""
-    met: dict[tuple[int, int], tuple[float, float]] = {}
-    for each in results:
-        games = each.wins + each.draws + each.losses
-        if games == 0 or each.player == each.opponent:
+    pairs: dict[tuple[int, int], tuple[float, float]] = {}
+    for pairing in results:
+        games = pairing.wins + pairing.draws + pairing.losses
+        if games == 0 or pairing.player == pairing.opponent:
             continue
-        first = min(each.player, each.opponent)
-        won = each.wins if each.player == first else each.losses
-        two = (first, max(each.player, each.opponent))
-        points, before = met.get(two, (_PRIOR / 2, _PRIOR))
-        met[two] = (points + won + each.draws / 2, before + games)
-    return met
+        first = min(pairing.player, pairing.opponent)
+        won = pairing.wins if pairing.player == first else pairing.losses
+        pair = (first, max(pairing.player, pairing.opponent))
+        points, before = pairs.get(pair, (_PRIOR / 2, _PRIOR))
+        pairs[pair] = (points + won + pairing.draws / 2, before + games)
+    return pairs
 
 
-def _joined(met: _Met, anchor: int) -> set[int]:
+def _joined(pairs: _Pairs, anchor: int) -> set[int]:
     """Return all players connected to the anchor by games."""
     neighbours: dict[int, list[int]] = {}
-    for a, b in met:
+    for a, b in pairs:
         neighbours.setdefault(a, []).append(b)
         neighbours.setdefault(b, []).append(a)
-    found, ahead = {anchor}, [anchor]
+    reached, ahead = {anchor}, [anchor]
     while ahead:
         for other in neighbours.get(ahead.pop(), ()):
-            if other not in found:
-                found.add(other)
+            if other not in reached:
+                reached.add(other)
                 ahead.append(other)
-    return found
+    return reached
 
 
 class _Fit:
     """The likelihood of ratings, as natural logarithms of odds; the anchor's is 0."""
 
-    def __init__(self, met: _Met, others: list[int]) -> None:
+    def __init__(self, pairs: _Pairs, others: list[int]) -> None:
         place = {player: number for number, player in enumerate(others)}
         self._count = len(others)
         #: [pairs, 2]: indices of the two players; the anchor has the last index
-        self._places = np.array([[place.get(each, self._count) for each in two] for two in met])
-        self._points = np.array([points for points, _ in met.values()])
-        self._games = np.array([games for _, games in met.values()])
+        self._places = np.array(
+            [[place.get(player, self._count) for player in pair] for pair in pairs]
+        )
+        self._points = np.array([points for points, _ in pairs.values()])
+        self._games = np.array([games for _, games in pairs.values()])
 
     def solve(self) -> tuple[_Vector, _Vector]:
         """Return the maximum-likelihood ratings and their standard errors, by Newton's method."""
@@ -134,16 +136,16 @@ class _Fit:
     def _gaps(self, strengths: _Vector) -> _Vector:
         """Return by how much the first player of each pair is stronger."""
         first, second = np.append(strengths, 0.0)[self._places.T]
-        found: _Vector = first - second
-        return found
+        gaps: _Vector = first - second
+        return gaps
 
     def _summed(self, of_pairs: _Vector, sign: float = -1.0) -> _Vector:
         """Return each player's sum over his pairs, multiplied by ``sign`` if he is second."""
         first, second = (
             np.bincount(places, of_pairs, self._count + 1) for places in self._places.T
         )
-        found: _Vector = (first + sign * second)[:-1]
-        return found
+        sums: _Vector = (first + sign * second)[:-1]
+        return sums
 
     def _information(self, strengths: _Vector) -> Factors:
         """Return Fisher's information, the negative second derivative of the log likelihood."""
@@ -173,8 +175,8 @@ class _Fit:
 
 def _expected(gaps: _Vector) -> _Vector:
     """Return the expected score in (0, 1) for a rating difference."""
-    found: _Vector = 1 / (1 + np.exp(-gaps))
-    return found
+    scores: _Vector = 1 / (1 + np.exp(-gaps))
+    return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,33 +216,35 @@ class Factors:
             shares = {other: value / pivots[row] for other, value in ahead[row].items()}
             self._steps.append(_Eliminated(row, pivots[row], shares))
             for other, share in shares.items():
-                mine = ahead[other]
-                del mine[row]
+                updated = ahead[other]
+                del updated[row]
                 pivots[other] -= share * ahead[row][other]
                 for third, value in ahead[row].items():
                     if third != other:
-                        mine[third] = mine.get(third, 0.0) - share * value
-                heapq.heappush(waiting, (len(mine), other))
+                        updated[third] = updated.get(third, 0.0) - share * value
+                heapq.heappush(waiting, (len(updated), other))
 
     def solve(self, right: Sequence[float]) -> list[float]:
         """Return x with A x = right."""
         x = list(right)
-        for each in self._steps:
-            for other, share in each.shares.items():
-                x[other] -= share * x[each.row]
-        for each in reversed(self._steps):
-            of_others = sum(share * x[other] for other, share in each.shares.items())
-            x[each.row] = x[each.row] / each.pivot - of_others
+        for step in self._steps:
+            for other, share in step.shares.items():
+                x[other] -= share * x[step.row]
+        for step in reversed(self._steps):
+            rest = sum(share * x[other] for other, share in step.shares.items())
+            x[step.row] = x[step.row] / step.pivot - rest
         return x
 
     def inverse_diagonal(self) -> list[float]:
         """Return the diagonal of the inverse [Takahashi et al., 1973]."""
         inverse: list[dict[int, float]] = [{} for _ in self._steps]
-        for each in reversed(self._steps):
-            row = each.row
-            for other in each.shares:
-                found = -sum(share * inverse[third][other] for third, share in each.shares.items())
-                inverse[row][other] = inverse[other][row] = found
-            of_others = sum(share * inverse[row][other] for other, share in each.shares.items())
-            inverse[row][row] = 1 / each.pivot - of_others
+        for step in reversed(self._steps):
+            row = step.row
+            for other in step.shares:
+                element = -sum(
+                    share * inverse[third][other] for third, share in step.shares.items()
+                )
+                inverse[row][other] = inverse[other][row] = element
+            rest = sum(share * inverse[row][other] for other, share in step.shares.items())
+            inverse[row][row] = 1 / step.pivot - rest
         return [inverse[row][row] for row in range(len(inverse))]

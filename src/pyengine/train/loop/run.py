@@ -15,7 +15,7 @@ from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line, lock, writing
 from pyengine.train.loop.child import Child, ProcessChild
-from pyengine.train.loop.parts import PARTS
+from pyengine.train.loop.part import PARTS
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import Best, RunFolder
 
@@ -31,77 +31,54 @@ StartPart = Callable[[str, RunFolder, RunFile], Child]
 class ActorProgress:
     """The status of a self-play actor in a cluster.
 
-    Attributes:
-        node: where it plays; empty before it does.
-        pid: of its process there; None before it plays.
-        state: ``"plays"``, ``"held"`` (its games are not being received), ``"starts"``,
-            ``"ended"``, or when it will restart.
-        games: delivered by it and its predecessors.
-        positions_per_second: its current speed.
-        deaths: number of predecessors that crashed.
+    ``state`` is ``"plays"``, ``"held"`` (its games are not being received), ``"starts"``,
+    ``"ended"``, or when it will restart.
     """
 
     name: str
-    node: str
-    pid: int | None
+    node: str  #: where it plays; empty before it does
+    pid: int | None  #: of its process; None before it plays
     state: str
-    games: int
+    games: int  #: delivered by it and its predecessors
     positions_per_second: float
-    deaths: int
+    deaths: int  #: number of predecessors that crashed
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunProgress:
-    """The progress of a run.
+    """The progress of a run; games and positions are those of self-play.
 
-    Attributes:
-        seconds: total time of all sessions.
-        games: self-play games.
-        positions: self-play positions.
-        positions_per_second: of self-play, in this session.
-        step: of the learner.
-        policy: the learner's policy loss, nats; None before the first step.
-        value: the learner's value loss; None before the first step.
-        best: the network used by self-play; None before there is one.
-        window: number of positions the learner samples from.
-        gate: status of the gate.
-        restarts: number of restarted parts.
-        finishing: whether a limit is reached and the last candidate is being evaluated.
-        actors: of a run on a cluster.
-        failure: why the learner's newest candidate could not be written, or None.
+    The losses ``policy`` (nats) and ``value`` are None before the first step, ``best`` is None
+    before there is a network.
     """
 
-    seconds: float
+    seconds: float  #: total time of all sessions
     games: int
     positions: int
-    positions_per_second: float
-    step: int
+    positions_per_second: float  #: in this session
+    step: int  #: of the learner
     policy: float | None
     value: float | None
-    best: Best | None
-    window: int
-    gate: str
-    restarts: int
-    finishing: bool
-    actors: tuple[ActorProgress, ...] = ()
-    failure: str | None = None
+    best: Best | None  #: the network used by self-play
+    window: int  #: number of positions the learner samples from
+    gate: str  #: status of the gate
+    restarts: int  #: of parts that crashed
+    finishing: bool  #: a limit is reached and the last candidate is being evaluated
+    actors: tuple[ActorProgress, ...] = ()  #: in a cluster
+    failure: str | None = None  #: why the learner's newest candidate could not be written
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
     """How a run, or one session of it, ended.
 
-    Attributes:
-        reason: the limit that was reached, ``"stopped"`` or ``"interrupted"``.
-        progress: the final progress.
-        folder: of the run.
-        ended_before: whether the limit had been reached before this session.
+    ``reason`` is the limit that was reached, ``"stopped"`` or ``"interrupted"``.
     """
 
     reason: str
     progress: RunProgress
     folder: Path
-    ended_before: bool = False
+    ended_before: bool = False  #: whether the limit had been reached before this session
 
     @property
     def model(self) -> Path | None:
@@ -141,31 +118,31 @@ def train_run(
 
     """
     folder = RunFolder(path_of("directory", directory))
-    given = _given(source, folder, resume)  # invalid settings leave no folder behind
+    settings = _settings(source, folder, resume)  # invalid settings leave no folder behind
     with writing(folder.path):
         folder.refuse_other_files()
     with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
-        run = _prepared(given, folder, resume)
+        run = _prepared(settings, folder, resume)
         _forget_statuses(folder)
         return _Supervisor(run, folder, on_progress, start).run()
 
 
-def _given(source: RunFile | str | Path | None, folder: RunFolder, resume: bool) -> RunFile:
+def _settings(source: RunFile | str | Path | None, folder: RunFolder, resume: bool) -> RunFile:
     """Return the settings of the run; without a source, those it started with."""
     if source is not None:
         return source if isinstance(source, RunFile) else RunFile.from_toml(source)
     if not resume:
-        raise ConfigError("expected a run file; without one only resume is possible")
+        raise ConfigError("expected a run file; only a resumed run needs none")
     return folder.run()
 
 
 def _prepared(run: RunFile, folder: RunFolder, resume: bool) -> RunFile:
     """Create the folder of the run and return its settings."""
-    begun = (folder.path / "run.toml").exists()
-    if resume and begun:
+    exists = (folder.path / "run.toml").exists()
+    if resume and exists:
         run.refuse_changes(folder.run())
     with writing(folder.path / "run.toml"):
-        if resume and begun:
+        if resume and exists:
             folder.set_run(run)
         else:
             folder.begin(run)
@@ -180,7 +157,7 @@ def _forget_statuses(folder: RunFolder) -> None:
             path.unlink(missing_ok=True)
 
 
-def _of_gate(evaluating: Mapping[str, Any]) -> str:
+def _gate_text(evaluating: Mapping[str, Any]) -> str:
     """Describe a match of the gate: games, expected games, score."""
     text = f"step {evaluating['step']}: {evaluating['games']} of {evaluating['most_games']} games"
     if "expected_games" in evaluating:
@@ -287,11 +264,11 @@ class _Supervisor:
         produced = [self._folder.produced(name) for name in self._run.game.name]
         gate = str(evaluating.get("state", ""))
         if gate == "evaluates":
-            gate = _of_gate(evaluating)
+            gate = _gate_text(evaluating)
         return RunProgress(
             seconds=self._seconds(),
-            games=sum(each.games for each in produced),
-            positions=sum(each.positions for each in produced),
+            games=sum(game.games for game in produced),
+            positions=sum(game.positions for game in produced),
             positions_per_second=float(playing.get("positions_per_second", 0.0)),
             step=int(learning.get("step", 0)),
             policy=learning.get("policy"),
@@ -301,7 +278,7 @@ class _Supervisor:
             gate=gate,
             restarts=sum(child.restarts for child in self._children),
             finishing=self._finishing,
-            actors=tuple(ActorProgress(**each) for each in playing.get("actors", ())),
+            actors=tuple(ActorProgress(**actor) for actor in playing.get("actors", ())),
             failure=learning.get("failure"),
         )
 

@@ -31,19 +31,19 @@ class GameConfig(Section):
     section: ClassVar[str] = "game"
 
     name: Annotated[Strings, BeforeValidator(_several)] = ()
-    """The game in its text form, such as ``"go(board_size=9)"``, or a list of games. Needed."""
+    """The game in its text form, such as ``"go(board_size=9)"``, or a list of games. Required."""
     weights: PositiveNumbers = ()
-    """Share of each game in the positions that are learnt; none = equal."""
+    """Relative sampling weight of each game; empty = equal weights."""
     planes: Strings = ("own[0]", "opp[0]", "first_to_move", "ones")
-    """The planes of the :class:`~pyengine.ModelSpec`; or one of its presets, ``"alphago_zero"``,
-    ``"leela_zero"`` and ``"gomoku17"``."""
+    """The planes of the :class:`~pyengine.ModelSpec`, or one of its presets: ``"alphago_zero"``,
+    ``"leela_zero"`` or ``"gomoku17"``."""
 
     @model_validator(mode="after")
-    def _games_are_named(self) -> GameConfig:
+    def _check_names(self) -> GameConfig:
         if not self.name:
-            self.refuse("name", "a game, or several", list(self.name))
+            self.refuse("name", "at least one game", list(self.name))
         if self.weights and len(self.weights) != len(self.name):
-            self.refuse("weights", f"{len(self.name)}, one a game", list(self.weights))
+            self.refuse("weights", f"{len(self.name)}, one per game", list(self.weights))
         return self
 
     @property
@@ -66,20 +66,20 @@ class WindowConfig(Section):
     games: int = Field(default=500_000, ge=1)
     """Games in the window of ``"games"`` [AlphaGo Zero]."""
     start: int = Field(default=20_000, ge=1)
-    """Positions of ``"growing"`` before it grows more slowly than the data."""
+    """Number of positions up to which ``"growing"`` holds all data."""
     slope: Number = Field(default=0.4, ge=0, le=1)
     """Slope of ``"growing"``."""
     exponent: Number = Field(default=0.75, gt=0, le=1)
     """Exponent of ``"growing"``."""
     minimum_positions: int = Field(default=2_000, ge=1)
-    """Positions that must exist before the first step."""
+    """Positions required before the first step."""
     samples_per_position: Number = Field(default=4.0, gt=0)
-    """About how often a position is learnt: the learner waits for self-play."""
+    """About how often each position is sampled: the learner waits for self-play."""
     full_only: bool = True
-    """Whether positions of fast searches, which are not policy targets, are left out."""
+    """Whether to skip positions of fast searches, which have no policy target."""
     surprise_weight: Number = Field(default=0.0, ge=0, le=1)
-    """Share of a game's samples that is drawn in proportion to how much the policy targets
-    surprised the network [KataGo: 0.5]; above 0 ``[selfplay]`` needs ``record_surprise = true``."""
+    """Fraction of a game's samples drawn in proportion to policy surprise [KataGo: 0.5]; if it is
+    above 0, ``[selfplay]`` needs ``record_surprise = true``."""
 
     def positions_of(self, total: int) -> int:
         """Return how many of ``total`` positions the growing window holds."""
@@ -113,49 +113,49 @@ class GateConfig(Section):
     section: ClassVar[str] = "gate"
 
     mode: Literal["gate", "latest"] = "gate"
-    """A candidate becomes the best network when it wins the match; or always, and the match only
-    measures its rating."""
+    """Whether a candidate becomes the best network only if it wins the match, or always; the match
+    then only measures its rating."""
     every_steps: int = Field(default=1000, ge=1)
     """Steps between two candidates [AlphaGo Zero]."""
     games: int | None = Field(default=None, ge=0)
-    """Games of a match; AlphaGo Zero: 400. 0, with ``"latest"``: none. None = 200; with ``"sprt"``,
-    as many as decide nine candidates of ten that are ``elo0`` or ``elo1`` stronger
-    (:meth:`Sprt.games_for`; 1,054 by default, of which 526 are expected), and fewer than decide
-    half of them are refused: an undecided candidate is rejected."""
+    """Games per match; AlphaGo Zero: 400. 0 is allowed with ``"latest"``. None = 200; with
+    ``"sprt"``, enough to decide 90 % of the candidates that are ``elo0`` or ``elo1`` stronger
+    (:meth:`Sprt.games_for`; by default at most 1,054, on average 526). It must be enough to decide
+    half of them, since an undecided candidate is rejected."""
     simulations: int = Field(default=100, ge=1)
-    """Simulations of a move; AlphaGo Zero: 1600."""
+    """Simulations per move; AlphaGo Zero: 1600."""
     method: Literal["score", "sprt"] = "score"
-    """A candidate wins by a score above ``threshold``, or by a sequential test of ``elo0`` against
-    ``elo1``."""
+    """A candidate wins if its score exceeds ``threshold``, or if a sequential test accepts ``elo1``
+    against ``elo0``."""
     threshold: Number = Field(default=0.55, ge=0, le=1)
     """Score that a candidate must exceed with ``"score"`` [AlphaGo Zero]."""
     elo0: Number = Field(default=0.0, ge=-4000, le=4000)
     """Lower hypothesis of ``"sprt"``: see :class:`~pyengine.Sprt`."""
     elo1: Number = Field(default=35.0, ge=-4000, le=4000)
-    """Upper hypothesis of ``"sprt"``, above ``elo0``. 35 Elo are a score of 55 %."""
+    """Upper hypothesis of ``"sprt"``, above ``elo0``. 35 Elo correspond to a score of 55 %."""
     against: int = Field(default=1, ge=1)
-    """Generations to the second network that it plays, with ``"latest"``, or in anchor games."""
+    """How many generations older the second opponent is, with ``"latest"`` and in anchor games."""
     plies: int = Field(default=4, ge=0)
-    """Random moves at the start; fewer if the game has too few such openings."""
+    """Random opening moves; fewer if the game has too few such openings."""
     threads: int = Field(default=1, ge=0)
-    """Workers of each side's search; 0 = all cores."""
+    """Search threads per player; 0 = all cores."""
     batch_size: int = Field(default=16, ge=1)
-    """Rows of one call of the network."""
+    """Maximum number of rows per network call."""
     anchor_games: int | None = Field(default=None, ge=0)
-    """With ``"gate"``: games that an accepted network then plays for the curve alone, against the
-    network before it and the one ``against`` generations back: its match overrates it, since it was
-    chosen for the result. None = half of ``games``, 100 if that is None; 0 = none, and the match
-    counts."""
+    """With ``"gate"``: additional games that an accepted network plays only for the curve, against
+    the previous network and the one ``against`` generations earlier, because the match that
+    selected it overestimates its strength. None = half of ``games``, or 100 if that is None;
+    0 = none, and the match is used instead."""
     keep_accepted: int = Field(default=100, ge=0)
-    """With ``"latest"``: how many of the newest accepted networks are kept, beside the first and
-    those that are still to play; 0 = all."""
+    """With ``"latest"``: number of newest accepted networks to keep, besides the first one and those
+    that will still play; 0 = all."""
     keep_rejected: bool = False
-    """Whether the files of rejected candidates are kept."""
+    """Whether to keep the files of rejected candidates."""
     search: Mapping[str, Any] = {}
-    """Further fields of both sides' ``SearchConfig``."""
+    """Other ``SearchConfig`` fields of both players."""
 
     @model_validator(mode="after")
-    def _the_match_can_decide(self) -> GateConfig:
+    def _check_games(self) -> GateConfig:
         if self.games == 0 and self.mode == "gate":
             self.refuse("games", 'an int >= 1 for mode = "gate"', 0)
         if self.method == "sprt" and self.elo0 >= self.elo1:
@@ -163,11 +163,11 @@ class GateConfig(Section):
         if self.sprt is not None and self.mode == "gate" and self.games is not None:
             least = self.sprt.games_for(_LEAST_DECIDED)
             if self.games < least:
-                wanted = (
+                expected = (
                     f"at least {least}, by which half of the candidates at elo0 and elo1 are "
                     f"decided ({self.sprt.games_for()} decide 90 %)"
                 )
-                self.refuse("games", wanted, self.games)
+                self.refuse("games", expected, self.games)
         self.search_config()
         return self
 
@@ -186,27 +186,27 @@ class GateConfig(Section):
 
     @property
     def games_of_anchors(self) -> int:
-        """Return how many games an accepted network plays for the curve."""
+        """The number of anchor games that an accepted network plays."""
         if self.anchor_games is not None:
             return self.anchor_games
         return (_GAMES if self.games is None else self.games) // 2
 
     @property
     def most_accepted(self) -> int:
-        """Return how many accepted networks are kept, at least those that will still play."""
-        kept = sys.maxsize if self.mode == "gate" else self.keep_accepted or sys.maxsize
-        return max(kept, self.against + 1)
+        """The number of accepted networks to keep, at least those that will still play."""
+        most = sys.maxsize if self.mode == "gate" else self.keep_accepted or sys.maxsize
+        return max(most, self.against + 1)
 
     def search_config(self) -> SearchConfig:
         """Return the search settings of both players."""
-        own = SearchConfig(
+        settings = SearchConfig(
             simulations=self.simulations,
             threads=self.threads,
             batch_size=self.batch_size,
             in_flight=1,  # many games fill the batch
             reuse_tree=False,
         )
-        return _changed("gate.search", own, nothing_of(SearchConfig, self.search))
+        return _changed("gate.search", settings, with_none(SearchConfig, self.search))
 
 
 def _changed(path: str, settings: Any, changes: Mapping[str, Any]) -> Any:
@@ -217,7 +217,7 @@ def _changed(path: str, settings: Any, changes: Mapping[str, Any]) -> Any:
         raise ConfigError(f"{path}.{error}") from error
 
 
-def nothing_of(
+def with_none(
     kind: type[SearchConfig] | type[SelfPlayConfig], table: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Replace "none" by None, which TOML lacks, in fields that may be None."""
@@ -243,30 +243,28 @@ class SelfplaySection(Section):
     section: ClassVar[str] = "selfplay"
 
     first: Literal["random", "uniform", "rollout"] = "random"
-    """Who plays before there is a network: one with random weights, or an evaluator without a
-    network, which plays as much as the learner needs for its next candidate; on a cluster it plays
-    on."""
+    """The first player: a network with random weights, or an evaluator without a network, which
+    pauses once the learner has enough data for its next candidate, except on a cluster."""
     preset: Literal["fast", "alphago_zero", "gumbel", "none"] = "fast"
-    """The settings that the others change: :meth:`SelfPlayConfig.fast
+    """The base settings: :meth:`SelfPlayConfig.fast
     <pyengine.SelfPlayConfig.fast>`, :meth:`SelfPlayConfig.alphago_zero
     <pyengine.SelfPlayConfig.alphago_zero>`, :meth:`SelfPlayConfig.gumbel
     <pyengine.SelfPlayConfig.gumbel>`, or the defaults."""
     precision: Literal["float32", "int8"] = "float32"
-    """``"int8"``: self-play and the gate's matches evaluate an int8 copy of each network, which is
-    calibrated on the window. For CPUs with instructions for int8 (AVX-512 VNNI, AMX). The networks
-    themselves stay in float32."""
+    """``"int8"``: self-play and gate matches use an int8 copy of each network, calibrated on the
+    window. For CPUs with int8 instructions (AVX-512 VNNI, AMX). The networks remain in float32."""
     settings: Mapping[str, Any] = {}
-    """Fields of a SelfPlayConfig that differ from the preset's."""
+    """SelfPlayConfig fields that differ from the preset."""
     search: Mapping[str, Any] = {}
-    """Fields of its SearchConfig that differ. In a run file the section ``[search]``."""
+    """SearchConfig fields that differ from the preset; in a run file, the section ``[search]``."""
 
     @classmethod
-    def from_tables(cls, own: Mapping[str, Any], search: Mapping[str, Any]) -> SelfplaySection:
+    def from_tables(cls, table: Mapping[str, Any], search: Mapping[str, Any]) -> SelfplaySection:
         """Read ``[selfplay]``, which may contain fields of SelfPlayConfig, and ``[search]``."""
-        mine = {name: value for name, value in own.items() if name in cls.model_fields}
-        others = {name: value for name, value in own.items() if name not in mine}
-        settings = nothing_of(SelfPlayConfig, {**mine.pop("settings", {}), **others})
-        return cls(**mine, settings=settings, search=nothing_of(SearchConfig, search))
+        fields = {name: value for name, value in table.items() if name in cls.model_fields}
+        others = {name: value for name, value in table.items() if name not in fields}
+        settings = with_none(SelfPlayConfig, {**fields.pop("settings", {}), **others})
+        return cls(**fields, settings=settings, search=with_none(SearchConfig, search))
 
     def config(self, game: Game, seed: int) -> SelfPlayConfig:
         """Return the settings of a game's self-play; an error names ``selfplay.field``."""
@@ -276,7 +274,7 @@ class SelfplaySection(Section):
             ("temperature", "selfplay.temperature_moves = 0"),
         ):
             if self.search.get(name) == 0:  # SelfPlayConfig treats it as not given
-                raise ConfigError(f"search.{name}: expected above 0, or {instead}, got 0")
+                raise ConfigError(f"search.{name}: expected a number > 0, or {instead}, got 0")
         search = _changed("search", preset.search, self.search)
         return _changed("selfplay", preset, {**self.settings, "search": search, "seed": seed})
 
@@ -287,19 +285,19 @@ class RunConfig(Section):
     section: ClassVar[str] = "run"
 
     name: str = "run"
-    """Name of its folder, ``runs/NAME``, unless one is given."""
+    """Name of the default directory, ``runs/NAME``."""
     seed: int = Field(default=0, ge=0, le=MOST_SEED)
     """Seed of self-play, learner and gate."""
     minutes: Number | None = Field(default=None, gt=0)
-    """Limit: minutes of all sittings together."""
+    """Limit: total minutes of all sessions."""
     games: int | None = Field(default=None, ge=1)
     """Limit: games of self-play."""
     steps: int | None = Field(default=None, ge=1)
     """Limit: steps of the learner."""
     generations: int | None = Field(default=None, ge=1)
-    """Limit: networks that passed the gate."""
+    """Limit: networks accepted by the gate."""
     restarts: int = Field(default=5, ge=0)
-    """How often a part that dies is started again within ten minutes."""
+    """Maximum restarts of a crashed part within ten minutes."""
 
     #: May change when a run is resumed.
     FREE: ClassVar[tuple[str, ...]] = (
@@ -327,13 +325,13 @@ class DistributedConfig(Section):
     section: ClassVar[str] = "distributed"
 
     actors: Annotated[int | None, BeforeValidator(_number_of_actors)] = Field(default=None, ge=1)
-    """How many actors play; None or ``"auto"`` = as many as there is room for."""
+    """Number of actors; None or ``"auto"`` = as many as the cluster has resources for."""
     cpus: Number | None = Field(default=None, ge=0)
-    """CPUs of an actor; None = the threads of its search."""
+    """CPUs per actor; None = the threads of its search."""
     gpus: Number = Field(default=0.0, ge=0)
-    """GPUs of an actor: a part of one, which actors share, or a whole number."""
+    """GPUs per actor: a whole number, or a fraction to share one."""
     resources: Mapping[str, Any] = {}
-    """Other resources of an actor, by the names of the cluster."""
+    """Other resources per actor, by their names in the cluster."""
     learner_cpus: Number = Field(default=1.0, ge=0)
     """CPUs of the learner."""
     learner_gpus: Number = Field(default=0.0, ge=0)
@@ -343,20 +341,19 @@ class DistributedConfig(Section):
     gate_gpus: Number = Field(default=0.0, ge=0)
     """GPUs of the gate."""
     delivery_seconds: Number = Field(default=2.0, gt=0)
-    """How long a finished game waits for others before they are delivered."""
+    """Maximum delay before finished games are delivered."""
     backlog_megabytes: Number = Field(default=64.0, gt=0)
-    """Undelivered data above which an actor pauses."""
+    """Amount of undelivered data above which an actor pauses."""
     shard_positions: int = Field(default=65_536, ge=1)
-    """Most positions of a shard, which closes after 10 s at the latest."""
+    """Maximum positions per shard; a shard is closed after 10 s at the latest."""
     ahead: int | None = Field(default=None, ge=1)
-    """Self-play pauses while the learner has so many positions left to learn from; None = it never
-    pauses for that."""
+    """Number of unused positions at which self-play pauses for the learner; None = never."""
 
     @model_validator(mode="after")
-    def _ray_takes_the_resources(self) -> DistributedConfig:
+    def _check_resources(self) -> DistributedConfig:
         for name in ("gpus", "learner_gpus", "gate_gpus"):
             if getattr(self, name) > 1 and not float(getattr(self, name)).is_integer():
-                self.refuse(name, "a part of one, or a whole number", getattr(self, name))
+                self.refuse(name, "a fraction below 1, or a whole number", getattr(self, name))
         for name, amount in self.resources.items():
             if name in ("CPU", "GPU"):
                 self.refuse(f"resources.{name}", f"the setting {name.lower()}s instead", amount)

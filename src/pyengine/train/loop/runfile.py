@@ -71,8 +71,7 @@ class RunFile(Section):
     game: GameConfig
     """Section ``[game]``."""
     train: TrainConfig
-    """Sections ``[network]`` and ``[train]``, its tables ``loss``, ``optimiser`` and ``average``
-    included."""
+    """Sections ``[network]`` and ``[train]``."""
     selfplay: SelfplaySection
     """Sections ``[selfplay]`` and ``[search]``."""
     window: WindowConfig
@@ -84,7 +83,7 @@ class RunFile(Section):
     distributed: DistributedConfig
     """Section ``[distributed]``."""
     text: str
-    """The TOML text that they came from."""
+    """The TOML text of the sections."""
 
     @classmethod
     def from_toml(cls, source: str | Path) -> RunFile:
@@ -154,8 +153,8 @@ class RunFile(Section):
         """Raise ConfigError naming the settings that differ from this run's."""
         if self.game.name != before.game.name:
             raise ConfigError(
-                f"expected a run of {', '.join(before.game.name)}, which began there; "
-                f"got one of {', '.join(self.game.name)}"
+                f"game.name: expected {', '.join(before.game.name)}, as the run there; "
+                f"got {', '.join(self.game.name)}"
             )
         changed = "; ".join(map(_as_written, differences(before.fixed(), self.fixed())))
         if changed:
@@ -171,8 +170,8 @@ class RunFile(Section):
         for number in range(len(games)):
             recorded = self.selfplay_config(number).record_surprise
             if self.window.surprise_weight > 0 and not recorded:
-                wanted = "0 without selfplay.record_surprise = true"
-                self.window.refuse("surprise_weight", wanted, self.window.surprise_weight)
+                expected = "0 without selfplay.record_surprise = true"
+                self.window.refuse("surprise_weight", expected, self.window.surprise_weight)
         self._refuse_final_board(games)
         if len(games) > 1 and self.gate.method == "sprt":
             self.gate.refuse("method", "'score' for several games", "sprt")
@@ -185,22 +184,22 @@ class RunFile(Section):
             seen: dict[str, str] = {}
             for name, same in zip(names, keys, strict=True):
                 if same in seen:
-                    wanted = f"games with folders of their own ({seen[same]!r} has {same})"
-                    self.game.refuse("name", wanted, name)
+                    expected = f"games with different folders ({seen[same]!r} has {same})"
+                    self.game.refuse("name", expected, name)
                 seen[same] = name
 
     def _refuse_final_board(self, games: Sequence[Game]) -> None:
         """Raise ConfigError if a game lacks the final board or score that is to be learned."""
         loss = self.train.loss
         for game in games:
-            for name, fits, wanted in (
+            for name, fits, expected in (
                 ("ownership_weight", has_stones, "a board of stones"),
                 ("score_weight", has_score, "points, as Go or Othello"),
             ):
                 weight = getattr(loss, name)
                 if weight > 0 and not fits(game):
                     raise ConfigError(
-                        f"train.loss.{name}: expected 0, or games with {wanted}, got {weight:g} "
+                        f"train.loss.{name}: expected 0, or games with {expected}, got {weight:g} "
                         f"and {game}"
                     )
 
@@ -213,8 +212,8 @@ class RunFile(Section):
             boards.add((height, width))
             extra = game.num_distinct_actions() - height * width
             if network.kind != "alphago_zero" and extra not in (0, 1):
-                wanted = f"'alphago_zero': {game} has no action a point"
-                network.refuse("kind", wanted, network.kind)
+                expected = f"'alphago_zero': {game} does not have one action per point"
+                network.refuse("kind", expected, network.kind)
         if len(boards) > 1 and network.kind == "alphago_zero":
             network.refuse("kind", "'convolutional' for several boards", network.kind)
 
@@ -269,13 +268,13 @@ def _require_table(name: str, value: Any) -> None:
 
 def _train(tables: Mapping[str, Any]) -> TrainConfig:
     """Read ``[network]`` and ``[train]``, with tables ``loss``, ``optimiser`` and ``average``."""
-    given = tables["train"]
-    parts = {name: given.get(name, {}) for name in ("loss", "optimiser", "average")}
+    table = tables["train"]
+    parts = {name: table.get(name, {}) for name in ("loss", "optimiser", "average")}
     for name, part in parts.items():
         _require_table(f"train.{name}", part)
     network = tables["network"]
     wide = network.get("kind") in ("convolutional", "value")
-    learner = {"seed": tables["run"].get("seed", 0), **_without(given, list(parts))}
+    learner = {"seed": tables["run"].get("seed", 0), **_without(table, list(parts))}
     return TrainConfig(
         network=NetworkConfig.convolutional(**network) if wide else NetworkConfig(**network),
         loss=LossConfig(**parts["loss"]),
@@ -286,8 +285,8 @@ def _train(tables: Mapping[str, Any]) -> TrainConfig:
 
 
 def _selfplay(tables: Mapping[str, Any]) -> SelfplaySection:
-    own = tables["selfplay"]
-    if "search" in own:
-        raise ConfigError("selfplay.search: expected the section [search] of its own")
-    _require_table("selfplay.settings", own.get("settings", {}))
-    return SelfplaySection.from_tables(own, tables["search"])
+    table = tables["selfplay"]
+    if "search" in table:
+        raise ConfigError("selfplay.search: expected a section [search], got [selfplay.search]")
+    _require_table("selfplay.settings", table.get("settings", {}))
+    return SelfplaySection.from_tables(table, tables["search"])

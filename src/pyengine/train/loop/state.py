@@ -36,7 +36,7 @@ _EVALUATION = {
     "elo": real(-1e6, 1e6),
     "accepted": BOOLEAN,
 }
-_MET = {"step": _COUNT, "wins": _COUNT, "draws": _COUNT, "losses": _COUNT}
+_OPPONENT = {"step": _COUNT, "wins": _COUNT, "draws": _COUNT, "losses": _COUNT}
 
 # Files that may exist in a folder before a run starts: run files, settings, the command's output,
 # and temporary files.
@@ -112,8 +112,8 @@ class RunFolder:
         """Create the folder for a run. Raises ConfigError if it already has one."""
         if (self.path / "run.toml").exists():
             raise ConfigError(
-                f"{self.path} holds a run already: resume it (--resume), or name another folder "
-                "(--directory)"
+                f"{self.path} already holds a run: resume it (--resume), or choose another "
+                "directory (--directory)"
             )
         self.refuse_other_files()
         for folder in (self.path, self.models, self.log, self.path / "status"):
@@ -169,8 +169,8 @@ class RunFolder:
 
     def counted(self, run: RunFile) -> int:
         """Return how many positions of all games may be used for training."""
-        found = [self.produced(name) for name in run.game.name]
-        return sum(each.full if run.window.full_only else each.positions for each in found)
+        games = [self.produced(name) for name in run.game.name]
+        return sum(game.full if run.window.full_only else game.positions for game in games)
 
     def best(self) -> Best | None:
         """Return the best network; None before there is one. Raises DataError."""
@@ -208,8 +208,8 @@ class RunFolder:
         """Return the steps of the networks' files, in order."""
         if not self.models.is_dir():
             return []
-        found = (_CANDIDATE.fullmatch(path.name) for path in self.models.iterdir())
-        return sorted(int(match[1]) for match in found if match)
+        names = (_CANDIDATE.fullmatch(path.name) for path in self.models.iterdir())
+        return sorted(int(match[1]) for match in names if match)
 
     def evaluated(self) -> int:
         """Return the step of the last evaluated candidate in the curve; 0 before the first."""
@@ -218,8 +218,8 @@ class RunFolder:
     def evaluations(self) -> list[dict[str, Any]]:
         """Return the lines of the curve. Raises DataError if one is damaged."""
         try:
-            found = self.curve.stat()
-            stamp = found.st_ino, found.st_mtime_ns, found.st_size
+            file = self.curve.stat()
+            stamp = file.st_ino, file.st_mtime_ns, file.st_size
         except OSError:  # reading it raises the error
             stamp = None
         if stamp is None or stamp != self._evaluations[0]:
@@ -232,8 +232,8 @@ class RunFolder:
             for line in lines:
                 check(line, _EVALUATION)
                 for kind in ("opponents", "anchors"):
-                    for number, met in enumerate(line.get(kind, ())):
-                        check(met, _MET, f"{kind}[{number}].")
+                    for number, opponent in enumerate(line.get(kind, ())):
+                        check(opponent, _OPPONENT, f"{kind}[{number}].")
         return lines
 
     def set_status(self, part: str, values: dict[str, Any]) -> None:
@@ -243,10 +243,10 @@ class RunFolder:
     def status(self, part: str) -> dict[str, Any]:
         """Return a part's last status."""
         try:
-            found = read_json(self.path / "status" / f"{part}.json")
+            status = read_json(self.path / "status" / f"{part}.json")
         except DataError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return status if isinstance(status, dict) else {}
 
     def seconds(self) -> float:
         """Return the run's total time over all sessions. Raises DataError."""

@@ -26,7 +26,7 @@ from pyengine.base.extras import need
 from pyengine.data import Dataset
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.configs import LearnerConfig
-from pyengine.train.loop.parts import PERMANENT
+from pyengine.train.loop.part import PERMANENT
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
@@ -36,8 +36,8 @@ _END_SECONDS = 60.0  # seconds the others have for a clean exit
 
 def move_windows(data: Sequence[Dataset], games: Sequence[int]) -> None:
     """Move the windows of a run's data to the given numbers of newest games; reads new shards."""
-    for each, count in zip(data, games, strict=True):
-        each.set_window(count)
+    for dataset, count in zip(data, games, strict=True):
+        dataset.set_window(count)
 
 
 def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Dataset]:
@@ -86,13 +86,13 @@ class Team:
             "WORLD_SIZE": str(config.processes),
         }
         for rank in range(1, config.processes):
-            mine = {**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}
+            variables = {**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}
             self._processes.append(
                 subprocess.Popen(
                     [sys.executable, "-m", "pyengine.train.loop.team", str(folder.path)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
-                    env={**self._before, **mine},
+                    env={**self._before, **variables},
                     text=True,
                 )
             )
