@@ -1,4 +1,4 @@
-"""Peers: what the searches of other libraries do, beside ours, in turns on the same machine."""
+"""Peers: searches of other libraries measured alternately with ours on the same machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING or __package__:
     from . import common
     from ._peers import batched, environment, graphs, leela, openspiel, paths
     from .common import Options, Report
-else:  # run as a file
+else:  # run as a script
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from benchmarks import common
     from benchmarks._peers import batched, environment, graphs, leela, openspiel, paths
@@ -34,7 +34,7 @@ PEERS: dict[str, Peer] = {
 
 
 def run(report: Report, options: Options) -> None:
-    """Compare with every peer that can be had; the others are named in the notes."""
+    """Compare with every available peer. Name the others in the notes."""
     report.fingerprint = openspiel.CONFIG.fingerprint()
     folder = environment.cache_folder()
     for name, peer in PEERS.items():
