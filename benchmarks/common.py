@@ -260,7 +260,7 @@ def _commit() -> str:
             built = importlib.import_module("pyengine.benchmarks._commit").COMMIT
         except ModuleNotFoundError:
             return "installed"
-        return f"installed, built of commit {built}"
+        return f"installed, built from commit {built}"
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
     try:
         found = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -300,16 +300,20 @@ def main(
     ``check_options`` raises an EngineError for invalid options before anything runs.
     """
     parser = argparse.ArgumentParser(prog=name, description=description)
-    parser.add_argument("--quick", action="store_true", help="a sign of life, no measurement")
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each row, about")
+    parser.add_argument("--quick", action="store_true", help="smoke test, no measurement")
+    parser.add_argument("--seconds", type=float, default=2.0, help="approximate time per row")
     parser.add_argument("--models", type=Path, metavar="FOLDER", help="networks of others")
-    parser.add_argument("--model", type=Path, metavar="FILE.onnx", help="a network of your own")
+    parser.add_argument("--model", type=Path, metavar="FILE.onnx", help="your own network")
     parser.add_argument("--game", help='its game, such as "go(board_size=9)"')
     parser.add_argument("--spec", type=Path, metavar="FILE.json", help="its spec")
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="timelines, where it has them")
-    parser.add_argument("--minutes", type=float, default=20.0, help="of a resumable suite")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there as well")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="and a picture (extra `plot`)")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="search timelines, if supported")
+    parser.add_argument(
+        "--minutes", type=float, default=20.0, help="time limit of a resumable suite"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report to a file")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="also draw a chart (extra `plot`)"
+    )
     given = vars(parser.parse_args(arguments))
     if given["model"] is not None and given["game"] is None:
         parser.error("--model needs --game")
@@ -355,9 +359,9 @@ def run_kept(report: Report, run: Callable[[Report, Options], None], options: Op
             run(report, options)
     except KeyboardInterrupt:
         interrupted = True
-        report.notes.append("interrupted: the rows so far")
+        report.notes.append("interrupted: partial results")
     if options.quick:
-        report.notes.append("quick: a sign of life, no measurement")
+        report.notes.append("quick: smoke test, no measurement")
     else:
         bars.decide(report.rows)
     return interrupted

@@ -31,7 +31,7 @@ else:  # run as a script
     from pairs import Rate, pace, samples
 
 NAME = "data"
-DESCRIPTION = "positions a second of random batches of training data, and its size"
+DESCRIPTION = "positions per second in random batches of training data, and size on disk"
 
 BATCH = 256
 ROUNDS = 6
@@ -226,7 +226,7 @@ def run(report: Report, options: Options) -> None:
     report.notes.append(
         f"Go 19x19 with AlphaGo Zero's 17 planes, {len(dataset):,} positions, one thread; shards:"
         " random rows of all shards; npz and Parquet: each file read as a whole, then shuffled;"
-        " smaller: than the planes alone as float32; npz and Parquet have planes as float32"
+        " smaller: ratio of the planes as float32 to the file; npz and Parquet store float32 planes"
     )
 
 

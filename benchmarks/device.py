@@ -30,7 +30,7 @@ else:  # run as a script
     from pairs import Rate, in_turns, pace, ratios, samples
 
 NAME = "device"
-DESCRIPTION = "share of a modelled accelerator's rows that a search fills with leaves"
+DESCRIPTION = "utilisation of a modelled accelerator by a search"
 
 BATCH = 256
 #: Leaves in flight over all trees: two batches in service, one queued and one being gathered. With
@@ -276,8 +276,8 @@ def trace_searches(report: Report, options: Options, file: Path) -> None:
             row["spans"] = len(searches[name])
     timeline.write(file, searches)
     report.notes.append(
-        f"{file}: timelines for chrome://tracing or ui.perfetto.dev; evaluate: share of the time"
-        " with a batch in evaluation; gather, decode: of the time of the searching threads"
+        f"{file}: timelines for chrome://tracing or ui.perfetto.dev; evaluate: fraction of time"
+        " with a batch in evaluation; gather, decode: fraction of the search threads' time"
     )
 
 
@@ -300,12 +300,12 @@ def run(report: Report, options: Options) -> None:
     device_costs.run(report, options)
     device = ModelledDevice()
     report.notes += [
-        f"the device: {device.latency * 1e3:g} ms and {device.per_row * 1e6:g} us a row, batches of"
-        f" {BATCH}, {device.streams} in service at once: {device.capacity(BATCH):,.0f} rows/s;"
-        f" {device.streams + 1} threads hand batches over, and sleep meanwhile",
-        "utilisation: real rows over capacity and time, start and end of the search included;"
-        " median of new engines; in service: share of the time; late us: how long after a batch's"
-        " end its feeder woke: above some 20, others use the machine and the figures are too low",
+        f"the device: {device.latency * 1e3:g} ms and {device.per_row * 1e6:g} us per row, batches"
+        f" of {BATCH}, {device.streams} in service concurrently: {device.capacity(BATCH):,.0f}"
+        f" rows/s; {device.streams + 1} threads submit batches and sleep until they finish",
+        "utilisation: real rows relative to capacity, including start and end of the search;"
+        " median of new engines; in service: fraction of time; late us: delay from a batch's"
+        " end to its feeder's wake-up; above about 20, other programs lower the figures",
     ]
 
 

@@ -132,7 +132,7 @@ def run(report: Report, options: Options) -> None:
         return
     measure(report, options)
     report.notes.append(
-        f"fast_device: {LATENCY * 1e3:g} ms and {PER_ROW * 1e6:g} us a row, faster than the"
-        f" processor; {TREES} trees of {SIMULATIONS} simulations; switches/row: times"
-        " that a thread gave up its core to wait"
+        f"fast_device: {LATENCY * 1e3:g} ms and {PER_ROW * 1e6:g} us per row, faster than the"
+        f" processor; {TREES} trees of {SIMULATIONS} simulations; switches/row: how"
+        " often a thread gave up its core to wait"
     )

@@ -91,9 +91,9 @@ def run(report: Report, options: Options) -> None:
     for network in networks.find_networks(report, options):
         measure(report, network, options)
     report.notes.append(
-        "onnxruntime/s: the official Python session on planes that are there already, IoBinding, a"
-        " session for each thread; engine/s: encoding, network and decoding of states;"
-        f" medians of {PAIRS} pairs measured in turns"
+        "onnxruntime/s: the official Python session on prepared planes, with IoBinding and a"
+        " session per thread; engine/s: encoding, network and decoding of states;"
+        f" medians of {PAIRS} pairs measured alternately"
     )
 
 

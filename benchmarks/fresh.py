@@ -36,7 +36,7 @@ def call(file: str | Path, probe: str, **arguments: Any) -> dict[str, Any]:
         out, err = process.communicate()
     if process.returncode != 0:
         last = err.strip().splitlines()[-1:] or [f"exit status {process.returncode}"]
-        raise FreshError(f"{probe} in a process of its own: {last[0]}")
+        raise FreshError(f"{probe} in a separate process: {last[0]}")
     answer: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
     return answer
 
@@ -77,11 +77,11 @@ def stream(
             _end(process)
             late.cancel()
         if over.is_set():
-            raise FreshError(f"{probe} in a process of its own: not done after {seconds:.0f} s")
+            raise FreshError(f"{probe} in a separate process: timed out after {seconds:.0f} s")
         if status != 0:
             said.seek(0)
             last = said.read().strip().splitlines()[-1:] or [f"exit status {status}"]
-            raise FreshError(f"{probe} in a process of its own: {last[0]}")
+            raise FreshError(f"{probe} in a separate process: {last[0]}")
 
 
 def _end(process: subprocess.Popen[str]) -> None:

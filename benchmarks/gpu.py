@@ -34,7 +34,7 @@ else:  # run as a script
     from gpu_plan import FULL, QUICK, Column, Grid, Wanted, asked_of_search, part_of, what_to_try
 
 NAME = "gpu"
-DESCRIPTION = "a GPU with and without the search: speed, latency, opening, memory, answers"
+DESCRIPTION = "a GPU with and without the search: speed, latency, opening, memory, accuracy"
 
 #: Time limit of a process in seconds, in case it hangs. A new process measures the remaining rows.
 _PART = 300.0
@@ -99,7 +99,7 @@ def _describe_gpu() -> dict[str, str]:
     return {
         "device": f"{name} ({total} MiB)",
         "driver": driver,
-        "cuda": f"{nvidia.cuda_version() or 'unknown'} of the driver; {wheels or 'no wheels'}",
+        "cuda": f"{nvidia.cuda_version() or 'unknown'} from the driver; {wheels or 'no wheels'}",
     }
 
 
@@ -121,7 +121,7 @@ def check_options(options: Options) -> None:
     if differing := [key for key in _IDENTITY if here.get(key) != there.get(key)]:
         found = "; ".join(f"{key}: {there.get(key)!r}, here {here.get(key)!r}" for key in differing)
         raise pyengine.ConfigError(
-            f"{options.keep}: expected rows of this device and these versions, got others"
+            f"{options.keep}: expected rows from this device and these versions, got others"
             f" ({found}); name another file"
         )
 
@@ -284,7 +284,7 @@ def run(report: Report, options: Options, halve: Halve | None = None) -> None:
     report.machine.update(device.about)
     report.group = part_of
     if not device.provider:
-        report.notes.append(f"missing: a GPU that works ({device.problem}); --quick needs none")
+        report.notes.append(f"missing: a working GPU ({device.problem}); --quick works without one")
         return
     try:
         need("onnx", "convert")
@@ -305,9 +305,13 @@ def run(report: Report, options: Options, halve: Halve | None = None) -> None:
 def _add_notes(work: Work) -> None:
     notes = work.report.notes
     if len(work.files.precisions()) == 1:
-        notes.append("float16 is left out: pyengine.conversion of this build does not write it")
+        notes.append("float16 is skipped: pyengine.conversion in this build does not support it")
     if work.late:
-        how = "the same command goes on" if work.options.keep else "--json FILE keeps rows"
+        how = (
+            "run the same command to resume"
+            if work.options.keep
+            else "use --json FILE to save rows"
+        )
         notes.append(f"unfinished after {work.options.minutes:g} minutes: {how}")
     notes += what_to_try(work.report.rows)
     notes.append(

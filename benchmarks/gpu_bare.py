@@ -34,7 +34,7 @@ CALLERS = (1, 2)
 SLICES = 6
 #: Seconds per batch size, after which no further setting is tried.
 LONGEST = 12.0
-_NOT_TRIED = "not tried: no time was left"
+_NOT_TRIED = "not tried: out of time"
 
 
 def measure(

@@ -301,13 +301,13 @@ def _search_advice(row: Mapping[str, Any]) -> str:
     if row["fill"] < 0.9 * batch:
         return "a larger in_flight, or more trees: batches are not full"
     if row["waiting"] < 0.1:
-        return "more threads, up to the cores: none of them waits for the device"
-    return "fewer threads, or larger batches: threads wait while the device has time"
+        return "more threads, up to the number of cores: no thread waits for the device"
+    return "fewer threads or larger batches: threads wait while the device is idle"
 
 
 _ADVICE = {
-    "latency": "another batch_size, in_flight of twice to four times the batch",
-    "opening": "a smaller batch_size: powers of two below it are sessions where they are faster",
-    "memory": "a smaller batch_size: powers of two below it hold the weights where they are faster",
-    "parity": "NVIDIA_TF32_OVERRIDE=0, which keeps all bits of float32; float16 has 11",
+    "latency": "another batch_size, with in_flight at two to four times the batch",
+    "opening": "a smaller batch_size: faster powers of two below it get separate sessions",
+    "memory": "a smaller batch_size: each faster power of two below it holds a copy of the weights",
+    "parity": "NVIDIA_TF32_OVERRIDE=0, which keeps full float32 precision; float16 has 11 bits",
 }

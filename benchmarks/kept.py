@@ -20,7 +20,7 @@ def load(file: Path, suite: str) -> dict[str, Any] | None:
     try:
         held = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise _damaged(file, f"what cannot be read: {error}") from error
+        raise _damaged(file, f"an unreadable file: {error}") from error
     if not isinstance(held, dict):
         raise _damaged(file, f"a {type(held).__name__}")
     reports = {held["suite"]: held} if "suite" in held else held

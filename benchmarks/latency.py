@@ -21,7 +21,7 @@ else:  # run as a script
     from pairs import pace, samples
 
 NAME = "latency"
-DESCRIPTION = "milliseconds (and of the smallest search microseconds) that a call blocks its caller"
+DESCRIPTION = "milliseconds (microseconds for the smallest search) that a call blocks"
 
 NODES = 10_000_000
 LARGE_MS = 1.0
@@ -122,12 +122,12 @@ def run(report: Report, options: Options) -> None:
         with report.row(f"latency/{name}/uniform/simulations=1") as row:
             row.update(smallest_row(game, options))
     report.notes.append(
-        "ms of advance, clear, close: the call, median of trees in processes of their own; next"
+        "ms of advance, clear, close: the call, median over trees in separate processes; next"
         " search: one simulation right after it. stop,"
         " interrupt (SIGINT, as Ctrl-C): until search() has returned or raised, its result read;"
-        f" {TRIALS} searches; asked is 10 ms and a batch. us: search(simulations=1) from Python,"
-        " median of the medians of a hundred calls: the tree goes on; best: of the quietest"
-        " hundred; afresh: reuse_tree=False; of many moves: search and advance, median over a game"
+        f" {TRIALS} searches; target: 10 ms plus a batch. us: search(simulations=1) from Python,"
+        " median of the medians of 100 calls with an existing tree; best: lowest median of"
+        " 100; afresh: reuse_tree=False; of many moves: search and advance, median over a game"
     )
 
 

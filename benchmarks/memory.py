@@ -140,7 +140,7 @@ def flat_row(game: str, options: Options) -> dict[str, Any]:
 def run(report: Report, options: Options) -> None:
     """Measure everything, each figure in a separate process."""
     if not fresh.knows_memory():
-        report.notes.append("this system does not say what a process occupies (no /proc)")
+        report.notes.append("this system does not report resident memory (no /proc)")
         return
     for subject in SUBJECTS:
         with report.row(f"memory/{subject.name}/uniform/visits") as row:
@@ -158,8 +158,8 @@ def run(report: Report, options: Options) -> None:
             row.update(flat_row(game, options))
     report.notes.append(
         f"bytes/visit: growth of resident memory over a search of {SIMULATIONS:,} simulations;"
-        " counted: what the engine says it holds; above the cap: peak of the process, less what it"
-        " occupied before there was an engine, less the cap; growth: resident memory after all"
+        " counted: memory reported by the engine; above the cap: peak of the process, less memory"
+        " in use before the engine was created, less the cap; growth: resident memory after all"
         " searches with resets over that after a tenth of them; medians of processes"
     )
 

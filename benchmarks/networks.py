@@ -96,8 +96,8 @@ def find_networks(report: Report, options: Options) -> list[Network]:
             found.append(candidate.open())
     if not found:
         report.notes.append(
-            "no network to measure: none is bundled that opens, and neither --model nor --models"
-            " (or PYENGINE_SHARED) names one that does"
+            "no network to measure: no bundled network opens, and neither --model nor --models"
+            " (or PYENGINE_SHARED) names a valid one"
         )
     return found
 
@@ -124,7 +124,7 @@ def _third_party(report: Report, options: Options) -> list[Candidate]:
         return []
     files = {name: folder / f"{name}.onnx" for name in sorted(THIRD_PARTY)}
     if absent := [name for name, file in files.items() if not file.exists()]:
-        report.notes.append(f"not measured, since {folder} has no such file: {', '.join(absent)}")
+        report.notes.append(f"not measured, missing from {folder}: {', '.join(absent)}")
     return [
         Candidate(file, *THIRD_PARTY[name]) for name, file in files.items() if name not in absent
     ]

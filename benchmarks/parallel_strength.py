@@ -251,7 +251,7 @@ def strength_rows(report: Report, network: Network, quick: bool, wanted: Wanted)
             row.update(figures(contest, result, sums))
             if contest.bar is not None:
                 told = contest.bar.told(error_of_interval(*result.score_interval))
-                report.notes.append(f"{name}: what such a match tells at a true loss of {told}")
+                report.notes.append(f"{name}: verdict probabilities at a true loss of {told}")
 
 
 def cost_rows(report: Report, network: Network, options: Options, wanted: Wanted) -> None:
@@ -307,19 +307,19 @@ def run(report: Report, options: Options, wanted: Wanted | None = None) -> None:
         strength_rows(report, network, options.quick, wanted)
         cost_rows(report, network, options, wanted)
     if not report.rows:
-        report.notes.append("no row: no network found, or none with the words of --only")
+        report.notes.append("no row: no network, or no row matches --only")
 
 
 def _explanation(wanted: Wanted) -> str:
     return (
-        "score: of the search with leaves in flight against in_flight=1, equal simulations, every"
-        " opening with both colours, 95 % interval from pairs, met: it lies at or above what is"
-        " asked and reaches 49 % with 16 in flight, 50 % with 64; missed: it does not reach that, a"
+        "score: search with leaves in flight against in_flight=1, equal simulations, every"
+        " opening with both colours, 95 % interval from pairs, met: it lies at or above the"
+        " target and reaches 49 % with 16 in flight, 50 % with 64; missed: it does not reach it, a"
         " loss is proven; same %: trees of one search_many"
-        " whose move is that of the serial search; fill: rows of a batch, all of one"
+        " whose move is that of the serial search; fill: rows per batch, all from one"
         " tree; deterministic: simulations/s, fill: rows/s, both against the default settings;"
-        f" average: rows/s against bare ONNX Runtime; medians of {variants.PAIRS} pairs measured in"
-        f" turns; records of the matches, with which they go on: {wanted.kept}"
+        f" average: rows/s against bare ONNX Runtime; medians of {variants.PAIRS} pairs measured"
+        f" alternately; match records for resuming: {wanted.kept}"
     )
 
 

@@ -19,9 +19,7 @@ else:  # run as a script
     from benchmarks.common import Options, Report
 
 NAME = "peers"
-DESCRIPTION = (
-    "simulations, visits or searches a second of other libraries and of this one, in turns"
-)
+DESCRIPTION = "simulations, visits or searches per second in other libraries and in this one"
 
 Peer = Callable[[Report, Options, Path], None]
 PEERS: dict[str, Peer] = {
@@ -41,7 +39,7 @@ def run(report: Report, options: Options) -> None:
         with report.attempt(f"{NAME}/{name}"):
             environment.attempt(partial(peer, report, options, folder), report.notes)
     report.notes.append(
-        "peer/s, pyengine/s: simulations (Leela Zero: visits) a second, medians; ratio: median of"
+        "peer/s, pyengine/s: median simulations (Leela Zero: visits) per second; ratio: median of"
         " the pairs; cpu ratio: by processor time, which other programs disturb less; same formula:"
         " the ratio with PUCT configured exactly like the peer's; python bot: ratio to OpenSpiel's"
         " Python bot"

@@ -44,7 +44,7 @@ def lines_of(rows: Sequence[dict[str, Any]]) -> tuple[list[Line], str]:
                 _label(bar),
             )
             for bar in bars
-        ], "multiple of what is asked"
+        ], "multiple of the target"
     ratios = [row for row in rows if isinstance(row.get("ratio"), int | float)]
     return [
         Line(str(row["name"]), float(row["ratio"]), "-", f"{row['ratio']:.4g}") for row in ratios
@@ -69,12 +69,12 @@ def draw(reports: Sequence[dict[str, Any]], file: Path) -> None:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
         raise ConfigError(
-            "plot: the picture needs matplotlib: pip install 'pyengine-search[plot]'"
+            "plot: charts need matplotlib: pip install 'pyengine-search[plot]'"
         ) from error
     parts = [(report, *lines_of(report["rows"])) for report in reports]
     parts = [part for part in parts if part[1]]
     if not parts:
-        raise ConfigError("plot: expected rows with a ratio or with something asked, got none")
+        raise ConfigError("plot: expected rows with a ratio or a target, got none")
     counts = [len(lines) + 3 for _, lines, _ in parts]
     figure = Figure(figsize=(12, max(2.5, _HEIGHT * sum(counts))), layout="constrained")
     grid = figure.subplots(len(parts), 1, squeeze=False, height_ratios=counts)

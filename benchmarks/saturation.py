@@ -27,7 +27,7 @@ else:  # run as a script
     from pairs import Rate, in_turns, pace, rate_of, ratios
 
 NAME = "saturation"
-DESCRIPTION = "positions per second evaluated inside the search over those of bare ONNX Runtime"
+DESCRIPTION = "positions per second inside the search relative to bare ONNX Runtime"
 
 #: No cache: a hit saves a row, which would count against the search.
 CONFIG = pyengine.SearchConfig(batch_size=8, cache_entries=0)
@@ -156,10 +156,10 @@ def run(report: Report, options: Options) -> None:
                 row["asked"] = ASKED.get(network.name)
                 row.update(measure(network, trees, threads, options))
     report.notes.append(
-        f"medians of {LEAST_PAIRS} to {MOST_PAIRS} pairs measured in turns; cpu ratio: positions a"
-        " second of processor time, which other programs disturb less; fill: rows of a batch;"
-        " waiting: share of the threads' time without work. The search's own work, its start and"
-        " its cache hits all count against it; making the engine does not"
+        f"medians of {LEAST_PAIRS} to {MOST_PAIRS} pairs measured alternately; cpu ratio: positions"
+        " per second of processor time, which other programs disturb less; fill: rows per batch;"
+        " waiting: fraction of the threads' time without work. The search's own work, its start and"
+        " its cache hits all count against it; creating the engine does not"
     )
 
 

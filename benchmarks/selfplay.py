@@ -30,9 +30,7 @@ else:  # run as a script
     from pairs import Rate, in_turns, pace, rate_of, ratios, samples
 
 NAME = "selfplay"
-DESCRIPTION = (
-    "positions per second evaluated inside self-play of 64 games over those of bare inference"
-)
+DESCRIPTION = "positions per second in self-play of 64 games relative to bare inference"
 
 GAMES = 64
 BATCH = 8
@@ -163,8 +161,8 @@ def run(report: Report, options: Options) -> None:
             row.update(measure_device(pyengine.load_game(text), options))
     report.notes.append(
         f"AlphaGo Zero's settings with {SIMULATIONS} simulations; moves, records and their planes"
-        " count against it, files do not. Networks: medians of pairs measured in turns, cpu ratio"
-        " by processor time. Device: rows over its capacity"
+        " count against it, files do not. Networks: medians of pairs measured alternately, cpu"
+        " ratio by processor time. Device: rows relative to its capacity"
     )
 
 

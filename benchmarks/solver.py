@@ -29,7 +29,7 @@ else:  # run as a script
     from pairs import in_turns, pace, samples
 
 NAME = "solver"
-DESCRIPTION = "exact scores of Connect Four and Othello: time and nodes of a position"
+DESCRIPTION = "exact scores of Connect Four and Othello: time and nodes per position"
 
 REPEATS = 6
 QUICK_POSITIONS = 3
@@ -274,7 +274,7 @@ def positions_of(subject: Subject, options: Options, notes: list[str]) -> list[P
     if not found:
         notes.append(
             f"{subject.row}: no published positions beside this checkout or in $PYENGINE_SHARED;"
-            " random play made up as many stones, and nothing is asked"
+            " using random positions with as many stones, without targets"
         )
         found = made_up(subject)
     if options.quick:
@@ -296,9 +296,9 @@ def run(report: Report, options: Options) -> None:
             with report.row(f"{subject.row}/threads=2") as row:
                 row.update(measure_threads(subject, spread, options))
     report.notes.append(
-        "us: of a position, its best line included, mean of the set with the table kept, median of"
-        " the runs; nodes: of a position; ratio of threads=2: times one thread; of plain: the time"
-        " of a plain alpha-beta in Python over the solver's, outcomes alone"
+        "us: per position, including the best line, mean of the set with a shared table, median of"
+        " the runs; nodes: per position; ratio of threads=2: to one thread; of plain: the time"
+        " of plain alpha-beta in Python relative to the solver's, outcomes only"
     )
 
 

@@ -180,8 +180,8 @@ def run(report: Report, options: Options, wanted: Wanted | None = None) -> None:
             result = play(contest, games, wanted, options.quick)
             row.update(games_of(result) | score_of(result))
     report.notes.append(
-        "score: of the side that is named first, every opening with both colours, 95 % interval"
-        f" from pairs; records of the matches, with which they go on: {wanted.kept}"
+        "score: the first-named side's, every opening with both colours, 95 % interval"
+        f" from pairs; match records for resuming: {wanted.kept}"
     )
 
 

@@ -26,7 +26,7 @@ else:  # run as a script
     from pairs import Rate, in_turns, pace, ratios
 
 NAME = "threads"
-DESCRIPTION = "simulations per second with two threads over those with one"
+DESCRIPTION = "ratio of simulations per second with two threads to one"
 
 ROUNDS = 10  # one thread, two threads, two engines
 TREES = 64
@@ -172,9 +172,9 @@ def run(report: Report, options: Options) -> None:
             row.update(measure(subject, options))
     report.notes.append(
         "medians of rounds of one thread, two threads, and two engines with a thread each,"
-        " measured in turns; two engines: over one, what the machine gives at the moment; cpu"
-        " ratio: simulations a second of processor time, 1 = the second thread costs nothing;"
-        " waiting: share of the threads' time without work (also while others use the machine)"
+        " measured alternately; two engines: relative to one, the machine's current limit; cpu"
+        " ratio: simulations per second of processor time, 1 = the second thread costs nothing;"
+        " waiting: fraction of the threads' time without work (also caused by other programs)"
     )
 
 

@@ -168,9 +168,9 @@ def run(report: Report, options: Options) -> None:
     with report.row("tree/go19/17 planes/threads=1") as row:
         row.update(measure_with_planes(GO19, options))
     report.notes.append(
-        "us: wall time a simulation, median; cpu us: processor time, which other programs on the"
-        " machine disturb less; 17 planes: encoded for a network that takes no time, its policy of"
-        " 362 decoded; bytes/node: memory held over nodes, moves without a node included"
+        "us: median wall-clock time per simulation; cpu us: processor time, which other programs"
+        " disturb less; 17 planes: encoded for a network that takes no time, with a policy of 362"
+        " decoded; bytes/node: memory per node, including moves without a node"
     )
 
 

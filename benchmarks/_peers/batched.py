@@ -152,9 +152,9 @@ def run(report: Report, options: Options, folder: Path) -> None:
             algorithm = configuration(policy).algorithm
             name = f"peers/{subject.name}/mctx-{policy}/batch={POSITIONS},ours={algorithm}"
             with report.row(name) as row, Worker(words, variables) as jax:
-                environment.say(f"{name} (JAX compiles for some seconds)")
+                environment.say(f"{name} (JAX compiles for several seconds)")
                 row.update(compare(subject, policy, jax, options))
     report.notes.append(
-        f"mctx: {POSITIONS} positions of {SIMULATIONS} simulations, compiled before; both sides on"
-        f" {machine.cores()} cores"
+        f"mctx: {POSITIONS} positions of {SIMULATIONS} simulations, without compilation; both sides"
+        f" on {machine.cores()} cores"
     )

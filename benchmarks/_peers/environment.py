@@ -122,7 +122,7 @@ class Environment:
         if self.ready:
             return
         if not install:
-            raise PeerError(f"{self.name}: not installed in {self.root}; run without --quick once")
+            raise PeerError(f"{self.name}: not installed in {self.root}; run once without --quick")
         say(f"installing {self.name} into {self.root} ...")
         shutil.rmtree(self.root, ignore_errors=True)
         try:
@@ -197,6 +197,6 @@ def attempt(make: Callable[[], Made], notes: list[str]) -> Made | None:
     try:
         return make()
     except PeerError as reason:
-        say(f"going on without it: {reason}")
+        say(f"continuing without it: {reason}")
         notes.append(f"missing: {reason}")
         return None

@@ -28,9 +28,9 @@ SEED = 1
 OBSTACLES = ((0.0, 3.0), (0.2, 1.3))
 LEAST_RATIO = 1.0  # minimum ratio to SciPy
 NOTE = (
-    "graph rows: searches a second from node 0 to the node that is farthest from it, so that both"
-    " sides settle every node; SciPy returns costs and predecessors of all. own-dijkstra: A* beside"
-    " h=0 on a grid, corner to corner"
+    "graph rows: searches per second from node 0 to the node farthest from it, so that both"
+    " sides settle every node; SciPy returns costs and predecessors of all. own-dijkstra: A*"
+    " against h=0 on a grid, corner to corner"
 )
 
 Arrays = dict[str, npt.NDArray[Any]]

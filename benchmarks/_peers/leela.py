@@ -38,7 +38,7 @@ def program(install: bool) -> str:
         environment.command("leela-zero: apt-get", [apt, "install", "-y", "-q", "leela-zero"])
         found = environment.find_program(*names)
     if found is None:
-        raise PeerError("leela-zero: no program leelaz; as root: apt-get install leela-zero")
+        raise PeerError("leela-zero: leelaz is not installed; as root: apt-get install leela-zero")
     return found
 
 
@@ -54,7 +54,7 @@ def networks(folder: Path, blocks: int, channels: int) -> tuple[Path, Path]:
         return text, model
     try:
         conversion = importlib.import_module("pyengine.conversion")
-        environment.say(f"making a network of {blocks} blocks and {channels} channels ...")
+        environment.say(f"creating a network of {blocks} blocks and {channels} channels ...")
         text.parent.mkdir(parents=True, exist_ok=True)
         weights = conversion.random_leela(blocks, channels)
         conversion.write_leela(weights, text)

@@ -85,7 +85,7 @@ def build(peer: Environment, install: bool) -> Path:
     if program.exists() and built.is_file() and built.read_text() == mark:
         return program
     if not install:
-        raise PeerError(f"openspiel-c++: not built in {folder}; run without --quick once")
+        raise PeerError(f"openspiel-c++: not built in {folder}; run once without --quick")
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in sources.items():
         path.write_text(text.lstrip("\n"))
@@ -249,7 +249,7 @@ def run(report: Report, options: Options, folder: Path) -> None:
 
     def own_games() -> None:
         if importlib.util.find_spec("pyspiel") is None:
-            raise PeerError("openspiel-own: its games need open_spiel in this environment as well")
+            raise PeerError("openspiel-own: its games also need open_spiel in this environment")
         with Worker([str(peer.python), "-P", str(worker)]) as bots:
             _foreign_rows(report, options, bots)
 

@@ -21,8 +21,8 @@ SIDE, QUICK_SIDE = 1000, 60
 OBSTACLES = (0.1, 0.3)
 SEED = 1
 NOTE = (
-    "grid rows: searches a second of a square grid from corner to corner, graphs built before;"
-    " igraph and rustworkx by the methods named, with the same heuristic where they take one"
+    "grid rows: searches per second on a square grid from corner to corner, graphs prebuilt;"
+    " igraph and rustworkx with the named methods, and the same heuristic if they take one"
 )
 
 
