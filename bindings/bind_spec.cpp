@@ -113,7 +113,10 @@ ModelSpec from_json(const py::object& text) {
   try {
     return from_dict<ModelSpec>(json.attr("loads")(text));
   } catch (const py::error_already_set& error) {
-    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) throw;
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError) &&
+        !error.matches(PyExc_RecursionError)) {
+      throw;
+    }
     throw ConfigError("a spec must be JSON: " + str_of(error.value()));
   }
 }

@@ -29,9 +29,18 @@ py::object from(const char* module, const char* name) {
   return py::module_::import(module).attr(name);
 }
 
+constexpr std::size_t kMaxTomlBytes = std::size_t{1}
+    << 20;  // a device such as /dev/zero has no end
+
 py::object text_at(const py::object& path) {
   try {
-    return path.attr("read_bytes")().attr("decode")();
+    const py::object file = path.attr("open")("rb");
+    const py::bytes content = file.attr("read")(kMaxTomlBytes + 1);
+    file.attr("close")();
+    if (py::len(content) > kMaxTomlBytes) {
+      throw ConfigError(str_of(path) + " is larger than 1 MiB");
+    }
+    return content.attr("decode")();
   } catch (const py::error_already_set& error) {
     if (error.matches(PyExc_FileNotFoundError)) {
       throw ConfigError(str_of(path) + " does not exist");
@@ -119,7 +128,7 @@ py::dict fields_of_toml(const py::object& source, const char* owner) {
   try {
     return from("tomllib", "loads")(text);
   } catch (const py::error_already_set& error) {
-    if (!error.matches(PyExc_ValueError)) throw;
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_RecursionError)) throw;
     const bool is_name = is_text && utf8_of(source).ends_with(".toml");
     throw ConfigError(std::string(owner) + ": invalid TOML: " + str_of(error.value()) +
                       (is_name ? "; to read a file, pass a Path" : ""));

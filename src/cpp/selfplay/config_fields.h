@@ -15,8 +15,8 @@ struct Table<SelfPlayConfig> {
   static constexpr const char* name = "SelfPlayConfig";
   static constexpr std::tuple fields{
       field("search", &S::search,
-            "settings of full searches. Fields with a search's default get the default of self- "
-            "play: 800 simulations, ``dirichlet_fraction`` 0.25, ``temperature`` 1. With "
+            "settings of full searches. Fields with a search's default get the default of "
+            "self-play: 800 simulations, ``dirichlet_fraction`` 0.25, ``temperature`` 1. With "
             "``algorithm=\"gumbel\"`` these two stay 0, since Gumbel noise explores and samples "
             "the move, and the policy target is ``improved_policy``. The budget must be in "
             "simulations, ``deterministic`` is refused (see ``seed`` below), and the ``seed`` of "
@@ -41,7 +41,7 @@ struct Table<SelfPlayConfig> {
       field("resign_false_positives", &S::resign_false_positives, kShare,
             "the threshold falls until at most this share of the games played to the end would "
             "have been resigned by a side that did not lose. Counts the newest 1,000 games, "
-            "including earlier calls with the same directory, and starts after 20."),
+            "including earlier calls with the same directory, and starts with 20 games."),
       field("full_search_fraction", &S::full_search_fraction, Range{0, 1, true},
             "probability of a full search for a move; positions of fast searches have no policy "
             "target [KataGo, playout cap]."),

@@ -20,7 +20,7 @@ from pyengine.errors import ConfigError, DataError
 #: Suffix of a file that is being written.
 TEMPORARY = ".tmp"
 
-_TEMPORARY_NAME = re.compile(rf"\.[0-9a-f]{{16,}}{re.escape(TEMPORARY)}$")
+_TEMPORARY_NAME = re.compile(rf"\.pyengine-[0-9a-f]{{16}}{re.escape(TEMPORARY)}$")
 _MAX_BYTES = 2**28  # of a file that is read as a whole
 _ABANDONED_SECONDS = 86400.0  # since the last write
 
@@ -53,6 +53,8 @@ def why(error: BaseException, path: Path | None = None) -> str:
 
 def _is_same_name(name: Any, path: Path) -> bool:
     """Return whether a file name is a path or the temporary file beside it."""
+    if not isinstance(name, str | bytes | os.PathLike):  # a file descriptor
+        return False
     file = Path(os.fsdecode(name))
     is_temporary = file.name.startswith(path.name) and file.name.endswith(TEMPORARY)
     return file == path or (is_temporary and file.parent == path.parent)
@@ -78,7 +80,7 @@ def check_output(path: Path, inputs: Iterable[Path] = ()) -> None:
     Symbolic links are followed.
     """
     try:
-        if path.exists() and not path.is_file():
+        if path.is_dir() or _is_special(path):
             raise ConfigError(f"{path}: expected the name of a file, got {_kind(path)}")
         if not path.parent.is_dir():
             raise ConfigError(f"{path}: the directory {path.parent} does not exist")
@@ -91,6 +93,14 @@ def check_output(path: Path, inputs: Iterable[Path] = ()) -> None:
         raise ConfigError(unwritten(path, error)) from error
 
 
+def _is_special(path: Path) -> bool:
+    """Whether a path is a device or a pipe, such as ``/dev/stdout``, wherever that leads."""
+    folder = os.path.realpath(path.parent)
+    if folder in ("/dev", "/dev/fd") or folder.startswith("/proc/"):
+        return True
+    return path.exists() and not (path.is_file() or path.is_dir())
+
+
 def _kind(path: Path) -> str:
     return "a directory" if path.is_dir() else "a device or a pipe"
 
@@ -98,24 +108,25 @@ def _kind(path: Path) -> str:
 def temporary_beside(path: Path) -> Path:
     """Create an empty temporary file in a file's directory and return its path.
 
-    The first call in a directory removes temporary files that killed processes left there.
+    The first call in a directory removes temporary files that killed processes left there more
+    than a day ago.
 
     Raises:
-        OSError: the file cannot be created, or ``path`` is a directory, a device or a pipe.
+        OSError: the file cannot be created, or ``path`` is a device or a pipe.
 
     """
-    if path.name in ("", "..") or (path.exists() and not (path.is_file() or path.is_dir())):
+    if path.name in ("", "..") or _is_special(path):
         raise OSError(errno.EINVAL, "expected the name of a regular file", str(path))
     _remove_abandoned(path.parent.absolute())
-    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
+    temporary = path.with_name(f"{path.name}.pyengine-{secrets.token_hex(8)}{TEMPORARY}")
     temporary.open("xb").close()
     return temporary
 
 
 @functools.cache
 def _remove_abandoned(folder: Path) -> None:
-    for file in folder.glob(f"*{TEMPORARY}"):
-        with suppress(OSError):
+    with suppress(OSError):
+        for file in folder.glob(f"*{TEMPORARY}"):
             age = time.time() - file.stat().st_mtime
             if _TEMPORARY_NAME.search(file.name) and age > _ABANDONED_SECONDS:
                 file.unlink()
@@ -164,7 +175,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     temporary = None
     try:
-        target = path.resolve() if path.is_symlink() else path
+        target = Path(os.path.realpath(path)) if path.is_symlink() else path
         temporary = temporary_beside(target)
         yield temporary
         if target.exists():

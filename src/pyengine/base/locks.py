@@ -18,7 +18,7 @@ def lock(path: Path) -> FileLock:
 
     Raises:
         ConfigError: another writer holds the lock.
-        OSError: the file cannot be created.
+        OSError: the file cannot be created, or the file system does not support locks.
 
     """
     if not path.parent.is_dir():  # FileLock would create it
@@ -28,4 +28,6 @@ def lock(path: Path) -> FileLock:
         held.acquire()
     except Timeout as error:
         raise ConfigError(f"{path.parent} is locked by another writer") from error
+    except NotImplementedError as error:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(path)) from error
     return held

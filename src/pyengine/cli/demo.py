@@ -48,8 +48,8 @@ SCENES = (
         best="6",
         natural="4",
         question=(
-            "X holds columns 3, 5 and 6 of the fourth row from the bottom, and needs two more\n"
-            "stones in column 4 to complete it. Column 4 looks natural, but it loses."
+            "X holds columns 3, 5 and 6 of the fourth row from the bottom. Two more stones\n"
+            "must be in column 4 before X can complete it. Column 4 looks natural, but it loses."
         ),
         lesson=(
             "Only 6 wins, by force in three moves; every other move loses. After 4, O plays 6\n"

@@ -71,7 +71,7 @@ def read_games(path: Path) -> list[GameLine]:
     for number, line in enumerate(lines, 1):
         try:
             games.append(GameLine.from_json(line))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{path} is damaged: line {number}: {error}") from error
     return games
 
@@ -167,7 +167,7 @@ class Manifest:
             raise ConfigError(f"{path} does not exist: {directory} has no training data") from error
         except OSError as error:
             raise DataError(unread(path, error)) from error
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise DataError(f"{path} is damaged: {error!r}") from error
         return cls(
             layout=layout,
@@ -227,7 +227,7 @@ def read_log(path: Path, begin: int) -> tuple[list[Any], int]:
     content = content[: content.rfind(b"\n") + 1]
     try:
         values = [json.loads(line) for line in content.splitlines()]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is damaged: {error!r}") from error
     return values, begin + len(content)
 
@@ -282,7 +282,7 @@ class ManifestReader:
                     models.append(value["model_sha256"])
                 else:
                     shards.append(ShardInfo.from_dict(value, len(shards)))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             path = self._directory / self._log
             raise DataError(f"{path} is damaged: {error!r}") from error
         return replace(manifest, shards=shards, model_sha256=models)

@@ -269,7 +269,7 @@ class GameLine:
             first, second = map(float, values["returns"])
             values |= {"returns": (first, second), "moves": tuple(values["moves"])}
             return cls(**values)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"expected a game, got {text[:60]!r} ({error!r})") from error
 
 

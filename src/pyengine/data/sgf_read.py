@@ -149,7 +149,7 @@ def import_sgf(
     if komi == "file":
         game = _with_komi_of(files, game)
     report = SgfReport(komi=game.params.get("komi"))  # type: ignore[arg-type]
-    target = path_of("directory", out)
+    target = path_of("out", out)
     is_new = not target.exists()
     if configuration is None:
         configuration = {"source": "SGF"}

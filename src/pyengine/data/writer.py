@@ -265,7 +265,7 @@ class ShardWriter:
 
     def _known(self) -> Manifest | None:
         """Return the manifest; None if it is missing, or has another layout but no shards."""
-        if not (self.directory / MANIFEST).exists():
+        if not os.path.lexists(self.directory / MANIFEST):  # a broken link is an error
             return None
         manifest = Manifest.read(self.directory)
         difference = manifest.layout.difference(self.layout)
@@ -294,7 +294,7 @@ def _check_plain(name: str, value: Any) -> None:
     check_type(name, value, dict, "a dict of JSON values")
     try:
         json.dumps(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(
             f"{name}: expected JSON values, got {short_repr(value)}: {error}"
         ) from error

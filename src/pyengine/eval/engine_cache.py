@@ -33,7 +33,9 @@ def keep(folder: Path) -> None:
     """Mark a folder as just used, and remove the least recently used ones."""
     with contextlib.suppress(OSError):
         os.utime(folder)
-        folders = [entry for entry in folder.parent.iterdir() if entry.is_dir()]
+        folders = [
+            entry for entry in folder.parent.iterdir() if entry.is_dir() and not entry.is_symlink()
+        ]
         folders.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
         for old in folders[MOST_NETWORKS:]:
             shutil.rmtree(old, ignore_errors=True)  # refuses symbolic links

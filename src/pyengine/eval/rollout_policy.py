@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from pyengine.base.files import (
 from pyengine.errors import DataError, ModelError
 from pyengine.eval.evaluator import check_states
 from pyengine.games.game import State, as_game
+
+_MAX_UNPACKED = 16 << 20  # bytes of the arrays in a file
 
 #: 3x3 patterns: eight points with four states each.
 PATTERNS = 1 << 16
@@ -206,5 +209,9 @@ def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
 
 
 def _arrays(file: Path) -> dict[str, npt.NDArray[Any]]:
-    with np.load(io.BytesIO(read_limited(file)), allow_pickle=False) as archive:
+    content = io.BytesIO(read_limited(file))
+    with zipfile.ZipFile(content) as files:
+        if sum(member.file_size for member in files.infolist()) > _MAX_UNPACKED:
+            raise ValueError(f"more than {_MAX_UNPACKED >> 20} MiB of arrays")
+    with np.load(content, allow_pickle=False) as archive:
         return dict(archive)

@@ -7,7 +7,9 @@ do not matter.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,8 @@ def identity_of(value: Any) -> Any:
     """Return the identity of a player or an evaluator as plain values.
 
     Raises:
-        ConfigError: a network's file has changed since it was opened.
+        ConfigError: a network's file has changed since it was opened, or a function or an object
+            needs an attribute ``identity``.
 
     """
     name = None if isinstance(value, type) else getattr(value, "identity", None)
@@ -53,11 +56,32 @@ def identity_of(value: Any) -> Any:
         case ValuePlayer():
             players = {"values": identity_of(value.evaluator), "ends": value.ends}
             return players | _subclass(kind)
-        case RandomPlayer() if kind is RandomPlayer and not isinstance(
-            value.seed, np.random.Generator
-        ):
-            return repr(value)
-    return {"python": _qualified_name(value)}
+        case RandomPlayer() if not isinstance(value.seed, np.random.Generator):
+            return repr(value) if kind is RandomPlayer else {"seed": value.seed} | _subclass(kind)
+    return _python(value)
+
+
+def _python(value: Any) -> dict[str, Any]:
+    """Return the identity of a function by its name, and of an object by its class and values."""
+    if isinstance(value, partial):
+        return {"partial": identity_of(value.func), "of": repr((value.args, value.keywords))}
+    name = _qualified_name(value)
+    owner = getattr(value, "__self__", None)
+    if isinstance(value, MethodType):
+        return {"python": name, "of": identity_of(owner)}
+    if hasattr(value, "__qualname__"):
+        if "<" not in name:  # neither a lambda nor a local function
+            return {"python": name}
+    elif type(value).__repr__ is not object.__repr__:
+        return {"python": name, "repr": repr(value)}
+    else:
+        values = vars(value) if hasattr(value, "__dict__") else {}
+        if all(isinstance(each, bool | int | float | str | None) for each in values.values()):
+            return {"python": name} | ({"values": dict(values)} if values else {})
+    raise ConfigError(
+        f"the record cannot identify {name}: give it an attribute identity, a string that changes "
+        "whenever its moves do, or do not use a record"
+    )
 
 
 def rules_of(game: Game) -> Any:

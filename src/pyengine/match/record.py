@@ -113,7 +113,7 @@ def _locked(path: Path) -> FileLock:
     if path.exists() and not path.is_file():
         raise DataError(f"{path}: expected the record of a match, got no regular file")
     try:
-        file = path.resolve()
+        file = Path(os.path.realpath(path))
         return lock(file.with_name(f"{file.name}.lock"))
     except ConfigError as error:
         raise ConfigError(f"{path}: another match is writing this record") from error

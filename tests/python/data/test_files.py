@@ -133,7 +133,7 @@ def test_temporary_files_of_killed_processes_are_removed_after_a_day(tmp_path: P
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "first")], check=False)
     (abandoned,) = tmp_path.iterdir()
     os.utime(abandoned, (0, 0))
-    recent, other = tmp_path / f"first.{'0' * 16}.tmp", tmp_path / "first.tmp"
+    recent, other = tmp_path / f"first.pyengine-{'0' * 16}.tmp", tmp_path / "first.tmp"
     recent.touch()
     other.touch()
     os.utime(other, (0, 0))

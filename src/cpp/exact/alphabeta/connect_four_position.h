@@ -220,7 +220,7 @@ class ConnectFourPosition {
     for (; moves != 0; moves &= moves - 1) list[count++] = moves & (~moves + 1);
     // A separate loop, which compilers vectorise.
     for (std::size_t i = 0; i < count; ++i) threats[i] = threats_after(list[i]);
-    // Nobody plays below a point that completes a four of the opponent.
+    // Points above a threat of the opponent are never reached.
     const Bits dead = board_.upward(other_threats_ << 1 & board_.all());
     const int middle = board_.columns() - 1;
     for (std::size_t i = 0; i < count; ++i) {
