@@ -1083,7 +1083,7 @@ class SelfPlayConfig:
     Attributes:
         search (SearchConfig, default SearchConfig(simulations=800, dirichlet_fraction=0.25,
             temperature=1.0)): settings of full searches. Fields with a search's default get the
-            default of self- play: 800 simulations, ``dirichlet_fraction`` 0.25, ``temperature`` 1.
+            default of self-play: 800 simulations, ``dirichlet_fraction`` 0.25, ``temperature`` 1.
             With ``algorithm="gumbel"`` these two stay 0, since Gumbel noise explores and samples
             the move, and the policy target is ``improved_policy``. The budget must be in
             simulations, ``deterministic`` is refused (see ``seed`` below), and the ``seed`` of the
@@ -1105,7 +1105,7 @@ class SelfPlayConfig:
         resign_false_positives (float in [0, 1], default 0.05): the threshold falls until at most
             this share of the games played to the end would have been resigned by a side that did
             not lose. Counts the newest 1,000 games, including earlier calls with the same
-            directory, and starts after 20.
+            directory, and starts with 20 games.
         full_search_fraction (float in (0, 1], default 1.0): probability of a full search for a
             move; positions of fast searches have no policy target [KataGo, playout cap].
         fast_simulations (int in [1, 2**64 - 1], default 100): budget of fast searches, which have
