@@ -28,7 +28,7 @@ from pyengine.eval.evaluators import (
     UniformEvaluator,
 )
 from pyengine.eval.onnx_files import model_digest
-from pyengine.games.game import Game
+from pyengine.games.game import Game, has_own
 from pyengine.match.players import RandomPlayer, ValuePlayer
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
@@ -56,7 +56,9 @@ def identity_of(value: Any) -> Any:
         case ValuePlayer():
             players = {"values": identity_of(value.evaluator), "ends": value.ends}
             return players | _subclass(kind)
-        case RandomPlayer() if not isinstance(value.seed, np.random.Generator):
+        case RandomPlayer() if isinstance(value.seed, np.random.Generator):
+            raise _unidentified(value)
+        case RandomPlayer():
             return repr(value) if kind is RandomPlayer else {"seed": value.seed} | _subclass(kind)
     return _python(value)
 
@@ -72,15 +74,25 @@ def _python(value: Any) -> dict[str, Any]:
     if hasattr(value, "__qualname__"):
         if "<" not in name:  # neither a lambda nor a local function
             return {"python": name}
-    elif type(value).__repr__ is not object.__repr__:
+    elif has_own(value, "__repr__"):
         return {"python": name, "repr": repr(value)}
     else:
-        values = vars(value) if hasattr(value, "__dict__") else {}
-        if all(isinstance(each, bool | int | float | str | None) for each in values.values()):
-            return {"python": name} | ({"values": dict(values)} if values else {})
-    raise ConfigError(
-        f"the record cannot identify {name}: give it an attribute identity, a string that changes "
-        "whenever its moves do, or do not use a record"
+        values = _plain_values(value)
+        if len(values) == len(getattr(value, "__dict__", {})):
+            return {"python": name} | ({"values": values} if values else {})
+    raise _unidentified(value)
+
+
+def _plain_values(value: Any) -> dict[str, Any]:
+    attributes = getattr(value, "__dict__", {})
+    plain = bool | int | float | str | None
+    return {name: each for name, each in attributes.items() if isinstance(each, plain)}
+
+
+def _unidentified(value: Any) -> ConfigError:
+    return ConfigError(
+        f"the record cannot identify {_qualified_name(value)}: give it an attribute identity, a "
+        "string that changes whenever its moves do, or do not use a record"
     )
 
 
@@ -88,11 +100,12 @@ def rules_of(game: Game) -> Any:
     """Return the identity of a user's game; None for other games."""
     if not str(game).startswith("python:"):
         return None
-    identity = identity_of(_core.unwrap_game(game))
-    if "identity" in identity:
-        return identity
+    own = _core.unwrap_game(game)
+    if isinstance(name := getattr(own, "identity", None), str) and name:
+        return {"identity": name}
     state = _core.unwrap_state(game.new_initial_state())
-    return identity | {"state": _qualified_name(state)}
+    rules = {"python": _qualified_name(own), "state": _qualified_name(state)}
+    return rules | ({"values": values} if (values := _plain_values(own)) else {})
 
 
 def _qualified_name(value: Any) -> str:

@@ -86,7 +86,7 @@ def export(
 
     """
     target = path_of("path", path)
-    if not isinstance(games, list | tuple):
+    if isinstance(games, str) or not isinstance(games, Sequence):
         games = [games]
     played = [load_game(game) if isinstance(game, str) else as_game(game) for game in games]
     boards = {planes_shape(game, spec)[1:] for game in played}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,28 @@ def test_python_players_are_identified_by_their_identity_or_their_name(tmp_path:
 
 def test_a_random_player_is_identified_by_its_seed() -> None:
     assert identity_of(RandomPlayer(1)) != identity_of(RandomPlayer(2))
-    assert identity_of(RandomPlayer(np.random.default_rng(1))) == {
-        "python": "pyengine.match.players.RandomPlayer"
-    }
+
+
+class Lowest:
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+
+    def __call__(self, state: Any) -> int:
+        return int(min(state.legal_actions()))
+
+
+def test_players_with_different_values_are_different() -> None:
+    assert identity_of(Lowest(1)) == identity_of(Lowest(1)) != identity_of(Lowest(2))
+    assert identity_of(partial(max, key=1)) != identity_of(partial(max, key=2))
+
+
+@pytest.mark.parametrize(
+    "player",
+    [lambda state: 0, RandomPlayer(np.random.default_rng(1)), Lowest([1])],  # type: ignore[arg-type]
+)
+def test_a_player_that_cannot_be_identified_is_refused(player: Any) -> None:
+    with pytest.raises(pyengine.ConfigError, match="attribute identity"):
+        identity_of(player)
 
 
 def engine(evaluator: Any) -> pyengine.Engine:
