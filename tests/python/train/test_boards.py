@@ -44,7 +44,7 @@ def config_of(**learner: Any) -> TrainConfig:
     )
 
 
-def test_boards_are_normalised_by_the_statistics_of_all_their_points() -> None:
+def test_the_boards_of_a_batch_share_normalisation_statistics() -> None:
     torch.manual_seed(0)
     layer = ConvNorm(2, 3, 1).double()
     boards = [torch.randn(4, 2, 5, 5).double(), 3 * torch.randn(2, 2, 3, 4).double() + 1]
@@ -70,7 +70,7 @@ def test_boards_are_normalised_by_the_statistics_of_all_their_points() -> None:
         torch.testing.assert_close(output, layer(board))
 
 
-def test_each_batch_has_positions_of_each_board_by_its_share(tmp_path: Path) -> None:
+def test_batches_sample_each_board_by_its_weight(tmp_path: Path) -> None:
     data = [data_of(SMALL), data_of(LARGE)]
     with train.Learner(config_of(), data, tmp_path, weights=[1, 2]) as learner:
         counts = []
@@ -95,7 +95,7 @@ def test_a_network_of_a_value_alone_learns_from_several_boards(tmp_path: Path) -
         assert learner.train(2)
 
 
-def test_the_loss_of_parts_is_that_of_all_rows() -> None:
+def test_the_loss_of_a_split_batch_equals_that_of_the_whole() -> None:
     torch.manual_seed(0)
     batch = {
         "policy": torch.softmax(torch.randn(7, 5), 1),
@@ -113,7 +113,7 @@ def test_the_loss_of_parts_is_that_of_all_rows() -> None:
             torch.testing.assert_close(getattr(found, name), getattr(whole, name))
 
 
-def test_the_exported_network_is_the_trained_one_on_every_board(tmp_path: Path) -> None:
+def test_the_exported_network_agrees_with_training_on_every_board(tmp_path: Path) -> None:
     """What a batch of the training says of positions, the file says of them."""
     data = [data_of(SMALL), data_of(LARGE)]
     with train.Learner(config_of(), data, tmp_path) as learner:
@@ -143,7 +143,7 @@ def test_the_exported_network_is_the_trained_one_on_every_board(tmp_path: Path) 
         assert errors[1] < 2 * errors[0] + 0.02
 
 
-def test_a_network_of_several_boards_goes_on_bit_for_bit(tmp_path: Path) -> None:
+def test_resuming_on_several_boards_is_bit_identical(tmp_path: Path) -> None:
     data = [data_of(SMALL), data_of(LARGE)]
     with train.Learner(config_of(), data, tmp_path / "one") as learner:
         learner.train(6)

@@ -63,7 +63,7 @@ def learn(folder: RunFolder, steps: int) -> dict[str, Any]:
     return folder.status("learner")
 
 
-def test_a_learner_that_dies_between_checkpoint_and_export_exports_when_it_goes_on(
+def test_a_learner_killed_before_an_export_exports_after_resuming(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = part_learner._write
@@ -82,7 +82,7 @@ def test_a_learner_that_dies_between_checkpoint_and_export_exports_when_it_goes_
     assert folder.candidates() == [0, 10, 20]
 
 
-def test_the_learner_moves_its_window_and_reads_no_list_twice(
+def test_the_learner_moves_its_window_without_reopening_the_data(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = train.RunFile.from_toml(RUN.format(steps=10))
@@ -96,7 +96,7 @@ def test_the_learner_moves_its_window_and_reads_no_list_twice(
     assert (data.games, positions.size) == (before + 5, len(data))
 
 
-def test_the_learner_keeps_no_hash_of_a_shard_that_its_window_left_behind(
+def test_the_learner_forgets_the_hashes_of_shards_outside_its_window(
     folder: RunFolder,
 ) -> None:
     newest = '[window]\nkind = "games"\ngames = 5'
@@ -110,7 +110,7 @@ def test_the_learner_keeps_no_hash_of_a_shard_that_its_window_left_behind(
     assert [str(piece.path) for piece in data.pieces] == [last] != [first]
 
 
-def test_a_candidate_that_cannot_be_written_is_told_and_the_learner_goes_on(
+def test_a_failed_export_is_published_and_the_learner_continues(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = part_learner._write
@@ -129,7 +129,7 @@ def test_a_candidate_that_cannot_be_written_is_told_and_the_learner_goes_on(
     assert folder.candidates() == [0, 20, 30, 40]
 
 
-def test_who_plays_before_there_is_a_network_waits_for_the_learner(folder: RunFolder) -> None:
+def test_an_evaluator_without_a_network_waits_for_the_learner(folder: RunFolder) -> None:
     run = train.RunFile.from_toml(RUN.format(steps=10))
     part = Part("selfplay", folder, run)
     first = Best(name="rollout", sha256=None, step=0, generation=0, elo=0.0)
@@ -145,7 +145,7 @@ def test_who_plays_before_there_is_a_network_waits_for_the_learner(folder: RunFo
     assert not part_selfplay._waits_for_learner(part, network)
 
 
-def test_the_first_evaluator_of_several_games_plays_what_the_learner_needs(
+def test_the_first_evaluator_plays_only_what_the_learner_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(part_selfplay, "_FIRST_TURN_SECONDS", 0.0)

@@ -39,7 +39,7 @@ plies = 2
 """
 
 
-def test_a_stronger_candidate_passes_after_all_its_games() -> None:
+def test_a_stronger_candidate_is_accepted_after_all_its_games() -> None:
     found = play_gate("rollout", "uniform", [CONNECT_FOUR], GateConfig(games=20, simulations=40))
     assert found.accepted
     assert found.complete
@@ -47,7 +47,7 @@ def test_a_stronger_candidate_passes_after_all_its_games() -> None:
     assert found.elo > 35
 
 
-def test_a_weaker_candidate_fails_as_soon_as_it_cannot_pass() -> None:
+def test_a_weaker_candidate_is_rejected_as_soon_as_it_cannot_pass() -> None:
     found = play_gate("uniform", "rollout", [CONNECT_FOUR], GateConfig(games=100, simulations=40))
     assert not found.accepted
     assert found.losses + found.draws / 2 >= 45
@@ -59,7 +59,7 @@ def test_equal_players_do_not_pass() -> None:
     assert not play_gate("uniform", "uniform", [TIC_TAC_TOE], config).accepted
 
 
-def test_sprt_may_decide() -> None:
+def test_sprt_decides_before_all_games_are_played() -> None:
     config = GateConfig(games=400, simulations=40, method="sprt", elo0=0, elo1=100)
     found = play_gate("rollout", "uniform", [CONNECT_FOUR], config)
     assert found.accepted
@@ -68,7 +68,7 @@ def test_sprt_may_decide() -> None:
     assert found.to_dict()["sprt"]["expected_games"] == found.sprt.expected_games == 68
 
 
-def test_in_latest_mode_the_games_are_for_the_curve() -> None:
+def test_latest_mode_accepts_a_candidate_that_loses() -> None:
     config = GateConfig(mode="latest", games=20, simulations=40)
     found = play_gate("uniform", "rollout", [CONNECT_FOUR], config)
     assert found.accepted
@@ -82,7 +82,7 @@ def test_games_are_shared_between_boards() -> None:
     assert play_gate("uniform", "uniform", games, config).games == 11
 
 
-def test_games_without_an_end_are_drawn() -> None:
+def test_unfinished_games_are_draws() -> None:
     """And their openings are shorter than max_plies."""
     game = pyengine.as_game(ToyGame(ToyState))
     config = GateConfig(mode="latest", games=4, simulations=4, plies=4)
@@ -91,7 +91,7 @@ def test_games_without_an_end_are_drawn() -> None:
         assert (found.games, found.draws) == (4, 4)
 
 
-def test_an_interrupted_match_of_a_gate_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_match_is_resumed(tmp_path: Path) -> None:
     config = GateConfig(mode="latest", games=40, simulations=20)
     seen: list[int] = []
 
@@ -140,7 +140,7 @@ def test_a_match_is_interrupted_within_a_round_of_moves(tmp_path: Path) -> None:
     assert 3 < batches < 500
 
 
-def test_a_gate_has_the_games_that_its_sequential_test_needs() -> None:
+def test_the_default_number_of_games_is_enough_for_the_sequential_test() -> None:
     test = GateConfig(method="sprt")
     assert test.sprt is not None
     assert test.most_games == test.sprt.games_for() == 1054
@@ -195,7 +195,7 @@ def records(folder: RunFolder) -> list[str]:
     return sorted(file.name for file in folder.log.glob("match-*.jsonl"))
 
 
-def test_a_candidate_meets_the_one_before_it_and_one_some_generations_back(tmp_path: Path) -> None:
+def test_a_candidate_plays_the_previous_network_and_an_older_one(tmp_path: Path) -> None:
     folder = begun(tmp_path, "latest", against=3)
     for step in (100, 200, 300, 400, 500):
         write(folder, step)
@@ -229,7 +229,7 @@ def games(line: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("mode", ["latest", "gate"])
-def test_an_interrupted_match_leaves_no_line_and_goes_on(tmp_path: Path, mode: str) -> None:
+def test_an_interrupted_evaluation_adds_no_line_and_is_resumed(tmp_path: Path, mode: str) -> None:
     """Also when a newer candidate has come; the first network is no opponent instead."""
     folder = begun(tmp_path, mode, games=40)
     write(folder, 100)
@@ -265,7 +265,7 @@ def test_an_interrupted_match_leaves_no_line_and_goes_on(tmp_path: Path, mode: s
     assert records(folder) == []
 
 
-def test_an_interrupted_match_is_played_anew_where_the_threads_have_changed(tmp_path: Path) -> None:
+def test_an_interrupted_match_restarts_if_the_threads_have_changed(tmp_path: Path) -> None:
     folder = begun(tmp_path, "latest", games=40)
     write(folder, 100)
     work(Stopped("gate", folder, folder.run()))
@@ -278,7 +278,7 @@ def test_an_interrupted_match_is_played_anew_where_the_threads_have_changed(tmp_
     assert records(folder) == []
 
 
-def test_a_network_whose_gate_was_killed_before_its_first_game_is_evaluated(tmp_path: Path) -> None:
+def test_a_network_is_evaluated_after_its_gate_was_killed(tmp_path: Path) -> None:
     folder = begun(tmp_path, "latest")
     write(folder, 100)
     finished(folder)
@@ -299,7 +299,7 @@ def test_a_network_whose_gate_was_killed_before_its_first_game_is_evaluated(tmp_
     assert records(folder) == []
 
 
-def test_a_gate_that_was_killed_after_its_line_does_the_rest(tmp_path: Path) -> None:
+def test_a_gate_killed_after_writing_a_line_completes_the_evaluation(tmp_path: Path) -> None:
     folder = begun(tmp_path, "gate")
     write(folder, 50)
     write(folder, 100)
@@ -312,7 +312,7 @@ def test_a_gate_that_was_killed_after_its_line_does_the_rest(tmp_path: Path) -> 
     assert folder.candidates() == [0, 100]
 
 
-def test_where_a_generation_is_missing_the_nearest_older_one_plays(tmp_path: Path) -> None:
+def test_the_nearest_older_generation_replaces_a_missing_one(tmp_path: Path) -> None:
     folder = begun(tmp_path, "latest", against=2)
     for step, generation in ((100, 1), (300, 3)):
         write(folder, step)
@@ -328,14 +328,14 @@ def test_where_a_generation_is_missing_the_nearest_older_one_plays(tmp_path: Pat
     assert [each["step"] for each in finished(folder)[-1]["opponents"]] == [100]
 
 
-def test_without_games_every_candidate_has_its_line(tmp_path: Path) -> None:
+def test_a_gate_without_games_adds_a_line_per_candidate(tmp_path: Path) -> None:
     folder = begun(tmp_path, "latest", games=0)
     write(folder, 100)
     line = finished(folder)[0]
     assert (line["step"], line["accepted"], "wins" in line) == (100, True, False)
 
 
-def test_the_games_of_a_gate_have_the_max_plies_of_self_play(tmp_path: Path) -> None:
+def test_gate_games_use_the_max_plies_of_self_play(tmp_path: Path) -> None:
     folder = begun(tmp_path, "latest")
     limits = "[selfplay]\nmax_plies = 3\nopening_random_moves = 0\n"
     folder.set_run(RunFile.from_toml(limits + folder.run().text))
@@ -351,7 +351,7 @@ def accepting(tmp_path: Path, games: int) -> RunFolder:
     return folder
 
 
-def test_an_accepted_candidate_plays_for_the_curve_games_that_did_not_choose_it(
+def test_an_accepted_candidate_plays_anchor_games(
     tmp_path: Path,
 ) -> None:
     folder = accepting(tmp_path, games=8)
@@ -377,7 +377,7 @@ class StoppedAtAnchors(Part):
             self.stop()
 
 
-def test_anchor_games_that_are_interrupted_go_on_while_the_network_plays(tmp_path: Path) -> None:
+def test_interrupted_anchor_games_are_resumed(tmp_path: Path) -> None:
     folder = accepting(tmp_path, games=60)
     write(folder, 100)
     work(StoppedAtAnchors("gate", folder, folder.run()))
@@ -392,7 +392,7 @@ def test_anchor_games_that_are_interrupted_go_on_while_the_network_plays(tmp_pat
     assert records(folder) == []
 
 
-def test_a_network_that_self_play_has_taken_stays_accepted_where_its_gate_is_played_anew(
+def test_a_network_in_use_stays_accepted_if_its_match_is_repeated(
     tmp_path: Path,
 ) -> None:
     folder = accepting(tmp_path, games=60)
@@ -418,7 +418,7 @@ def test_a_rejected_candidate_plays_no_anchor_games(tmp_path: Path) -> None:
     assert "anchors" not in line
 
 
-def test_of_accepted_networks_the_newest_are_kept(tmp_path: Path) -> None:
+def test_the_newest_accepted_networks_are_kept(tmp_path: Path) -> None:
     folder = begun(tmp_path, "latest", against=2, games=4)
     folder.set_run(RunFile.from_toml(folder.run().text + "keep_accepted = 1\n"))
     for step in range(100, 700, 100):
@@ -443,7 +443,7 @@ def evaluated(step: int, opponent: int, wins: int, losses: int) -> dict[str, Any
     return {**place, "accepted": True, **met, "step": step, "opponents": [met]}
 
 
-def test_equals_that_passed_the_gate_do_not_rise_on_the_curve() -> None:
+def test_the_rating_of_equal_players_does_not_rise_by_selection() -> None:
     rng = np.random.default_rng(0)
     lines = []
     for step in range(100, 2100, 100):
@@ -462,7 +462,7 @@ def test_equals_that_passed_the_gate_do_not_rise_on_the_curve() -> None:
     assert chosen.elo > 6 * chosen.error
 
 
-def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
+def test_the_learning_curve_is_drawn(tmp_path: Path) -> None:
     with pytest.raises(pyengine.ConfigError, match="no candidate was evaluated"):
         plot_curve(tmp_path, tmp_path / "curve.svg")
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
@@ -473,7 +473,7 @@ def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
     assert plot_curve(tmp_path, tmp_path / "curve.svg").read_text().count("<svg") == 1
 
 
-def test_the_command_names_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_path_of_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
     pytest.importorskip("typer", reason="the command needs the extra cli")
     from pyengine.cli import main
@@ -484,7 +484,7 @@ def test_the_command_names_the_picture(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == f"{picture}\n"
 
 
-def test_the_picture_says_who_is_left_out(tmp_path: Path) -> None:
+def test_the_picture_mentions_unconnected_candidates(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
     append_line(tmp_path / "curve.jsonl", evaluated(100, 0, 6, 4))
     append_line(tmp_path / "curve.jsonl", evaluated(300, 250, 1, 1))

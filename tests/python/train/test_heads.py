@@ -81,7 +81,7 @@ def assert_holds(found: dict[str, Any], expected: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("kind", ["alphago_zero", "convolutional", "value"])
 @pytest.mark.parametrize("value", ["scalar", "wdl"])
-def test_the_other_weights_begin_as_they_do_without_the_heads(kind: str, value: str) -> None:
+def test_auxiliary_heads_do_not_change_the_other_initial_weights(kind: str, value: str) -> None:
     planes = torch.randn(4, 3, 5, 5)
     plain, later, network = (
         new_network(config_of(loss, kind=kind, value=value), 3, (5, 5), 26)
@@ -112,7 +112,7 @@ def test_the_other_weights_begin_as_they_do_without_the_heads(kind: str, value: 
         (LossConfig(score_weight=1), "score"),
     ],
 )
-def test_each_weight_brings_its_own_head(loss: LossConfig, name: str) -> None:
+def test_each_loss_weight_adds_its_head(loss: LossConfig, name: str) -> None:
     network = new_network(config_of(loss), 3, (5, 5), 26)
     planes = torch.randn(2, 3, 5, 5)
     assert network.train()(planes)[2].keys() == {name}
@@ -163,12 +163,12 @@ def test_the_loss_is_the_weighted_sum() -> None:
     assert losses(outputs, batch, LossConfig()).total.item() == plain.total.item()
 
 
-def test_the_loss_of_parts_is_that_of_all_rows() -> None:
+def test_the_loss_of_a_split_batch_equals_that_of_the_whole() -> None:
     outputs, batch = random_batch()
     assert_parts_are_the_whole(outputs, batch, ALL, NAMES)
 
 
-def test_rows_without_a_target_teach_nothing() -> None:
+def test_rows_without_a_target_have_no_gradient() -> None:
     outputs, batch = random_batch()
     batch["replied"][:] = batch["ended"][:] = False
     for tensor in outputs[2].values():
@@ -179,7 +179,7 @@ def test_rows_without_a_target_teach_nothing() -> None:
     assert all(not outputs[2][name].grad.any() for name in ("reply", "ownership", "score"))
 
 
-def test_the_heads_learn_and_the_log_tells(data: Dataset, tmp_path: Path) -> None:
+def test_the_heads_learn_and_their_losses_are_logged(data: Dataset, tmp_path: Path) -> None:
     reports: list[train.StepReport] = []
     with train.Learner(config_of(), data, tmp_path, on_progress=reports.append) as learner:
         learner.train(60)
@@ -190,7 +190,7 @@ def test_the_heads_learn_and_the_log_tells(data: Dataset, tmp_path: Path) -> Non
         assert [line[name] for line in lines] == values
 
 
-def test_targets_that_are_not_learnt_change_no_weights_and_no_reports(
+def test_unused_targets_do_not_change_weights_or_reports(
     data: Dataset, folder: Path, tmp_path: Path
 ) -> None:
     reports: list[train.StepReport] = []
@@ -222,7 +222,7 @@ def test_horizons_may_change_while_their_weight_is_0(data: Dataset, folder: Path
                 learner.train(1)
 
 
-def test_going_on_is_the_same_as_never_having_stopped(data: Dataset, tmp_path: Path) -> None:
+def test_a_resumed_training_equals_an_uninterrupted_one(data: Dataset, tmp_path: Path) -> None:
     average = train.AverageConfig(kind="swa", every=2, start=2)
     config = config_of().replace(average=average)
     with train.Learner(config, data, tmp_path / "one") as learner:
@@ -236,7 +236,7 @@ def test_going_on_is_the_same_as_never_having_stopped(data: Dataset, tmp_path: P
         assert_holds(weights_of(learner.network, learner.exported), expected)
 
 
-def test_boards_of_several_sizes_are_learnt_together(tmp_path: Path) -> None:
+def test_auxiliary_heads_train_on_several_board_sizes(tmp_path: Path) -> None:
     names = ["go(board_size=5,komi=2.5)", "go(board_size=7)"]
     targets: dict[str, Any] = {"reply": True, "horizons": ALL.horizons, "final_board": True}
     data = [Dataset(written(tmp_path / str(i), name), **targets) for i, name in enumerate(names)]
@@ -254,7 +254,7 @@ def test_boards_of_several_sizes_are_learnt_together(tmp_path: Path) -> None:
         ("value", GO, "top_down"),
     ],
 )
-def test_an_exported_network_predicts_the_last_board_as_pytorch_does(
+def test_an_exported_network_predicts_the_final_board_as_pytorch_does(
     kind: str, game: str, rows: str, tmp_path: Path
 ) -> None:
     ort = pytest.importorskip("onnxruntime")
@@ -282,7 +282,7 @@ def test_an_exported_network_predicts_the_last_board_as_pytorch_does(
 
 
 @pytest.mark.parametrize("kind", ["alphago_zero", "convolutional"])
-def test_without_being_asked_an_export_leaves_all_heads_out(kind: str, tmp_path: Path) -> None:
+def test_an_export_omits_auxiliary_heads_by_default(kind: str, tmp_path: Path) -> None:
     network = new_network(config_of(kind=kind), 3, (5, 5), 26).eval()
     report = train.export(network, GO, SPEC, tmp_path / "network.onnx")
     import onnx
@@ -299,7 +299,7 @@ def test_without_being_asked_an_export_leaves_all_heads_out(kind: str, tmp_path:
         train.export(plain, GO, SPEC, tmp_path / "other.onnx", final_board=True)
 
 
-def test_a_last_board_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
+def test_a_network_with_a_non_finite_final_board_is_not_written(tmp_path: Path) -> None:
     network = new_network(config_of(BOARD), 3, (5, 5), 26).eval()
     with torch.no_grad():
         network.auxiliary.ownership.out.weight[0, 0] = torch.nan  # type: ignore[union-attr]
@@ -309,7 +309,7 @@ def test_a_last_board_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
     train.export(network, GO, SPEC, tmp_path / "network.onnx")
 
 
-def test_boards_of_any_size_have_their_own_outputs(tmp_path: Path) -> None:
+def test_final_board_outputs_adapt_to_the_board_size(tmp_path: Path) -> None:
     games = ["go(board_size=5)", "go(board_size=7)"]
     network = new_network(config_of(BOARD, kind="convolutional"), 3, (5, 5), 26).eval()
     report = train.export(network, games, SPEC, tmp_path / "any.onnx", final_board=True)
@@ -337,7 +337,7 @@ ownership_weight = 1.5
 """
 
 
-def test_a_run_reads_its_data_with_the_targets_of_its_loss(tmp_path: Path) -> None:
+def test_a_run_reads_the_targets_of_its_loss(tmp_path: Path) -> None:
     run, folder = train.RunFile.from_toml(RUN), RunFolder(tmp_path)
     written(folder.data(GO), surprise=True)
     (data,) = windows_on(run, folder, [20])
@@ -358,7 +358,7 @@ def test_a_run_reads_its_data_with_the_targets_of_its_loss(tmp_path: Path) -> No
         ({"reply": True, "horizons": (2.0, 7.0)}, r"horizons of the loss, .*got \[2\.0, 7\.0\]"),
     ],
 )
-def test_data_without_the_targets_are_refused(
+def test_data_without_required_targets_are_refused(
     settings: dict[str, Any], message: str, folder: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(pyengine.ConfigError, match=message):
@@ -367,7 +367,7 @@ def test_data_without_the_targets_are_refused(
         train.Learner(config_of(), SyntheticData(), tmp_path)
 
 
-def test_a_game_without_points_has_no_score_to_learn(tmp_path: Path) -> None:
+def test_a_game_without_a_score_is_refused(tmp_path: Path) -> None:
     four = Dataset(written(tmp_path / "four", "connect_four"), final_board=True)
     with pytest.raises(pyengine.ConfigError, match=r"to return score .*Go or Othello"):
         train.Learner(config_of(BOARD), four, tmp_path / "run")

@@ -75,7 +75,7 @@ def kinds(path: Path) -> set[str]:
     return {node.op_type for node in onnx.load(path).graph.node}
 
 
-def test_a_candidate_has_an_int8_copy_that_plays_for_it(tmp_path: Path) -> None:
+def test_the_int8_copy_of_a_candidate_is_used_for_playing(tmp_path: Path) -> None:
     folder, run = learnt(tmp_path, "tic_tac_toe")
     assert folder.candidates() == [0, 10]
     assert "QuantizeLinear" not in kinds(folder.candidate(10))
@@ -93,7 +93,7 @@ def test_a_candidate_has_an_int8_copy_that_plays_for_it(tmp_path: Path) -> None:
     assert not folder.int8_copy(10).exists()
 
 
-def test_a_removal_that_is_cut_short_leaves_no_copy_alone(
+def test_an_interrupted_removal_leaves_no_copy_without_its_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = RunFolder(tmp_path)
@@ -112,7 +112,7 @@ def test_a_removal_that_is_cut_short_leaves_no_copy_alone(
     assert (folder.candidates(), folder.int8_copy(10).exists()) == ([10], False)
 
 
-def test_one_copy_plays_on_all_boards(tmp_path: Path) -> None:
+def test_one_copy_works_on_all_boards(tmp_path: Path) -> None:
     names = ("gomoku(board_size=5,win_length=4)", "gomoku(board_size=6,win_length=4)")
     folder, run = learnt(tmp_path, *names)
     network, copied = map(pyengine.OnnxEvaluator, (folder.candidate(10), folder.int8_copy(10)))
@@ -123,7 +123,7 @@ def test_one_copy_plays_on_all_boards(tmp_path: Path) -> None:
         np.testing.assert_allclose(found[1], expected[1], atol=0.1)
 
 
-def test_a_copy_that_evaluates_otherwise_is_told_and_the_network_plays(
+def test_an_inaccurate_copy_is_discarded_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(int8_copy._LIMITS, "policy_mean", 0.0)

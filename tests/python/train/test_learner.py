@@ -67,7 +67,7 @@ def data() -> SyntheticData:
 
 
 @pytest.mark.parametrize(("kind", "average"), [("sgd", "none"), ("sgd", "ema"), ("adamw", "swa")])
-def test_going_on_is_the_same_as_never_having_stopped(
+def test_a_resumed_training_equals_an_uninterrupted_one(
     kind: str, average: str, data: SyntheticData, tmp_path: Path
 ) -> None:
     optimiser = OptimiserConfig(kind=kind, schedule="cosine", learning_rate=0.01, total_steps=20)
@@ -83,7 +83,7 @@ def test_going_on_is_the_same_as_never_having_stopped(
         assert_equal(weights_of(learner), expected)
 
 
-def test_the_rate_may_be_lowered_when_a_training_goes_on(
+def test_the_learning_rate_may_be_lowered_on_resume(
     data: SyntheticData, tmp_path: Path
 ) -> None:
     rates = partial(OptimiserConfig, schedule="steps", rates=(0.1, 0.01))
@@ -101,7 +101,7 @@ def test_the_rate_may_be_lowered_when_a_training_goes_on(
         train.Learner(faster, data, tmp_path, resume=True)
 
 
-def test_steps_of_an_earlier_call_are_saved_with_those_of_this_one(
+def test_unsaved_steps_of_an_earlier_call_are_saved(
     data: SyntheticData, tmp_path: Path
 ) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
@@ -111,7 +111,7 @@ def test_steps_of_an_earlier_call_are_saved_with_those_of_this_one(
     assert [path.name for path in tmp_path.glob("checkpoint*")] == ["checkpoint-0000000005.pt"]
 
 
-def test_a_report_is_of_all_steps_since_the_last_however_they_were_asked_for(
+def test_reports_do_not_depend_on_how_steps_are_split_into_calls(
     data: SyntheticData, tmp_path: Path
 ) -> None:
     def reports(name: str, calls: Sequence[int]) -> list[dict[str, Any]]:
@@ -137,7 +137,7 @@ def test_it_learns(data: SyntheticData, tmp_path: Path) -> None:
     assert [line["step"] for line in lines] == [report.step for report in reports]
 
 
-def test_tensorboard_shows_what_the_log_says(data: SyntheticData, tmp_path: Path) -> None:
+def test_tensorboard_shows_the_values_of_the_log(data: SyntheticData, tmp_path: Path) -> None:
     reading = pytest.importorskip(
         "tensorboard.backend.event_processing.event_accumulator", reason="needs TensorBoard"
     )
@@ -151,7 +151,7 @@ def test_tensorboard_shows_what_the_log_says(data: SyntheticData, tmp_path: Path
         assert shown == [(line["step"], pytest.approx(line[name])) for line in logged]
 
 
-def test_it_learns_with_half_the_precision(data: SyntheticData, tmp_path: Path) -> None:
+def test_it_learns_in_bfloat16(data: SyntheticData, tmp_path: Path) -> None:
     reports: list[train.StepReport] = []
     config = config_of(
         learner=LearnerConfig(batch_size=32, log_steps=20, device="cpu", precision="bfloat16")
@@ -164,7 +164,7 @@ def test_it_learns_with_half_the_precision(data: SyntheticData, tmp_path: Path) 
     assert reports[-1].divergence < 0.5 * reports[0].divergence
 
 
-def test_the_last_checkpoints_are_kept(data: SyntheticData, tmp_path: Path) -> None:
+def test_the_newest_checkpoints_are_kept(data: SyntheticData, tmp_path: Path) -> None:
     learner = LearnerConfig(batch_size=8, checkpoint_steps=2, keep=2, device="cpu")
     with train.Learner(config_of(learner=learner), data, tmp_path) as trainer:
         trainer.train(7)
@@ -172,7 +172,7 @@ def test_the_last_checkpoints_are_kept(data: SyntheticData, tmp_path: Path) -> N
     assert names == ["checkpoint-0000000006.pt", "checkpoint-0000000007.pt"]
 
 
-def test_other_settings_are_refused_by_name(data: SyntheticData, tmp_path: Path) -> None:
+def test_changed_settings_are_refused_by_name(data: SyntheticData, tmp_path: Path) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
         learner.train(1)
     changed = config_of(
@@ -184,7 +184,7 @@ def test_other_settings_are_refused_by_name(data: SyntheticData, tmp_path: Path)
         train.Learner(changed, data, tmp_path, resume=True)
 
 
-def test_a_folder_with_checkpoints_is_not_begun_anew(data: SyntheticData, tmp_path: Path) -> None:
+def test_a_new_training_does_not_start_in_a_directory_with_checkpoints(data: SyntheticData, tmp_path: Path) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
         learner.train(1)
     with pytest.raises(pyengine.ConfigError, match=r"holds checkpoint-0000000001\.pt"):
@@ -206,7 +206,7 @@ def infinite(state: dict[str, Any]) -> None:
         (infinite, r"network\.stem\.0\.weight has numbers that are not finite"),
     ],
 )
-def test_a_checkpoint_that_is_damaged_is_named(
+def test_a_damaged_checkpoint_is_refused_by_name(
     change: Callable[[Any], None], message: str, data: SyntheticData, tmp_path: Path
 ) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
@@ -254,14 +254,14 @@ def test_data_of_several_games_are_refused(data: SyntheticData, tmp_path: Path) 
         ({"planes": np.zeros((1, 1, 3, 3)), "policy": np.zeros((1, 9)), "value": 3}, "value"),
     ],
 )
-def test_data_that_return_no_arrays_are_refused(answer: Any, name: str, tmp_path: Path) -> None:
+def test_data_without_valid_arrays_are_refused(answer: Any, name: str, tmp_path: Path) -> None:
     data: Any = SyntheticData(positions=20)
     data.sample = lambda *_, **__: answer
     with pytest.raises(pyengine.ConfigError, match=rf"sample\(1, \.\.\.\) to return {name} as an"):
         train.Learner(config_of(), data, tmp_path)
 
 
-def test_a_loss_that_is_not_finite_ends_the_training_and_keeps_checkpoints(
+def test_a_non_finite_loss_ends_the_training_and_keeps_checkpoints(
     tmp_path: Path,
 ) -> None:
     data = SyntheticData()
@@ -286,7 +286,7 @@ def recorded(directory: Path) -> list[Path]:
     return sorted(directory.glob("shard-*.npy"))
 
 
-def test_a_loss_that_is_not_finite_names_the_shard_that_is_damaged(tmp_path: Path) -> None:
+def test_a_non_finite_loss_names_the_damaged_shard(tmp_path: Path) -> None:
     (shard,) = recorded(tmp_path / "data")
     sound = shard.read_bytes()
     records = np.lib.format.open_memmap(shard, mode="r+")
@@ -308,7 +308,7 @@ def test_a_loss_that_is_not_finite_names_the_shard_that_is_damaged(tmp_path: Pat
         learner.train(9)
 
 
-def test_a_checkpoint_on_a_full_disk_is_named_and_those_before_stay(
+def test_a_full_disk_leaves_earlier_checkpoints_and_names_the_new_one(
     data: SyntheticData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -326,7 +326,7 @@ def test_a_checkpoint_on_a_full_disk_is_named_and_those_before_stay(
     assert (tmp_path / "checkpoint-0000000002.pt").exists()
 
 
-def test_scalars_on_a_full_disk_are_named(
+def test_a_full_disk_names_the_tensorboard_directory(
     data: SyntheticData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     board = pytest.importorskip("torch.utils.tensorboard", reason="needs TensorBoard")
@@ -352,7 +352,7 @@ def test_scalars_on_a_full_disk_are_named(
 
 
 @pytest.mark.parametrize("rate", [1e30, 3e38])
-def test_weights_from_which_no_training_goes_on_are_not_written(
+def test_unusable_weights_are_not_written(
     rate: float, data: SyntheticData, tmp_path: Path
 ) -> None:
     optimiser = OptimiserConfig(schedule="steps", boundaries=(9, 10), rates=(0.01, rate, 0.01))
@@ -367,7 +367,7 @@ def test_weights_from_which_no_training_goes_on_are_not_written(
         assert trainer.train(4)
 
 
-def test_the_check_of_a_checkpoint_leaves_the_training_as_it_is(
+def test_checking_a_checkpoint_does_not_change_the_training(
     data: SyntheticData, tmp_path: Path
 ) -> None:
     often = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=1, device="cpu")
@@ -387,7 +387,7 @@ def order_of(game: pyengine.Game) -> list[int]:
     return [1 + (rows - 1 - p // columns) * columns + p % columns for p in points] + [0]
 
 
-def test_a_network_learns_and_plays_with_the_policy_order_of_its_data(tmp_path: Path) -> None:
+def test_a_network_uses_the_policy_order_of_its_data(tmp_path: Path) -> None:
     game = pyengine.load_game("go(board_size=5)")
     spec = pyengine.ModelSpec(policy_rows="bottom_up", pass_index=0, input="x")
     search = pyengine.SearchConfig(simulations=8, threads=1)
@@ -415,7 +415,7 @@ def test_a_network_learns_and_plays_with_the_policy_order_of_its_data(tmp_path: 
         ("value", {"policy_rows": "bottom_up"}, "like its rows, got 'bottom_up'"),
     ],
 )
-def test_a_head_of_convolutions_refuses_an_order_that_it_lacks(
+def test_a_convolutional_head_refuses_an_unsupported_policy_order(
     kind: str, spec: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     data = SyntheticData("go(board_size=5)", positions=20, later=True)
@@ -430,7 +430,7 @@ def test_a_head_of_convolutions_refuses_an_order_that_it_lacks(
         train.Learner(config_of(), [data, SyntheticData("go(board_size=5)")], tmp_path)
 
 
-def test_ctrl_c_ends_between_two_steps_with_a_checkpoint(
+def test_ctrl_c_writes_a_checkpoint_between_two_steps(
     data: SyntheticData, tmp_path: Path
 ) -> None:
     def interrupt(report: train.StepReport) -> None:
@@ -461,7 +461,7 @@ def test_the_exported_network_is_the_average(data: SyntheticData, tmp_path: Path
         torch.testing.assert_close(learner.exported.stem[0].weight, sum(seen) / 3)
 
 
-def test_the_mean_of_weights_is_exported_with_statistics_of_its_own(
+def test_averaged_weights_are_exported_with_recomputed_statistics(
     data: SyntheticData, tmp_path: Path
 ) -> None:
     def loss_of(network: train.Network) -> float:
@@ -519,7 +519,7 @@ def _free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def test_two_processes_hold_the_same_network(tmp_path: Path) -> None:
+def test_two_processes_train_the_same_network(tmp_path: Path) -> None:
     if not torch.distributed.is_available():
         pytest.skip("this PyTorch has no torch.distributed")
     script = tmp_path / "rank.py"

@@ -92,7 +92,7 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
-def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> None:
+def test_a_run_ends_at_its_limit_and_can_be_resumed(tmp_path: Path) -> None:
     shown: list[train.RunProgress] = []
     report = train.train_run(run_of("steps = 20"), tmp_path, on_progress=shown.append)
     assert report.reason == "steps"
@@ -125,7 +125,7 @@ def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> N
     assert list((tmp_path / "checkpoints").glob("*.pt"))
 
 
-def test_a_run_on_two_boards_plays_int8_copies_that_know_the_last_board(tmp_path: Path) -> None:
+def test_a_run_on_two_boards_uses_int8_copies_and_exports_the_final_board(tmp_path: Path) -> None:
     games = ["othello(board_size=4)", "othello(board_size=6)"]
     text = RUN.format(limits="steps = 20", game=json.dumps(games), mode="latest")
     text = text.replace("[train]\n", "[train]\nexport_final_board = true\n", 1)
@@ -148,7 +148,7 @@ def test_a_run_on_two_boards_plays_int8_copies_that_know_the_last_board(tmp_path
         assert next(data.batches(len(data)))["ended"].all()
 
 
-def test_parts_that_are_killed_are_started_again_and_two_processes_learn(tmp_path: Path) -> None:
+def test_killed_parts_are_restarted_while_two_processes_learn(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     text = run_of().text.replace("batch_size = 64", "batch_size = 64\nprocesses = 2", 1)
     teams: list[list[int]] = []
@@ -178,7 +178,7 @@ def test_parts_that_are_killed_are_started_again_and_two_processes_learn(tmp_pat
     assert int(last.stem[-10:]) >= 25
 
 
-def test_a_shard_whose_content_is_damaged_is_named_before_it_is_learnt(tmp_path: Path) -> None:
+def test_a_damaged_shard_is_named_before_training_on_it(tmp_path: Path) -> None:
     folder, run = RunFolder(tmp_path), run_of()
     folder.begin(run)
     play_games(folder, run, 60, simulations=8, concurrent_games=16)
@@ -230,7 +230,7 @@ def wait_for_steps(
         time.sleep(0.1)
 
 
-def test_parts_end_when_their_supervisor_is_killed_or_stopped_and_resume_goes_on(
+def test_parts_exit_with_their_supervisor_and_the_run_can_be_resumed(
     tmp_path: Path,
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
@@ -288,7 +288,7 @@ def test_wrong_use_of_the_command_is_refused(
     assert message in refused(arguments, capsys)
 
 
-def test_a_part_refuses_settings_that_are_not_those_of_its_folder(
+def test_a_part_refuses_settings_that_differ_from_its_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
@@ -298,7 +298,7 @@ def test_a_part_refuses_settings_that_are_not_those_of_its_folder(
     assert "[gate] mode: 'latest' is now 'gate'" in refused(arguments, capsys)
 
 
-def test_the_command_says_which_limit_a_run_had_reached_before(
+def test_the_command_names_the_limit_reached_in_an_earlier_session(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
@@ -315,7 +315,7 @@ def test_the_command_says_which_limit_a_run_had_reached_before(
     assert "raise --minutes, or minutes in" in told
 
 
-def test_the_last_line_of_redirected_progress_is_that_of_the_end(
+def test_redirected_progress_ends_with_the_final_state(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
@@ -331,7 +331,7 @@ def test_the_last_line_of_redirected_progress_is_that_of_the_end(
     assert [line.split("self-play ")[1][:7] for line in lines] == ["0 games", "2 games"]
 
 
-def test_progress_says_how_many_games_a_test_is_expected_to_take() -> None:
+def test_progress_shows_the_expected_number_of_games() -> None:
     told = {"step": 5, "games": 20, "most_games": 1054, "score": 0.55}
     assert _gate_text(told) == "step 5: 20 of 1054 games, 55%"
     assert "(SPRT, 526 expected)" in _gate_text(told | {"expected_games": 526})

@@ -65,7 +65,7 @@ class Alone(Net):
         return super().forward(planes)[0]
 
 
-def test_a_module_is_written_and_evaluates_as_in_pytorch(tmp_path: Path) -> None:
+def test_an_exported_module_evaluates_as_in_pytorch(tmp_path: Path) -> None:
     module, file = Net(), tmp_path / "net.onnx"
     module.train()
     report = train.export_module(module, "tic_tac_toe", SPEC, file, metadata={"step": 7})
@@ -106,7 +106,7 @@ class Owner(WithBoard):
         return super().forward(planes)[:3]
 
 
-def test_what_a_module_says_of_the_last_board_is_written(tmp_path: Path) -> None:
+def test_the_final_board_outputs_of_a_module_are_exported(tmp_path: Path) -> None:
     spec = ModelSpec(
         planes=SPEC.planes, rows="bottom_up", ownership_output="territory", score_output="lead"
     )
@@ -132,7 +132,7 @@ def test_what_a_module_says_of_the_last_board_is_written(tmp_path: Path) -> None
     ],
     ids=["too few", "too many", "beyond 1", "not finite", "another board"],
 )
-def test_what_does_not_fit_the_last_board_is_refused(
+def test_invalid_final_board_outputs_are_refused(
     module: Any, message: str, tmp_path: Path
 ) -> None:
     spec = ModelSpec(planes=SPEC.planes, ownership_output="ownership")
@@ -141,7 +141,7 @@ def test_what_does_not_fit_the_last_board_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_board_on_its_side_is_refused(tmp_path: Path) -> None:
+def test_a_transposed_board_is_refused(tmp_path: Path) -> None:
     class Aside(torch.nn.Module):
         def forward(self, planes: Any) -> Any:
             first = planes[:, 0]
@@ -152,7 +152,7 @@ def test_a_board_on_its_side_is_refused(tmp_path: Path) -> None:
         train.export_module(Aside(), "connect_four", spec, tmp_path / "net.onnx")
 
 
-def test_a_score_may_be_all_that_is_said(tmp_path: Path) -> None:
+def test_a_module_may_predict_only_the_score(tmp_path: Path) -> None:
     class Scored(WithBoard):
         def forward(self, planes: Any) -> Any:
             policy, value, _, score = super().forward(planes)
@@ -167,7 +167,7 @@ def test_a_score_may_be_all_that_is_said(tmp_path: Path) -> None:
     assert score is not None
 
 
-def test_three_values_and_a_layout_of_its_own(tmp_path: Path) -> None:
+def test_a_module_with_win_draw_loss_is_exported(tmp_path: Path) -> None:
     spec = ModelSpec(planes=("own[0]", "opp[0]"), value=("loss", "draw", "win"))
 
     class Wdl(Net):
@@ -178,7 +178,7 @@ def test_three_values_and_a_layout_of_its_own(tmp_path: Path) -> None:
     assert report.positions > 10
 
 
-def test_a_python_game_with_planes_of_its_own(tmp_path: Path) -> None:
+def test_a_python_game_with_custom_planes_is_supported(tmp_path: Path) -> None:
     class Seen(Matches):
         def observation_tensor(self) -> Any:
             return np.full((1, 1, 3), self.left / 11, np.float32)
@@ -202,7 +202,7 @@ def test_a_python_game_with_planes_of_its_own(tmp_path: Path) -> None:
     ],
     ids=["no tanh", "another game", "probabilities", "a sigmoid", "no value", "no module"],
 )
-def test_a_module_that_does_not_fit_is_refused(
+def test_a_module_with_invalid_outputs_is_refused(
     module: Any, error: type[Exception], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=message):

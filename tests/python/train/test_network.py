@@ -66,7 +66,7 @@ def test_the_published_network_has_the_published_size() -> None:
         ("value", ["go(board_size=5)"]),
     ],
 )
-def test_onnx_runtime_computes_what_pytorch_does(
+def test_onnx_runtime_agrees_with_pytorch(
     kind: str, games: list[str], value: str, tmp_path: Path
 ) -> None:
     network = network_for(NetworkConfig(kind=kind, blocks=2, filters=8, value=value), games[0])
@@ -84,7 +84,7 @@ def test_onnx_runtime_computes_what_pytorch_does(
     ],
     ids=str,
 )
-def test_blocks_that_see_the_whole_board_are_exported(
+def test_blocks_with_global_pooling_are_exported(
     told: dict[str, object], tmp_path: Path
 ) -> None:
     config = NetworkConfig(**{"blocks": 3, "filters": 8, **told})
@@ -103,13 +103,13 @@ def test_blocks_that_see_the_whole_board_are_exported(
 
 
 @pytest.mark.parametrize("told", [{"pooling": True}, {"excitation": 4}], ids=str)
-def test_a_fresh_block_that_sees_the_whole_board_is_the_identity(told: dict[str, Any]) -> None:
+def test_a_new_block_is_the_identity(told: dict[str, Any]) -> None:
     block = Block(8, **told)
     x = torch.rand(4, 8, 5, 5)
     assert torch.equal(block(x), x)
 
 
-def test_a_far_stone_changes_what_a_block_with_pooling_says_of_a_point() -> None:
+def test_global_pooling_makes_a_point_depend_on_distant_stones() -> None:
     near, far = torch.zeros(1, 8, 19, 19), torch.zeros(1, 8, 19, 19)
     far[0, :, 18, 18] = 1
     for pooling in (False, True):
@@ -119,7 +119,7 @@ def test_a_far_stone_changes_what_a_block_with_pooling_says_of_a_point() -> None
         assert torch.equal(block(near)[0, :, 0, 0], block(far)[0, :, 0, 0]) != pooling
 
 
-def test_a_deep_network_that_has_not_learnt_evaluates_moderately(tmp_path: Path) -> None:
+def test_the_outputs_of_a_new_deep_network_are_moderate(tmp_path: Path) -> None:
     torch.manual_seed(0)
     network = train.Network(NetworkConfig(blocks=20, filters=32), 17, (9, 9), 82).eval()
     logits, value = network(torch.rand(16, 17, 9, 9))
@@ -129,7 +129,7 @@ def test_a_deep_network_that_has_not_learnt_evaluates_moderately(tmp_path: Path)
     assert train.export(network, "go(board_size=9)", spec, tmp_path / "n.onnx").difference < 1e-5
 
 
-def test_an_exported_file_is_an_evaluator_that_knows_its_spec(tmp_path: Path) -> None:
+def test_an_exported_file_contains_its_spec_and_metadata(tmp_path: Path) -> None:
     spec = pyengine.ModelSpec(planes=("opp[0]", "own[0]", "ones"))
     network = network_for(NetworkConfig(blocks=1, filters=4, value="wdl"), "tic_tac_toe")
     path = tmp_path / "net.onnx"
@@ -155,7 +155,7 @@ def test_an_exported_file_is_an_evaluator_that_knows_its_spec(tmp_path: Path) ->
     ],
     ids=str,
 )
-def test_a_network_may_order_its_policy_as_its_spec_says(
+def test_the_policy_order_of_the_spec_is_supported(
     told: dict[str, object], kind: str, tmp_path: Path
 ) -> None:
     game = "go(board_size=5)"
@@ -167,7 +167,7 @@ def test_a_network_may_order_its_policy_as_its_spec_says(
     assert found == pyengine.ModelSpec(**told).replace(**names)
 
 
-def test_a_network_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
+def test_a_non_finite_network_is_not_written(tmp_path: Path) -> None:
     network = network_for(NetworkConfig(blocks=1, filters=4), "tic_tac_toe")
     path = tmp_path / "net.onnx"
     path.write_text("the one before")
@@ -197,7 +197,7 @@ def test_a_network_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
         ({"path": "file/x.onnx"}, pyengine.DataError, "cannot be written"),
     ],
 )
-def test_what_cannot_be_exported_is_refused_and_leaves_no_file(
+def test_an_invalid_export_is_refused_and_leaves_no_file(
     changes: dict[str, Any],
     error: type[Exception],
     message: str,
@@ -214,7 +214,7 @@ def test_what_cannot_be_exported_is_refused_and_leaves_no_file(
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "file"}
 
 
-def test_a_game_of_a_user_is_a_game_to_export_for(tmp_path: Path) -> None:
+def test_a_python_game_is_supported_by_export(tmp_path: Path) -> None:
     class Seen(Matches):
         def observation_tensor(self) -> Any:
             return np.full((1, 1, 3), self.left / 11, np.float32)
@@ -226,7 +226,7 @@ def test_a_game_of_a_user_is_a_game_to_export_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["convolutional", "value"])
-def test_a_convolutional_network_needs_an_action_for_each_point(kind: str) -> None:
+def test_a_convolutional_network_needs_one_action_per_point(kind: str) -> None:
     with pytest.raises(pyengine.ConfigError, match=rf"network\.kind: \"{kind}.*got 7 actions"):
         train.Network(NetworkConfig(kind=kind), 3, (6, 7), 7)
 
@@ -243,7 +243,7 @@ def test_a_value_network_gives_every_legal_action_the_same_prior(tmp_path: Path)
 
 
 @pytest.mark.parametrize("game", ["tic_tac_toe", "go(board_size=5)"])
-def test_a_network_may_value_positions_for_the_first_player(game: str, tmp_path: Path) -> None:
+def test_values_may_be_for_the_first_player(game: str, tmp_path: Path) -> None:
     network = network_for(NetworkConfig.convolutional(kind="value", blocks=0, filters=4), game)
     played = pyengine.load_game(game)
     states = [played.new_initial_state(), played.new_initial_state([4])]
@@ -266,7 +266,7 @@ def test_a_convolutional_network_evaluates_any_board() -> None:
     assert value.shape == (2, 1)
 
 
-def test_folding_keeps_the_function() -> None:
+def test_folding_the_normalisation_preserves_the_output() -> None:
     network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
     x = torch.randn(2, 3, 3, 3)
     kernel, bias = (torch.from_numpy(array) for array in folded(network.stem))
@@ -274,7 +274,7 @@ def test_folding_keeps_the_function() -> None:
     torch.testing.assert_close(found, network.stem(x), atol=1e-5, rtol=1e-5)
 
 
-def test_the_loss_is_the_published_one() -> None:
+def test_the_loss_matches_the_published_formula() -> None:
     logits = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
     value = torch.tensor([[0.5], [-0.5]])
     batch = {
@@ -288,7 +288,7 @@ def test_the_loss_is_the_published_one() -> None:
     assert found.policy.item() - found.divergence.item() == pytest.approx(math.log(2) / 2)
 
 
-def test_a_position_of_a_fast_search_teaches_no_policy() -> None:
+def test_positions_of_fast_searches_are_not_policy_targets() -> None:
     logits = torch.zeros(2, 3, requires_grad=True)
     batch = {
         "policy": torch.eye(3)[:2],
@@ -301,7 +301,7 @@ def test_a_position_of_a_fast_search_teaches_no_policy() -> None:
     assert logits.grad[1].abs().sum() == 0
 
 
-def test_the_root_value_may_share_in_the_target() -> None:
+def test_the_root_value_is_mixed_into_the_target() -> None:
     batch = {
         "policy": torch.ones(1, 1),
         "value": torch.tensor([1.0]),
@@ -313,7 +313,7 @@ def test_the_root_value_may_share_in_the_target() -> None:
     assert value_target(beyond, LossConfig(root_value_mix=0.75)).tolist() == [1.0]
 
 
-def test_outcomes_become_shares_with_their_value_as_mean() -> None:
+def test_outcome_shares_have_the_outcome_as_their_mean() -> None:
     value = torch.tensor([1.0, 0.0, -1.0, 0.25])
     shares = outcome_shares(value)
     assert shares[:3].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -322,7 +322,7 @@ def test_outcomes_become_shares_with_their_value_as_mean() -> None:
 
 
 @pytest.mark.parametrize("kind", ["sgd", "adamw"])
-def test_weights_decay_and_biases_and_normalisation_do_not(kind: str) -> None:
+def test_only_weights_decay(kind: str) -> None:
     network = network_for(NetworkConfig.convolutional(blocks=1, filters=4), "tic_tac_toe")
     before = {name: p.detach().clone() for name, p in network.named_parameters()}
     optimiser = optimiser_of(network, OptimiserConfig(kind=kind, weight_decay=0.1))
@@ -341,7 +341,7 @@ def test_weights_decay_and_biases_and_normalisation_do_not(kind: str) -> None:
 
 
 @pytest.mark.parametrize("outcomes", [[1.0, -1.0, -1.0, 1.0], [1.0, 0.0, -1.0, 0.0]])
-def test_only_outcomes_move_the_chance_of_a_draw(outcomes: list[float]) -> None:
+def test_only_outcomes_train_the_draw_probability(outcomes: list[float]) -> None:
     """A root value of 0.3 is no draw of 70 %: the slope of the draw's logit is that of z alone."""
     config = LossConfig(root_value_mix=0.75)
     batch = {
@@ -361,7 +361,7 @@ def test_only_outcomes_move_the_chance_of_a_draw(outcomes: list[float]) -> None:
 
 
 @pytest.mark.parametrize("value", ["scalar", "wdl"])
-def test_a_game_that_was_cut_short_teaches_the_policy_and_not_the_value(value: str) -> None:
+def test_an_unfinished_game_trains_the_policy_but_not_the_value(value: str) -> None:
     width = 3 if value == "wdl" else 1
     said = torch.full((3, width), 0.2, requires_grad=True)
     logits = torch.zeros(3, 4, requires_grad=True)
@@ -385,7 +385,7 @@ def test_a_game_that_was_cut_short_teaches_the_policy_and_not_the_value(value: s
     assert none.value.item() == 0
 
 
-def test_weight_decay_of_sgd_is_the_gradient_of_c_times_the_squares() -> None:
+def test_weight_decay_with_sgd_matches_the_published_regularisation() -> None:
     network = network_for(NetworkConfig(blocks=0, filters=2), "tic_tac_toe")
     before = [p.detach().clone() for p in network.parameters()]
     regularisation(network, 1e-4).backward()

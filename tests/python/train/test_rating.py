@@ -44,7 +44,7 @@ def test_strengths_are_recovered_within_their_errors(rng: random.Random) -> None
     assert all(10 < sure(found, a).error < 40 for a in range(1, len(true)))
 
 
-def test_a_long_chain_of_short_matches_is_neither_too_long_nor_too_short(
+def test_the_rating_of_a_long_chain_is_unbiased(
     rng: random.Random,
 ) -> None:
     true = [15.0 * a for a in range(60)]
@@ -52,7 +52,7 @@ def test_a_long_chain_of_short_matches_is_neither_too_long_nor_too_short(
     assert abs(fmean(ends) - true[-1]) < 4 * stdev(ends) / math.sqrt(len(ends))
 
 
-def test_who_is_named_first_and_in_how_many_parts_does_not_matter() -> None:
+def test_ratings_do_not_depend_on_how_games_are_grouped() -> None:
     one = ratings([Pairing(player=1, opponent=0, wins=20, draws=6, losses=4)])
     two = ratings(
         [
@@ -64,21 +64,21 @@ def test_who_is_named_first_and_in_how_many_parts_does_not_matter() -> None:
     assert sure(one, 1).elo == pytest.approx(400 * math.log10(23.25 / 7.25))
 
 
-def test_a_match_won_by_40_to_0_is_finite() -> None:
+def test_the_rating_of_a_clean_sweep_is_finite() -> None:
     found = ratings([Pairing(player=a + 1, opponent=a, wins=40, draws=0, losses=0) for a in (0, 1)])
     assert sure(found, 1).elo == pytest.approx(400 * math.log10(40.25 / 0.25))
     assert sure(found, 2).elo == pytest.approx(2 * sure(found, 1).elo)
     assert sure(found, 2).error > sure(found, 1).error > 100
 
 
-def test_a_circle_of_winners_is_equal() -> None:
+def test_players_that_beat_each_other_in_a_circle_are_equal() -> None:
     found = ratings(
         [Pairing(player=a, opponent=(a + 1) % 3, wins=4000, draws=0, losses=0) for a in range(3)]
     )
     assert [round(sure(found, a).elo, 6) for a in range(3)] == [0, 0, 0]
 
 
-def test_whom_no_games_join_to_the_first_is_told() -> None:
+def test_unconnected_players_have_no_rating() -> None:
     found = ratings(
         [
             Pairing(player=1, opponent=0, wins=1, draws=0, losses=1),
@@ -93,7 +93,7 @@ def test_whom_no_games_join_to_the_first_is_told() -> None:
 
 
 @pytest.mark.parametrize("density", [0.0, 0.1, 1.0])
-def test_what_factors_solve_and_invert_is_what_numpy_computes(
+def test_factors_agree_with_numpy(
     rng: random.Random, density: float
 ) -> None:
     rows = 40
@@ -112,7 +112,7 @@ def test_what_factors_solve_and_invert_is_what_numpy_computes(
 
 
 @pytest.mark.parametrize("kind", ["chain", "star"])
-def test_the_rows_of_a_chain_and_of_a_star_keep_few_neighbours(kind: str) -> None:
+def test_elimination_keeps_chains_and_stars_sparse(kind: str) -> None:
     """So that the work is linear."""
     rows, back = 2000, 4
     others = {"chain": lambda row: {row - 1, row - back}, "star": lambda row: {row // 1000 * 1000}}

@@ -58,7 +58,7 @@ def played() -> list[list[int]]:
     return games_of(teacher(), 250)
 
 
-def test_the_weights_of_the_policy_that_played_are_found_again(
+def test_the_weights_of_the_playing_policy_are_recovered(
     played: list[list[int]], tmp_path: Path
 ) -> None:
     told: list[RolloutFitProgress] = []
@@ -77,7 +77,7 @@ def test_the_weights_of_the_policy_that_played_are_found_again(
     assert again.policy.digest == fit.policy.digest
 
 
-def test_the_gradient_is_that_of_the_log_likelihood(played: list[list[int]]) -> None:
+def test_the_gradient_matches_finite_differences(played: list[list[int]]) -> None:
     examples = _Examples.of([(GO, played[0]), (GO, played[1])], pattern_classes(), "games")
     batch = next(examples.batches(None))
     weights = _Weights()
@@ -94,7 +94,7 @@ def test_the_gradient_is_that_of_the_log_likelihood(played: list[list[int]]) -> 
         assert gradient[at] == pytest.approx((values[0] - values[1]) / 2e-4, rel=1e-3, abs=1e-7)
 
 
-def test_turned_and_mirrored_patterns_are_one_class() -> None:
+def test_symmetric_patterns_share_a_class() -> None:
     classes = pattern_classes()
     assert np.array_equal(classes[classes], classes)
     # Burnside: a mirror leaves two points where they are and swaps three pairs
@@ -103,7 +103,7 @@ def test_turned_and_mirrored_patterns_are_one_class() -> None:
     assert classes[up] == classes[left] != classes[1]
 
 
-def test_games_come_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
+def test_games_are_read_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
     config = SelfPlayConfig(search=SearchConfig(simulations=8), concurrent_games=4)
     selfplay(GO, "rollout", games=4, out=tmp_path / "shards", config=config)
     told = lambda _: None  # noqa: E731
@@ -149,14 +149,14 @@ def test_games_come_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
         (__file__, {}, ConfigError, r"expected game=\.\.\. \(--game\) for SGF files"),
     ],
 )
-def test_what_cannot_be_learnt_from_is_refused(
+def test_invalid_games_and_arguments_are_refused(
     games: Any, options: dict[str, Any], error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):
         rollout_policy(games, **options)
 
 
-def test_sgf_files_that_hold_no_games_say_why(tmp_path: Path) -> None:
+def test_the_error_for_sgf_files_without_usable_games_gives_the_reason(tmp_path: Path) -> None:
     pytest.importorskip("sgfmill")
     (tmp_path / "1.sgf").write_text("(;GM[1]SZ[19]RE[B+1];B[dd];W[cc])")
     (tmp_path / "2.sgf").write_text("(;GM[1]SZ[7];B[dd];W[cc])")
@@ -167,18 +167,18 @@ def test_sgf_files_that_hold_no_games_say_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("game", [None, GO])
-def test_a_folder_without_games_is_said_to_have_none(game: Any, tmp_path: Path) -> None:
+def test_a_folder_without_games_is_refused(game: Any, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no game")
     with pytest.raises(ConfigError, match="has neither shards nor SGF files"):
         rollout_policy(tmp_path, game=game)
 
 
-def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+def test_an_unwritable_output_is_refused_before_fitting(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="does not exist"):
         rollout_policy([[24], [24]], tmp_path / "none" / "policy.npz", game=GO)
 
 
-def test_learning_ends_where_progress_says_so(played: list[list[int]]) -> None:
+def test_the_callback_can_end_the_fit(played: list[list[int]]) -> None:
     told: list[RolloutFitProgress] = []
 
     def stop(progress: RolloutFitProgress) -> bool:

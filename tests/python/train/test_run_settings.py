@@ -71,13 +71,13 @@ def test_without_its_packages_training_imports_and_the_error_names_the_extra() -
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "models" / "runs").glob("*.toml")), ids=str)
-def test_the_runs_of_this_repository_are_valid(path: Path) -> None:
+def test_the_run_files_in_this_repository_are_valid(path: Path) -> None:
     run = RunFile.from_toml(path)
     assert run.games
     assert run.selfplay_config(0).search.threads in (1, 2)
 
 
-def test_a_run_file_holds_all_of_a_run() -> None:
+def test_a_run_file_sets_every_section() -> None:
     run = RunFile.from_toml(
         SMALL
         + """
@@ -112,7 +112,7 @@ def test_a_run_file_holds_all_of_a_run() -> None:
 
 
 @pytest.mark.parametrize("preset", ["alphago_zero", "leela_zero"])
-def test_a_preset_in_a_run_file_stands_for_its_whole_spec(preset: str) -> None:
+def test_a_preset_in_a_run_file_selects_its_spec(preset: str) -> None:
     text = SMALL.replace('"tic_tac_toe"', f'"go(board_size=5)"\nplanes = ["{preset}"]')
     assert RunFile.from_toml(text).spec == getattr(pyengine.ModelSpec, preset)()
 
@@ -130,7 +130,7 @@ def outside(section: type[Section], name: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda kind: kind.section)
-def test_every_setting_refuses_what_it_is_declared_not_to_take(section: type[Section]) -> None:
+def test_every_setting_refuses_values_outside_its_declared_range(section: type[Section]) -> None:
     for name, field in section.model_fields.items():
         if name == "actors":  # in the table of wrong run files
             continue
@@ -158,11 +158,11 @@ def test_every_setting_refuses_what_it_is_declared_not_to_take(section: type[Sec
         (TrainConfig.model_fields["optimiser"], "an OptimiserConfig"),
     ],
 )
-def test_a_declaration_reads_as_a_range(annotation: Any, words: str) -> None:
+def test_declarations_are_described_as_ranges(annotation: Any, words: str) -> None:
     assert expected(annotation.annotation, *annotation.metadata) == words
 
 
-def test_help_shows_the_declaration_of_a_setting() -> None:
+def test_help_shows_the_range_and_default_of_a_setting() -> None:
     line = "    blocks (an int in [0, 10000], default 4): Residual blocks; AlphaGo Zero: 19 or 39."
     assert line in (NetworkConfig.__doc__ or "").splitlines()
 
@@ -219,7 +219,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("old", "new", "message"), WRONG)
-def test_a_run_file_that_is_wrong_is_refused_by_name(old: str, new: str, message: str) -> None:
+def test_an_invalid_run_file_is_refused_by_name(old: str, new: str, message: str) -> None:
     text = SMALL.replace(old, new) if old else f"{SMALL}{new}"
     with pytest.raises(pyengine.ConfigError) as refused:
         RunFile.from_toml(text)
@@ -227,12 +227,12 @@ def test_a_run_file_that_is_wrong_is_refused_by_name(old: str, new: str, message
 
 
 @pytest.mark.parametrize("game", ["gomoku", "othello"])
-def test_a_board_of_stones_may_be_learnt(game: str) -> None:
+def test_ownership_is_supported_for_boards_of_stones(game: str) -> None:
     run = RunFile.from_toml(f'[game]\nname = "{game}"\n[train.loss]\nownership_weight = 1\n')
     assert run.train.loss.final_board
 
 
-def test_a_game_of_a_user_has_no_board_of_stones(tmp_path: Path) -> None:
+def test_ownership_is_refused_for_python_games(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text("from toy_games import Matches, ToyGame\nGAME = ToyGame(Matches)\n")
     text = f'[game]\nname = "{own}:GAME"\nplanes = ["ones"]\n[train.loss]\nownership_weight = 1\n'
@@ -242,13 +242,13 @@ def test_a_game_of_a_user_has_no_board_of_stones(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", [None, "", "[game]", "[[[", Path("absent.toml")])
 @pytest.mark.parametrize("resume", [True, False])
-def test_a_run_that_cannot_be_leaves_no_folder(source: Any, resume: bool, tmp_path: Path) -> None:
+def test_an_invalid_run_leaves_no_folder(source: Any, resume: bool, tmp_path: Path) -> None:
     with pytest.raises(pyengine.ConfigError):
         train.train_run(source, tmp_path / "run", resume=resume)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
+def test_only_some_settings_may_change_on_resume() -> None:
     before = RunFile.from_toml(SMALL)
     more = SMALL.replace("seed = 3", 'seed = 3\nminutes = 5\nname = "other"').replace(
         "batch_size = 64", "batch_size = 64\nthreads = 2"
@@ -272,7 +272,7 @@ def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
         gomoku.refuse_changes(before)
 
 
-def test_the_window_grows_slower_than_the_data() -> None:
+def test_the_window_grows_more_slowly_than_the_data() -> None:
     window = WindowConfig(start=1000)
     sizes = [window.positions_of(total) for total in (10, 1000, 2000, 10_000, 100_000)]
     assert sizes[:2] == [10, 1000]
@@ -319,7 +319,7 @@ def test_the_learner_waits_for_positions() -> None:
     ],
     ids=lambda value: value.get("schedule", ""),
 )
-def test_a_schedule_has_its_rates(settings: dict[str, Any], table: dict[int, float]) -> None:
+def test_schedules_return_their_rates(settings: dict[str, Any], table: dict[int, float]) -> None:
     config = OptimiserConfig(**settings)
     assert {step: train.learning_rate(config, step) for step in table} == pytest.approx(table)
 

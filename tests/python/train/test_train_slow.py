@@ -95,7 +95,7 @@ def assert_clearly_stronger(result: MatchResult) -> None:
     assert result.score_interval[0] > 0.5, str(result)
 
 
-def test_connect_four_is_learnt_from_random_weights(tmp_path: Path) -> None:
+def test_connect_four_is_learned_from_random_weights(tmp_path: Path) -> None:
     planes = ["own[0]", "opp[0]", "first_to_move", "ones"]
     model = trained(tmp_path, ["connect_four"], planes, "alphago_zero", steps=1000)
     assert_clearly_stronger(against_the_first(tmp_path, model, "connect_four"))
@@ -110,7 +110,7 @@ def test_one_network_learns_gomoku_on_several_boards(tmp_path: Path) -> None:
         assert_clearly_stronger(against_the_first(tmp_path, model, game))
 
 
-def test_go_on_7x7_is_learnt_from_random_weights(tmp_path: Path) -> None:
+def test_go_on_7x7_is_learned_from_random_weights(tmp_path: Path) -> None:
     game = "go(board_size=7,komi=9.5)"
     planes = ["own[0]", "opp[0]", "first_to_move", "legal", "liberties[1]", "ones"]
     model = trained(tmp_path, [game], planes, "convolutional", steps=300)

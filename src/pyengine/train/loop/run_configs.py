@@ -147,7 +147,7 @@ class GateConfig(Section):
     selected it overestimates its strength. None = half of ``games``, or 100 if that is None;
     0 = none, and the match is used instead."""
     keep_accepted: int = Field(default=100, ge=0)
-    """With ``"latest"``: number of newest accepted networks to keep, besides the first one and those
+    """With ``"latest"``: number of newest accepted networks to keep, besides the first and those
     that will still play; 0 = all."""
     keep_rejected: bool = False
     """Whether to keep the files of rejected candidates."""
