@@ -1,4 +1,4 @@
-"""Candidates of the learner: none is lost when it dies or when one cannot be written."""
+"""The learner's candidates after crashes and failed exports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyengine import train
 from pyengine.train.loop import part_learner, part_selfplay
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
-from run_games import play_games
+from run_games import Impatient, play_games
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
@@ -43,23 +43,16 @@ every_steps = 10
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     """Return the folder of a run with some games."""
-    found, run = RunFolder(tmp_path), train.RunFile.from_toml(RUN.format(steps=10))
-    found.begin(run)
-    play_games(found, run, 20)
-    return found
-
-
-class Waiting(Part):
-    """A part that is to stop as soon as it has nothing to do."""
-
-    def wait(self, seconds: float = 0.2) -> None:
-        self.stop()
+    folder, run = RunFolder(tmp_path), train.RunFile.from_toml(RUN.format(steps=10))
+    folder.begin(run)
+    play_games(folder, run, 20)
+    return folder
 
 
 def learn(folder: RunFolder, steps: int) -> dict[str, Any]:
-    """Let the learner work up to a step; return what it says in the end."""
+    """Run the learner up to a step and return its final status."""
     run = train.RunFile.from_toml(RUN.format(steps=steps))
-    part_learner.work(Waiting("learner", folder, run))
+    part_learner.work(Impatient("learner", folder, run))
     return folder.status("learner")
 
 
@@ -68,10 +61,10 @@ def test_a_learner_killed_before_an_export_exports_after_resuming(
 ) -> None:
     real = part_learner._write
 
-    def die(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
-        if told["step"] > 0:
+    def die(part: Part, network: Any, path: Path, facts: dict[str, Any]) -> None:
+        if facts["step"] > 0:
             raise KeyboardInterrupt
-        real(part, network, path, told)
+        real(part, network, path, facts)
 
     with monkeypatch.context() as patch:
         patch.setattr(part_learner, "_write", die)
@@ -86,7 +79,7 @@ def test_the_learner_moves_its_window_without_reopening_the_data(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = train.RunFile.from_toml(RUN.format(steps=10))
-    positions = part_learner._Positions(Waiting("learner", folder, run))
+    positions = part_learner._Positions(Impatient("learner", folder, run))
     (data,) = positions.open()
     before = data.games
     play_games(folder, run, 5)
@@ -101,7 +94,7 @@ def test_the_learner_forgets_the_hashes_of_shards_outside_its_window(
 ) -> None:
     newest = '[window]\nkind = "games"\ngames = 5'
     run = train.RunFile.from_toml(RUN.format(steps=10).replace("[window]", newest))
-    positions = part_learner._Positions(Waiting("learner", folder, run))
+    positions = part_learner._Positions(Impatient("learner", folder, run))
     positions.open()
     (first,) = positions._verified
     play_games(folder, run, 5)
@@ -115,16 +108,16 @@ def test_a_failed_export_is_published_and_the_learner_continues(
 ) -> None:
     real = part_learner._write
 
-    def refuse(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
-        if told["step"] in (10, 30):
-            raise train.TrainingError(f"{path.name} is not written: they differ")
-        real(part, network, path, told)
+    def refuse(part: Part, network: Any, path: Path, facts: dict[str, Any]) -> None:
+        if facts["step"] in (10, 30):
+            raise train.TrainingError(f"{path.name} is not written")
+        real(part, network, path, facts)
 
     with monkeypatch.context() as patch:
         patch.setattr(part_learner, "_write", refuse)
         assert learn(folder, 20)["failure"] is None
         assert folder.candidates() == [0, 20]
-        assert learn(folder, 30)["failure"] == "candidate-00000030.onnx is not written: they differ"
+        assert learn(folder, 30)["failure"] == "candidate-00000030.onnx is not written"
     assert learn(folder, 40)["failure"] is None
     assert folder.candidates() == [0, 20, 30, 40]
 
@@ -156,8 +149,8 @@ def test_the_first_evaluator_plays_only_what_the_learner_needs(
     folder = RunFolder(tmp_path)
     folder.begin(run)
     folder.set_best(Best(name="uniform", sha256=None, step=0, generation=0, elo=0.0))
-    part_selfplay.work(Waiting("selfplay", folder, run))
+    part_selfplay.work(Impatient("selfplay", folder, run))
     produced = [folder.produced(name) for name in run.game.name]
-    assert all(each.full > 0 for each in produced)
-    needed = 10 * 16 / 4  # steps of a candidate * batch_size / samples_per_position
-    assert needed <= folder.counted(run) < 20_000  # turns of 5 s gave 50,000
+    assert all(game.full > 0 for game in produced)
+    needed = 10 * 16 / 4  # steps per candidate * batch_size / samples_per_position
+    assert needed <= folder.counted(run) < 20_000  # turns of 5 s would give 50,000

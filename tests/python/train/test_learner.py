@@ -1,4 +1,4 @@
-"""The learner: it learns, goes on exactly, refuses changes, and stops between steps."""
+"""The learner: training, resuming, checkpoints and errors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def config_of(**parts: Any) -> TrainConfig:
 
 
 def weights_of(learner: train.Learner) -> dict[str, Any]:
-    """Return a copy of all tensors of the network and of its average."""
+    """Return a copy of all tensors of the network and its average."""
     state = dict(learner.network.state_dict())
     state |= {f"average {k}": v for k, v in learner.exported.state_dict().items()}
     return {name: tensor.clone() for name, tensor in state.items()}
@@ -83,9 +83,7 @@ def test_a_resumed_training_equals_an_uninterrupted_one(
         assert_equal(weights_of(learner), expected)
 
 
-def test_the_learning_rate_may_be_lowered_on_resume(
-    data: SyntheticData, tmp_path: Path
-) -> None:
+def test_the_learning_rate_may_be_lowered_on_resume(data: SyntheticData, tmp_path: Path) -> None:
     rates = partial(OptimiserConfig, schedule="steps", rates=(0.1, 0.01))
     planned = config_of(optimiser=rates(boundaries=(5,)))
     with train.Learner(planned, data, tmp_path / "planned") as learner:
@@ -101,9 +99,7 @@ def test_the_learning_rate_may_be_lowered_on_resume(
         train.Learner(faster, data, tmp_path, resume=True)
 
 
-def test_unsaved_steps_of_an_earlier_call_are_saved(
-    data: SyntheticData, tmp_path: Path
-) -> None:
+def test_unsaved_steps_of_an_earlier_call_are_saved(data: SyntheticData, tmp_path: Path) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
         learner.train(5, save=False)
         assert not list(tmp_path.glob("checkpoint*"))
@@ -115,15 +111,15 @@ def test_reports_do_not_depend_on_how_steps_are_split_into_calls(
     data: SyntheticData, tmp_path: Path
 ) -> None:
     def reports(name: str, calls: Sequence[int]) -> list[dict[str, Any]]:
-        found: list[Any] = []
-        with train.Learner(config_of(), data, tmp_path / name, on_progress=found.append) as learner:
+        seen: list[Any] = []
+        with train.Learner(config_of(), data, tmp_path / name, on_progress=seen.append) as learner:
             for steps in calls:
                 learner.train(steps, save=False)
-        return [{**asdict(each), "positions_per_second": 0} for each in found]
+        return [{**asdict(report), "positions_per_second": 0} for report in seen]
 
-    at_once = reports("whole", [10])
-    assert [each["step"] for each in at_once] == [5, 10]
-    assert reports("parts", [3, 1, 4, 2]) == at_once
+    expected = reports("whole", [10])
+    assert [report["step"] for report in expected] == [5, 10]
+    assert reports("parts", [3, 1, 4, 2]) == expected
 
 
 def test_it_learns(data: SyntheticData, tmp_path: Path) -> None:
@@ -159,8 +155,8 @@ def test_it_learns_in_bfloat16(data: SyntheticData, tmp_path: Path) -> None:
     with train.Learner(config, data, tmp_path, on_progress=reports.append) as learner:
         learner.train(100)
         assert {p.dtype for p in learner.network.parameters()} == {torch.float32}
-        found = train.export(learner.exported, data.game, data.spec, tmp_path / "net.onnx")
-    assert found.difference < 1e-5
+        export = train.export(learner.exported, data.game, data.spec, tmp_path / "net.onnx")
+    assert export.difference < 1e-5
     assert reports[-1].divergence < 0.5 * reports[0].divergence
 
 
@@ -184,7 +180,9 @@ def test_changed_settings_are_refused_by_name(data: SyntheticData, tmp_path: Pat
         train.Learner(changed, data, tmp_path, resume=True)
 
 
-def test_a_new_training_does_not_start_in_a_directory_with_checkpoints(data: SyntheticData, tmp_path: Path) -> None:
+def test_a_new_training_does_not_start_in_a_directory_with_checkpoints(
+    data: SyntheticData, tmp_path: Path
+) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
         learner.train(1)
     with pytest.raises(pyengine.ConfigError, match=r"holds checkpoint-0000000001\.pt"):
@@ -279,7 +277,7 @@ def test_a_non_finite_loss_ends_the_training_and_keeps_checkpoints(
 
 
 def recorded(directory: Path) -> list[Path]:
-    """Play a few games and return the shards."""
+    """Record a few games and return the shards."""
     search = pyengine.SearchConfig(simulations=8, threads=1)
     config = pyengine.SelfPlayConfig(search=search, concurrent_games=4)
     pyengine.selfplay("tic_tac_toe", "uniform", games=8, out=directory, config=config)
@@ -288,7 +286,7 @@ def recorded(directory: Path) -> list[Path]:
 
 def test_a_non_finite_loss_names_the_damaged_shard(tmp_path: Path) -> None:
     (shard,) = recorded(tmp_path / "data")
-    sound = shard.read_bytes()
+    valid = shard.read_bytes()
     records = np.lib.format.open_memmap(shard, mode="r+")
     records["value"] = np.nan
     records.flush()
@@ -298,7 +296,7 @@ def test_a_non_finite_loss_names_the_damaged_shard(tmp_path: Path) -> None:
         pytest.raises(train.TrainingError, match=rf"value nan .*{shard.name}.* damaged"),
     ):
         learner.train(3)
-    shard.write_bytes(sound)
+    shard.write_bytes(valid)
     diverging = config_of(optimiser=OptimiserConfig(schedule="constant", learning_rate=1e38))
     data = pyengine.Dataset(tmp_path / "data")
     with (
@@ -322,7 +320,7 @@ def test_a_full_disk_leaves_earlier_checkpoints_and_names_the_new_one(
             learner.train(1)
         assert [path.name for path in tmp_path.glob("*.pt")] == ["checkpoint-0000000001.pt"]
         monkeypatch.undo()
-        learner.train(0)  # there is room now
+        learner.train(0)  # there is space now
     assert (tmp_path / "checkpoint-0000000002.pt").exists()
 
 
@@ -352,9 +350,7 @@ def test_a_full_disk_names_the_tensorboard_directory(
 
 
 @pytest.mark.parametrize("rate", [1e30, 3e38])
-def test_unusable_weights_are_not_written(
-    rate: float, data: SyntheticData, tmp_path: Path
-) -> None:
+def test_unusable_weights_are_not_written(rate: float, data: SyntheticData, tmp_path: Path) -> None:
     optimiser = OptimiserConfig(schedule="steps", boundaries=(9, 10), rates=(0.01, rate, 0.01))
     learner = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=5, device="cpu")
     config = config_of(optimiser=optimiser, learner=learner)
@@ -370,18 +366,18 @@ def test_unusable_weights_are_not_written(
 def test_checking_a_checkpoint_does_not_change_the_training(
     data: SyntheticData, tmp_path: Path
 ) -> None:
-    often = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=1, device="cpu")
-    seldom = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=50, device="cpu")
-    found = []
-    for name, learner in (("often", often), ("seldom", seldom)):
+    frequent = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=1, device="cpu")
+    rare = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=50, device="cpu")
+    weights = []
+    for name, learner in (("frequent", frequent), ("rare", rare)):
         with train.Learner(config_of(learner=learner), data, tmp_path / name) as trainer:
             trainer.train(10)
-            found.append(weights_of(trainer))
-    assert_equal(*found)
+            weights.append(weights_of(trainer))
+    assert_equal(*weights)
 
 
 def order_of(game: pyengine.Game) -> list[int]:
-    """Return where a policy with the pass first and the lowest row next has each action."""
+    """Return the index of each action in a policy with the pass first and rows bottom-up."""
     rows, columns = game.board_shape
     points = range(rows * columns)
     return [1 + (rows - 1 - p // columns) * columns + p % columns for p in points] + [0]
@@ -402,8 +398,8 @@ def test_a_network_uses_the_policy_order_of_its_data(tmp_path: Path) -> None:
     policy, _ = pyengine.OnnxEvaluator(tmp_path / "net.onnx").evaluate([state])
     with torch.no_grad():
         logits, _ = network.eval()(torch.from_numpy(state.observation_tensor(spec)[None]))
-    at = [order_of(game)[action] for action in state.legal_actions()]
-    expected = torch.softmax(logits[0, at], 0).numpy()
+    indices = [order_of(game)[action] for action in state.legal_actions()]
+    expected = torch.softmax(logits[0, indices], 0).numpy()
     assert policy[0, state.legal_actions()] == pytest.approx(expected, abs=1e-5)
 
 
@@ -420,19 +416,17 @@ def test_a_convolutional_head_refuses_an_unsupported_policy_order(
 ) -> None:
     data = SyntheticData("go(board_size=5)", positions=20, later=True)
     data.spec = pyengine.ModelSpec(**spec)
-    learnt = train.LossConfig(reply_weight=0.15)
+    loss = train.LossConfig(reply_weight=0.15)
     network = NetworkConfig(kind=kind, blocks=0, filters=4)
     with pytest.raises(pyengine.ConfigError, match=message):
-        train.Learner(config_of(network=network, loss=learnt), data, tmp_path)
-    plain = config_of(network=network) if kind == "value" else config_of(loss=learnt)
+        train.Learner(config_of(network=network, loss=loss), data, tmp_path)
+    plain = config_of(network=network) if kind == "value" else config_of(loss=loss)
     train.Learner(plain, data, tmp_path).close()
     with pytest.raises(pyengine.ConfigError, match="expected one spec"):
         train.Learner(config_of(), [data, SyntheticData("go(board_size=5)")], tmp_path)
 
 
-def test_ctrl_c_writes_a_checkpoint_between_two_steps(
-    data: SyntheticData, tmp_path: Path
-) -> None:
+def test_ctrl_c_writes_a_checkpoint_between_two_steps(data: SyntheticData, tmp_path: Path) -> None:
     def interrupt(report: train.StepReport) -> None:
         signal.raise_signal(signal.SIGINT)
 
@@ -475,24 +469,6 @@ def test_averaged_weights_are_exported_with_recomputed_statistics(
         before = weights_of(learner)
         assert loss_of(learner.exported) < loss_of(copy.deepcopy(learner.average.module))
         assert_equal(weights_of(learner), before)
-
-
-def test_one_convolutional_network_learns_from_boards_of_two_sizes(tmp_path: Path) -> None:
-    data = [SyntheticData("gomoku(board_size=6)"), SyntheticData("gomoku(board_size=8)")]
-    network = NetworkConfig(kind="convolutional", blocks=1, filters=8)
-    shapes = set()
-
-    class Seen(SyntheticData):
-        def sample(self, *args: Any, **options: Any) -> dict[str, np.ndarray]:
-            batch = super().sample(*args, **options)
-            shapes.add(batch["planes"].shape[2:])
-            return batch
-
-    for each in data:
-        each.__class__ = Seen
-    with train.Learner(config_of(network=network), data, tmp_path) as learner:
-        assert learner.train(10)
-    assert shapes == {(6, 6), (8, 8)}
 
 
 _RANK = """

@@ -1,4 +1,4 @@
-"""Networks, loss, schedules and export of pyengine.train."""
+"""Networks, losses, optimisers and ONNX export."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
 
 
 def network_for(config: NetworkConfig, game: str) -> train.Network:
-    """Return a network whose blocks do something and whose normalisation has seen something."""
+    """Return a network with non-trivial blocks and normalisation statistics."""
     torch.manual_seed(1)
     played = pyengine.load_game(game)
     network = train.Network(config, 3, played.board_shape, played.num_distinct_actions())
     for block in network.blocks:
-        torch.nn.init.uniform_(block.second[1].weight)  # 0 in a fresh one
+        torch.nn.init.uniform_(block.second[1].weight)  # initially 0
     network.train()
     for _ in range(3):
         network(torch.randn(16, 3, *played.board_shape))
@@ -76,7 +76,7 @@ def test_onnx_runtime_agrees_with_pytorch(
 
 
 @pytest.mark.parametrize(
-    "told",
+    "settings",
     [
         {"pooling_every": 2},
         {"squeeze_excitation": 4},
@@ -85,26 +85,25 @@ def test_onnx_runtime_agrees_with_pytorch(
     ids=str,
 )
 def test_blocks_with_global_pooling_are_exported(
-    told: dict[str, object], tmp_path: Path
+    settings: dict[str, object], tmp_path: Path
 ) -> None:
-    config = NetworkConfig(**{"blocks": 3, "filters": 8, **told})
-    games = ["go(board_size=5)", "go(rows=3,columns=7)"][: 1 + ("kind" in told)]
+    config = NetworkConfig(**{"blocks": 3, "filters": 8, **settings})
+    games = ["go(board_size=5)", "go(rows=3,columns=7)"][: 1 + ("kind" in settings)]
     network = network_for(config, games[0])
     for block in network.blocks:
         if block.excitation is not None:
-            torch.nn.init.normal_(block.excitation.shift.weight)  # 0 in a fresh one
+            torch.nn.init.normal_(block.excitation.shift.weight)  # initially 0
     assert train.export(network, games, pyengine.ModelSpec(), tmp_path / "n.onnx").difference < 1e-5
     plain = config.replace(pooling_every=0)
     biased = [block.board_bias is not None for block in network.blocks]
-    assert biased == [
-        (k + 1) % config.pooling_every == 0 if config.pooling_every else False for k in range(3)
-    ]
+    every = config.pooling_every
+    assert biased == [every > 0 and (number + 1) % every == 0 for number in range(3)]
     assert parameters_of(network_for(plain, games[0])) <= parameters_of(network)
 
 
-@pytest.mark.parametrize("told", [{"pooling": True}, {"excitation": 4}], ids=str)
-def test_a_new_block_is_the_identity(told: dict[str, Any]) -> None:
-    block = Block(8, **told)
+@pytest.mark.parametrize("settings", [{"pooling": True}, {"excitation": 4}], ids=str)
+def test_a_new_block_is_the_identity(settings: dict[str, Any]) -> None:
+    block = Block(8, **settings)
     x = torch.rand(4, 8, 5, 5)
     assert torch.equal(block(x), x)
 
@@ -138,14 +137,14 @@ def test_an_exported_file_contains_its_spec_and_metadata(tmp_path: Path) -> None
     assert evaluator.spec is not None
     assert evaluator.spec.planes == spec.planes
     assert evaluator.spec.value == ("win", "draw", "loss")
-    told = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
-    assert json.loads(told["pyengine.manifest"]) == {"step": 7}
+    metadata = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
+    assert json.loads(metadata["pyengine.manifest"]) == {"step": 7}
     assert report.sha256 == pyengine.base.files.sha256_of(path)
 
 
 @pytest.mark.parametrize("kind", ["alphago_zero", "convolutional"])
 @pytest.mark.parametrize(
-    "told",
+    "settings",
     [
         {"policy_rows": "bottom_up"},
         {"rows": "bottom_up"},
@@ -156,26 +155,26 @@ def test_an_exported_file_contains_its_spec_and_metadata(tmp_path: Path) -> None
     ids=str,
 )
 def test_the_policy_order_of_the_spec_is_supported(
-    told: dict[str, object], kind: str, tmp_path: Path
+    settings: dict[str, object], kind: str, tmp_path: Path
 ) -> None:
     game = "go(board_size=5)"
     network = network_for(NetworkConfig(kind=kind, blocks=1, filters=8), game)
-    report = train.export(network, game, pyengine.ModelSpec(**told), tmp_path / "net.onnx")
+    report = train.export(network, game, pyengine.ModelSpec(**settings), tmp_path / "net.onnx")
     assert report.difference < 1e-5
-    found = pyengine.OnnxEvaluator(report.path).spec
+    exported_spec = pyengine.OnnxEvaluator(report.path).spec
     names = dict.fromkeys(("input", "policy_output", "value_output"))
-    assert found == pyengine.ModelSpec(**told).replace(**names)
+    assert exported_spec == pyengine.ModelSpec(**settings).replace(**names)
 
 
 def test_a_non_finite_network_is_not_written(tmp_path: Path) -> None:
     network = network_for(NetworkConfig(blocks=1, filters=4), "tic_tac_toe")
     path = tmp_path / "net.onnx"
-    path.write_text("the one before")
+    path.write_text("old")
     with torch.no_grad():
         network.stem[0].weight[0, 0, 0, 0] = math.nan
     with pytest.raises(train.TrainingError, match=r"net\.onnx is not written"):
         train.export(network, "tic_tac_toe", pyengine.ModelSpec(), path)
-    assert path.read_text() == "the one before"
+    assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["net.onnx"]
 
 
@@ -208,9 +207,14 @@ def test_an_invalid_export_is_refused_and_leaves_no_file(
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
-    given = {"games": "tic_tac_toe", "spec": pyengine.ModelSpec(), "path": "net.onnx", **changes}
+    arguments = {
+        "games": "tic_tac_toe",
+        "spec": pyengine.ModelSpec(),
+        "path": "net.onnx",
+        **changes,
+    }
     with pytest.raises(error, match=message):
-        train.export(network, **given)
+        train.export(network, **arguments)
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "file"}
 
 
@@ -270,8 +274,8 @@ def test_folding_the_normalisation_preserves_the_output() -> None:
     network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
     x = torch.randn(2, 3, 3, 3)
     kernel, bias = (torch.from_numpy(array) for array in folded(network.stem))
-    found = torch.nn.functional.conv2d(x, kernel, bias, padding=1)
-    torch.testing.assert_close(found, network.stem(x), atol=1e-5, rtol=1e-5)
+    output = torch.nn.functional.conv2d(x, kernel, bias, padding=1)
+    torch.testing.assert_close(output, network.stem(x), atol=1e-5, rtol=1e-5)
 
 
 def test_the_loss_matches_the_published_formula() -> None:
@@ -281,11 +285,11 @@ def test_the_loss_matches_the_published_formula() -> None:
         "policy": torch.tensor([[1.0, 0.0], [0.5, 0.5]]),
         "value": torch.tensor([1.0, -1.0]),
     }
-    found = losses((logits, value), batch, LossConfig())
+    loss = losses((logits, value), batch, LossConfig())
     log_p = np.log(np.exp(logits.numpy()) / np.exp(logits.numpy()).sum(1, keepdims=True))
     expected = -(batch["policy"].numpy() * log_p).sum(1).mean() + 0.25
-    assert found.total.item() == pytest.approx(expected, rel=1e-6)
-    assert found.policy.item() - found.divergence.item() == pytest.approx(math.log(2) / 2)
+    assert loss.total.item() == pytest.approx(expected, rel=1e-6)
+    assert loss.policy.item() - loss.divergence.item() == pytest.approx(math.log(2) / 2)
 
 
 def test_positions_of_fast_searches_are_not_policy_targets() -> None:
@@ -342,11 +346,11 @@ def test_only_weights_decay(kind: str) -> None:
 
 @pytest.mark.parametrize("outcomes", [[1.0, -1.0, -1.0, 1.0], [1.0, 0.0, -1.0, 0.0]])
 def test_only_outcomes_train_the_draw_probability(outcomes: list[float]) -> None:
-    """A root value of 0.3 is no draw of 70 %: the slope of the draw's logit is that of z alone."""
+    # A root value of 0.3 does not mean a 70 % draw: only z affects the gradient of the draw logit.
     config = LossConfig(root_value_mix=0.75)
     batch = {
         "value": torch.tensor(outcomes),
-        "root_value": torch.tensor([0.3, -0.2, 0.0, 5.0]),  # what lies outside is clipped
+        "root_value": torch.tensor([0.3, -0.2, 0.0, 5.0]),  # clipped to [-1, 1]
     }
     logits = torch.tensor([[0.5, -1.0, 0.0]] * 3 + [[4.0, -9.0, 0.0]], requires_grad=True)
     target = outcome_target(batch, logits, config)
@@ -363,7 +367,7 @@ def test_only_outcomes_train_the_draw_probability(outcomes: list[float]) -> None
 @pytest.mark.parametrize("value", ["scalar", "wdl"])
 def test_an_unfinished_game_trains_the_policy_but_not_the_value(value: str) -> None:
     width = 3 if value == "wdl" else 1
-    said = torch.full((3, width), 0.2, requires_grad=True)
+    value_output = torch.full((3, width), 0.2, requires_grad=True)
     logits = torch.zeros(3, 4, requires_grad=True)
     batch = {
         "policy": torch.eye(4)[:3],
@@ -372,17 +376,17 @@ def test_an_unfinished_game_trains_the_policy_but_not_the_value(value: str) -> N
         "decided": torch.tensor([True, False, True]),
     }
     config = LossConfig(root_value_mix=0.5)
-    found = losses((logits, said), batch, config)
-    found.total.backward()
-    assert said.grad is not None
+    loss = losses((logits, value_output), batch, config)
+    loss.total.backward()
+    assert value_output.grad is not None
     assert logits.grad is not None
-    assert (said.grad[1] == 0).all()
+    assert (value_output.grad[1] == 0).all()
     assert (logits.grad != 0).any(1).all()
-    others = {name: each[[0, 2]] for name, each in batch.items() if name != "decided"}
-    alone = losses((logits[[0, 2]], said[[0, 2]]), others, config)
-    torch.testing.assert_close(found.value, alone.value)
-    none = losses((logits, said), batch | {"decided": torch.zeros(3)}, config)
-    assert none.value.item() == 0
+    others = {name: rows[[0, 2]] for name, rows in batch.items() if name != "decided"}
+    alone = losses((logits[[0, 2]], value_output[[0, 2]]), others, config)
+    torch.testing.assert_close(loss.value, alone.value)
+    undecided = losses((logits, value_output), batch | {"decided": torch.zeros(3)}, config)
+    assert undecided.value.item() == 0
 
 
 def test_weight_decay_with_sgd_matches_the_published_regularisation() -> None:

@@ -1,4 +1,4 @@
-"""The run file, the window, and the folder of a run."""
+"""The folder of a run, its limits and failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyengine.train.loop.part import PERMANENT, Part
 from pyengine.train.loop.state import Best, RunFolder
 from run_games import SMALL, Ending
 
-#: A line of the curve, without its matches.
+#: A line of the curve without matches.
 LINE = '"step": 1, "generation": 0, "games": 0, "elo": 0, "accepted": true'
 
 
@@ -67,7 +67,7 @@ def test_a_report_says_whether_the_limit_was_reached_earlier(
     (tmp_path / "curve.jsonl").write_text("{" + LINE.replace('"step": 1', '"step": 7') + "}\n")
 
     def learn(_progress: RunProgress) -> bool:
-        folder.set_status("learner", {"step": 7})  # as a learner does that goes on
+        folder.set_status("learner", {"step": 7})  # as a resumed learner does
         return before is True
 
     def start(name: str, _folder: RunFolder, _run: RunFile) -> Ending:
@@ -98,8 +98,8 @@ def test_the_best_network_is_stored_in_a_file(tmp_path: Path) -> None:
 def test_each_board_has_its_own_data_folder(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     names = ["gomoku(board_size=8)", "gomoku(board_size=15)", "tic_tac_toe", "go(komi=7.5)"]
-    found = [folder.data(name).name for name in names]
-    assert found == ["gomoku-board_size-8", "gomoku-board_size-15", "tic_tac_toe", "go-komi-7.5"]
+    folders = [folder.data(name).name for name in names]
+    assert folders == ["gomoku-board_size-8", "gomoku-board_size-15", "tic_tac_toe", "go-komi-7.5"]
 
 
 def test_a_truncated_line_does_not_affect_others(tmp_path: Path) -> None:
@@ -143,8 +143,8 @@ def test_a_damaged_file_is_refused_by_name(name: str, text: str | None, tmp_path
 def test_any_damage_to_the_curve_raises_only_data_errors(
     tmp_path: Path, rng: random.Random
 ) -> None:
-    folder, met = RunFolder(tmp_path), {"step": 0, "wins": 3, "draws": 0, "losses": 1}
-    line = json.loads(f"{{{LINE}}}") | {"opponents": [met]}
+    folder, match = RunFolder(tmp_path), {"step": 0, "wins": 3, "draws": 0, "losses": 1}
+    line = json.loads(f"{{{LINE}}}") | {"opponents": [match]}
     for step in (1, 2):
         append_line(folder.curve, line | {"step": step})
     whole = folder.curve.read_bytes()
@@ -185,7 +185,7 @@ def test_a_permanent_failure_ends_the_run_with_its_last_output(tmp_path: Path) -
 
 
 def full(*_args: object, **_options: object) -> None:
-    """Stand for a writing to a full disk."""
+    """Fail like a write to a full disk."""
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -223,7 +223,7 @@ def test_a_line_or_a_lock_that_cannot_be_written_names_the_file(
 
 
 class Disk:
-    """A writer of shards on a disk that is full at first."""
+    """A shard writer on a disk that is full for the first ``failures`` writes."""
 
     def __init__(self, failures: int) -> None:
         self.failures = failures
@@ -259,7 +259,7 @@ def test_the_status_of_an_earlier_session_is_ignored(tmp_path: Path) -> None:
     run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nsteps = 100"))
     folder = RunFolder(tmp_path)
     folder.begin(run)
-    folder.set_status("learner", {"pid": 1, "step": 100})  # of which no checkpoint was written
+    folder.set_status("learner", {"pid": 1, "step": 100})  # without a checkpoint
     seen: list[int] = []
 
     def stop_soon(progress: RunProgress) -> bool:
@@ -274,4 +274,4 @@ def test_the_status_of_an_earlier_session_is_ignored(tmp_path: Path) -> None:
         start=lambda name, _folder, _run: Ending(name, 0),
     )
     assert report.reason == "stopped"
-    assert seen == [0, 0, 0, 0]  # and once when all parts have ended
+    assert seen == [0, 0, 0, 0]  # the last one after all parts have exited

@@ -1,4 +1,4 @@
-"""Run files and their sections: what they hold, what is refused, what may change later."""
+"""Run files and their settings."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_run_file_sets_every_section() -> None:
     assert (config.search.simulations, config.search.symmetry) == (11, "none")
     assert run.gate.search_config().c_puct == 2
     assert (run.distributed.actors, run.with_actors(2).distributed.actors) == (None, 2)
-    assert isinstance(run.train.fixed()["loss"]["value_weight"], int)  # as the file has it
+    assert isinstance(run.train.fixed()["loss"]["value_weight"], int)  # as in the file
     assert pickle.loads(pickle.dumps(run)) == copy.deepcopy(run) == run
     assert run.limited(steps=3).run.to_dict() == run.run.to_dict() | {"steps": 3}
 
@@ -118,12 +118,12 @@ def test_a_preset_in_a_run_file_selects_its_spec(preset: str) -> None:
 
 
 def outside(section: type[Section], name: str) -> list[Any]:
-    """Return values that the declaration of a field does not allow."""
+    """Return values outside the declared range of a field."""
     limits = {
-        key: getattr(one, key)
-        for one in section.model_fields[name].metadata
+        key: getattr(limit, key)
+        for limit in section.model_fields[name].metadata
         for key in ("ge", "gt", "le", "lt")
-        if hasattr(one, key)
+        if hasattr(limit, key)
     }
     step = {"ge": -1, "gt": 0, "le": 1, "lt": 0}
     return [object(), float("nan"), *(limit + step[key] for key, limit in limits.items())]
@@ -162,12 +162,17 @@ def test_declarations_are_described_as_ranges(annotation: Any, words: str) -> No
     assert expected(annotation.annotation, *annotation.metadata) == words
 
 
+def test_assigning_to_a_setting_is_refused_in_one_line() -> None:
+    with pytest.raises(AttributeError, match=r"^network\.blocks cannot be assigned: use replace"):
+        NetworkConfig().blocks = 3  # type: ignore[misc]
+
+
 def test_help_shows_the_range_and_default_of_a_setting() -> None:
     line = "    blocks (an int in [0, 10000], default 4): Residual blocks; AlphaGo Zero: 19 or 39."
     assert line in (NetworkConfig.__doc__ or "").splitlines()
 
 
-#: A change of SMALL, and the setting that the error names.
+#: A change of SMALL and the beginning of the error message.
 WRONG = [
     ("", "[games]", "games: no such section; did you mean game?"),
     ("", "batch", "a run file: expected TOML"),
@@ -221,9 +226,9 @@ WRONG = [
 @pytest.mark.parametrize(("old", "new", "message"), WRONG)
 def test_an_invalid_run_file_is_refused_by_name(old: str, new: str, message: str) -> None:
     text = SMALL.replace(old, new) if old else f"{SMALL}{new}"
-    with pytest.raises(pyengine.ConfigError) as refused:
+    with pytest.raises(pyengine.ConfigError) as error:
         RunFile.from_toml(text)
-    assert str(refused.value).startswith(message)
+    assert str(error.value).startswith(message)
 
 
 @pytest.mark.parametrize("game", ["gomoku", "othello"])
@@ -282,8 +287,8 @@ def test_the_window_grows_more_slowly_than_the_data() -> None:
     assert sizes[4] == round(1000 * (1 + 0.4 * (100**0.75 - 1) / 0.75))
     newest = window.games_of(games=5000, positions=100_000)
     assert newest == pytest.approx(5000 * sizes[4] / 100_000, abs=1)
-    of_games = WindowConfig(kind="games", games=100)
-    assert [of_games.games_of(games, games * 9) for games in (0, 40, 400)] == [1, 40, 100]
+    by_games = WindowConfig(kind="games", games=100)
+    assert [by_games.games_of(games, games * 9) for games in (0, 40, 400)] == [1, 40, 100]
 
 
 def test_the_learner_waits_for_positions() -> None:
