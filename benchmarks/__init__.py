@@ -1,4 +1,4 @@
-"""Benchmark suites: each checks its own answers before it states a rate."""
+"""Benchmark suites. Each one checks its answers before it reports a rate."""
 
 from .suites import RESUMABLE, SUITES, module_of
 

@@ -13,7 +13,7 @@ else:  # run as `python benchmarks`
 
 
 def run_suite(arguments: list[str]) -> int:
-    """Run the suite named first with the other arguments; return the exit status."""
+    """Run the suite named by the first argument and return the exit status."""
     if not arguments or arguments[0] not in SUITES:
         print(f"usage: python -m pyengine.benchmarks {{{','.join(SUITES)}}} [OPTION...]")
         return 2

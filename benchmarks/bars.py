@@ -1,4 +1,4 @@
-"""What is asked of a figure, and what its interval says: met, missed, or not decided."""
+"""Targets of the benchmark figures, and verdicts: met, missed, or not decided."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING or __package__:
     from .intervals import CONFIDENCE, Interval
-else:  # run as a file
+else:  # run as a script
     from intervals import CONFIDENCE, Interval
 
-#: Figures of which less is better; of all others more is.
+#: Figures for which lower is better. Higher is better for all others.
 AT_MOST = frozenset(
     (
         *("us", "ms", "bytes/visit", "bytes/node", "MiB above the cap", "growth", "padding"),
@@ -21,14 +21,14 @@ MET, MISSED, OPEN = "met", "missed", "not decided"
 
 
 class Bar(NamedTuple):
-    """A figure beside what is asked of it.
+    """A measured figure and its target.
 
     Attributes:
-        row, title: where the figure stands.
-        measured, asked: both in the unit of the title.
-        at_most: whether less is better.
-        interval: of what is measured; None = the suite states none.
-        verdict: the suite's own, else :func:`verdict_of`.
+        row, title: the figure's row and column.
+        measured, asked: the measurement and its target, in the unit of the title.
+        at_most: whether lower is better.
+        interval: interval of the measurement, or None if the suite gives none.
+        verdict: the suite's verdict if it gives one, else :func:`verdict_of`.
     """
 
     row: str
@@ -41,15 +41,15 @@ class Bar(NamedTuple):
 
     @property
     def reached(self) -> float:
-        """How much of what is asked is there: 1 and above = the figure itself is enough."""
+        """Return the fraction of the target reached: 1 or more if the figure alone meets it."""
         better, worse = (self.asked, self.measured) if self.at_most else (self.measured, self.asked)
         return better / worse if worse > 0 else float(better >= worse)
 
 
 def verdict_of(interval: Interval | None, asked: float, at_most: bool) -> str:
-    """Return "met" or "missed" where the whole interval is on one side, else "not decided".
+    """Return "met" or "missed" if the whole interval is on one side, else "not decided".
 
-    So is a figure without an interval, or whose interval has less than 95 %.
+    A figure with no interval, or with less than 95 % confidence, is also "not decided".
     """
     if interval is None or interval.confidence < CONFIDENCE:
         return OPEN
@@ -61,9 +61,9 @@ def verdict_of(interval: Interval | None, asked: float, at_most: bool) -> str:
 
 
 def bar_of(row: Mapping[str, Any]) -> Bar | None:
-    """Return the bar of a row; None where nothing is asked or nothing was measured.
+    """Return the bar of a row, or None if it has no target or no measurement.
 
-    What is measured is ``ratio`` where the row has it, else the figure that follows ``asked``.
+    The measured figure is ``ratio`` if the row has one, else the figure after ``asked``.
     """
     asked = row.get("asked")
     if asked is None or "failed" in row:
@@ -81,7 +81,7 @@ def bar_of(row: Mapping[str, Any]) -> Bar | None:
 
 
 def interval_of(row: Mapping[str, Any]) -> Interval | None:
-    """Return the interval that a row states."""
+    """Return the interval recorded in a row."""
     cells = [row.get(title) for title in ("from", "to", "confidence %")]
     if None in cells:
         return None
@@ -90,7 +90,7 @@ def interval_of(row: Mapping[str, Any]) -> Interval | None:
 
 
 def decide(rows: list[dict[str, Any]]) -> None:
-    """Write the verdict into the rows of which something is asked, and have not said so."""
+    """Add a verdict to each row that has a target but no verdict yet."""
     for row in rows:
         bar = bar_of(row)
         if bar is not None:
@@ -98,7 +98,7 @@ def decide(rows: list[dict[str, Any]]) -> None:
 
 
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a short row for each bar: asked beside measured and its interval."""
+    """Return one short row per bar: the target, the measurement and its interval."""
     return [_short(bar) for row in rows if (bar := bar_of(row)) is not None]
 
 

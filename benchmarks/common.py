@@ -1,4 +1,4 @@
-"""What the suites share: options, the report, the description of the machine, the command line."""
+"""Code shared by the suites: options, reports, machine description and command line."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ from pyengine.cli import LEAST_WIDTH
 
 if TYPE_CHECKING or __package__:
     from . import bars, plot
-else:  # run as a file
+else:  # run as a script
     import bars
     import plot
 
-#: Compilers as they sign what they made.
+#: Compiler signatures in binaries.
 _COMPILER = re.compile(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+")
 
 
 class CheckError(Exception):
-    """An answer is wrong: its rate means nothing and is not printed."""
+    """A wrong answer: its rate is meaningless and is not printed."""
 
 
 def check(claim: str, holds: object, found: object = None) -> None:
-    """Raise CheckError unless the claim holds; ``found`` is what was found instead."""
+    """Raise CheckError with the actual value ``found`` unless the claim holds."""
     if not holds:
         raise CheckError(claim if found is None else f"{claim}; got {found}")
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the user may choose.
+    """User options.
 
     Attributes:
-        quick: a sign of life in seconds instead of a measurement.
-        seconds: time of each measured row, about.
-        models: folder of networks; None = ``$PYENGINE_SHARED/nets`` when there is one.
-        model, game, spec: a network of the user's own, its game as text, its spec as a JSON file
-            (None = as the file itself says). The networks of the folders are then left out.
-        trace: file for timelines of searches, of the suites that have them; None = none is made.
-        keep: file of a resumable suite's rows: read before, written after every row; None = none.
-        minutes: after them a resumable suite begins no further row.
+        quick: run a smoke test of a few seconds instead of a measurement.
+        seconds: approximate time per measured row.
+        models: folder of networks. None = ``$PYENGINE_SHARED/nets`` if it exists.
+        model, game, spec: the user's network, its game as text, and its spec as a JSON file (None =
+            read it from the network file). The networks in ``models`` are then skipped.
+        trace: output file for search timelines, in suites that support them. None = no timelines.
+        keep: file of rows for a resumable suite, read at the start and rewritten after every row.
+        minutes: time after which a resumable suite starts no further row.
     """
 
     quick: bool = False
@@ -74,18 +74,18 @@ class Options:
 
 @dataclass
 class Report:
-    """Rows of figures under a header that says where they come from.
+    """Rows of figures, with a header that describes the machine and configuration.
 
     Attributes:
-        name: of the suite.
-        description: what the figures mean, one line.
-        fingerprint: of the search configuration; empty where none is used.
-        rows: each has ``name`` (``layer/game/evaluator/knob``) and figures by title; a row whose
-            answers were wrong, or that could not be measured, has ``failed`` with the reason
-            instead. ``asked`` is what the figure after it (``ratio`` where there is one) should
-            reach; None = for comparison. ``from`` and ``to`` are the interval of that figure.
+        name: name of the suite.
+        description: one line that explains the figures.
+        fingerprint: fingerprint of the search configuration, or empty if none is used.
+        rows: each has ``name`` (``layer/game/evaluator/knob``) and figures by title. A row that
+            could not be measured, or gave wrong answers, has the reason under ``failed`` instead.
+            ``asked`` is the target of the figure after it, or of ``ratio`` if present; None = for
+            comparison only. ``from`` and ``to`` are the interval of that figure.
         notes: lines below the table.
-        group: of a row; each group has a table of its own. None = one table.
+        group: assigns a row to a group with a separate table. None = one table.
     """
 
     name: str
@@ -98,20 +98,20 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether some answer was wrong or some row could not be measured."""
+        """Whether any answer was wrong or any row could not be measured."""
         return any("failed" in row for row in self.rows)
 
     @contextmanager
     def attempt(self, name: str) -> Iterator[None]:
-        """Leave a failed row of this name where an error is raised inside, whatever it is."""
+        """Record any exception raised inside the block as a failed row of this name."""
         try:
             yield
-        except Exception as error:  # the other rows go on
+        except Exception as error:  # the other rows still run
             self.rows.append({"name": name, "failed": reason_of(error)})
 
     @contextmanager
     def row(self, name: str) -> Iterator[dict[str, Any]]:
-        """Collect the figures of a row; an error inside leaves the reason and no figures."""
+        """Collect the figures of a row. If the block raises, the row records only the reason."""
         figures: dict[str, Any] = {"name": name}
         announce(name)
         try:
@@ -122,7 +122,7 @@ class Report:
             announce("")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+        """Return plain values for JSON."""
         return {
             "suite": self.name,
             "description": self.description,
@@ -133,7 +133,7 @@ class Report:
         }
 
     def table(self, width: int | None = None) -> str:
-        """Return header, rows and notes as text, in so many columns of a terminal."""
+        """Return header, rows and notes as text that fits the given number of terminal columns."""
         lines = [f"{self.name}: {self.description}"]
         lines += [f"  {key}: {value}" for key, value in self.machine.items()]
         if self.fingerprint:
@@ -155,7 +155,7 @@ class Report:
 
 
 def reason_of(error: Exception) -> str:
-    """Return what is wrong; of an error that no one expected, also its kind and place."""
+    """Describe an error. For unexpected types, include the type and location."""
     if isinstance(error, CheckError | pyengine.EngineError):
         return str(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
@@ -163,7 +163,7 @@ def reason_of(error: Exception) -> str:
 
 
 def announce(name: str) -> None:
-    """Show on a terminal which row is being measured; nothing = clear the line."""
+    """Show the row being measured on a terminal. An empty name clears the line."""
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         print(f"\r\x1b[K{name}", end="", file=sys.stderr, flush=True)
 
@@ -173,14 +173,14 @@ def _failures(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal that the tables go to; None = no terminal."""
+    """Return the terminal width in columns, or None if the output is not a terminal."""
     if not sys.stdout.isatty():
         return None
     return max(shutil.get_terminal_size().columns, LEAST_WIDTH)
 
 
 def _broken(lines: list[str], width: int | None) -> list[str]:
-    """Return prose broken between words, after which it is indented."""
+    """Wrap prose at spaces and indent the continuation lines."""
     if width is None:
         return lines
     return [
@@ -193,9 +193,9 @@ def _broken(lines: list[str], width: int | None) -> list[str]:
 
 
 def columns(rows: list[dict[str, Any]], width: int | None = None) -> list[str]:
-    """Return rows as lines of a table; those without figures are left out, and details (dicts).
+    """Return rows as lines of a table, without details (dicts) and rows that have no figures.
 
-    A table wider than ``width`` comes in parts, each with the names.
+    A table wider than ``width`` is split into parts that each repeat the names.
     """
     good = [row for row in rows if "failed" not in row]
     if not good:
@@ -220,7 +220,7 @@ def columns(rows: list[dict[str, Any]], width: int | None = None) -> list[str]:
 
 
 def _parts(widths: list[int], width: int | None) -> list[list[int]]:
-    """Share columns among tables of so many characters; each begins with the first column."""
+    """Split columns of the given widths into tables that each repeat the first column."""
     parts = [[0]]
     for i, own in enumerate(widths[1:], 1):
         taken = sum(widths[j] + 2 for j in parts[-1])
@@ -239,7 +239,7 @@ def _cell(value: Any) -> str:
 
 
 def describe_machine() -> dict[str, str]:
-    """Return what a reader needs to weigh the figures."""
+    """Return the facts needed to interpret the figures."""
     load = os.getloadavg() if hasattr(os, "getloadavg") else ()
     return {
         "machine": f"{platform.system()} {platform.machine()}, {machine.cores()} cores",
@@ -253,14 +253,14 @@ def describe_machine() -> dict[str, str]:
 
 
 def _commit() -> str:
-    """The commit of the checkout that the suites lie in, or of which the wheel was built."""
+    """Return the commit of the checkout, or the commit that the wheel was built from."""
     folder = Path(__file__).resolve().parent
     if not (folder.parent / "pyproject.toml").exists():
         try:
             built = importlib.import_module("pyengine.benchmarks._commit").COMMIT
         except ModuleNotFoundError:
             return "installed"
-        return f"installed, built of commit {built}"
+        return f"installed, built from commit {built}"
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
     try:
         found = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -284,7 +284,7 @@ def _version(*packages: str) -> str:
 
 
 def thread_counts() -> list[int]:
-    """1, and 2 where there are two cores."""
+    """Return 1, and also 2 on a machine with two or more cores."""
     return [n for n in (1, 2) if n <= machine.cores()]
 
 
@@ -295,21 +295,25 @@ def main(
     arguments: list[str] | None,
     check_options: Callable[[Options], None] | None = None,
 ) -> int:
-    """Run a suite from the command line; exit status 1 when a row failed.
+    """Run a suite from the command line. Exit with status 1 if a row failed.
 
-    ``check_options`` raises an EngineError for what would stop it, before anything runs.
+    ``check_options`` raises an EngineError for invalid options before anything runs.
     """
     parser = argparse.ArgumentParser(prog=name, description=description)
-    parser.add_argument("--quick", action="store_true", help="a sign of life, no measurement")
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each row, about")
+    parser.add_argument("--quick", action="store_true", help="smoke test, no measurement")
+    parser.add_argument("--seconds", type=float, default=2.0, help="approximate time per row")
     parser.add_argument("--models", type=Path, metavar="FOLDER", help="networks of others")
-    parser.add_argument("--model", type=Path, metavar="FILE.onnx", help="a network of your own")
+    parser.add_argument("--model", type=Path, metavar="FILE.onnx", help="your own network")
     parser.add_argument("--game", help='its game, such as "go(board_size=9)"')
     parser.add_argument("--spec", type=Path, metavar="FILE.json", help="its spec")
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="timelines, where it has them")
-    parser.add_argument("--minutes", type=float, default=20.0, help="of a resumable suite")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there as well")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="and a picture (extra `plot`)")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="search timelines, if supported")
+    parser.add_argument(
+        "--minutes", type=float, default=20.0, help="time limit of a resumable suite"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report to a file")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="also draw a chart (extra `plot`)"
+    )
     given = vars(parser.parse_args(arguments))
     if given["model"] is not None and given["game"] is None:
         parser.error("--model needs --game")
@@ -343,11 +347,11 @@ def main(
 
 
 def run_kept(report: Report, run: Callable[[Report, Options], None], options: Options) -> bool:
-    """Run a suite and say of each row whether its bar is met.
+    """Run a suite and add verdicts to its rows.
 
-    What is raised outside of a row becomes a failed row of the suite's name.
+    An exception outside a row becomes a failed row with the suite's name.
 
-    Returns whether Ctrl-C ended it before its last row.
+    Returns whether Ctrl-C ended the suite before its last row.
     """
     interrupted = False
     try:
@@ -355,9 +359,9 @@ def run_kept(report: Report, run: Callable[[Report, Options], None], options: Op
             run(report, options)
     except KeyboardInterrupt:
         interrupted = True
-        report.notes.append("interrupted: the rows so far")
+        report.notes.append("interrupted: partial results")
     if options.quick:
-        report.notes.append("quick: a sign of life, no measurement")
+        report.notes.append("quick: smoke test, no measurement")
     else:
         bars.decide(report.rows)
     return interrupted

@@ -1,4 +1,4 @@
-"""Training data: random batches of shards, and their size, beside npz and Parquet."""
+"""Training data: speed of random batches and size on disk, compared with npz and Parquet."""
 
 from __future__ import annotations
 
@@ -24,30 +24,29 @@ if TYPE_CHECKING or __package__:
     from .common import Options, Report, check
     from .intervals import counted, median, median_columns
     from .pairs import Rate, pace, samples
-else:  # run as a file
+else:  # run as a script
     import common
     from common import Options, Report, check
     from intervals import counted, median, median_columns
     from pairs import Rate, pace, samples
 
 NAME = "data"
-DESCRIPTION = "positions a second of random batches of training data, and its size"
+DESCRIPTION = "positions per second in random batches of training data, and size on disk"
 
 BATCH = 256
 ROUNDS = 6
-#: A search's visits, for sizes as they are in self-play: this many, over moves drawn as unevenly
-#: as a network's policy is.
+#: Visits per search, distributed over the moves as unevenly as in self-play with a network.
 SIMULATIONS = 800
 UNEVENNESS = 0.03
-PLIES = 240  # of a game
+PLIES = 240  # per game
 POSITIONS = 20_000
 
-RATE = 20_000.0  # positions a second on one core that are asked
-SMALLER = 8.0  # times, than float32 planes
+RATE = 20_000.0  # target in positions per second on one core
+SMALLER = 8.0  # target: times smaller than float32 planes
 
 
 def random_game(game: Any, spec: ModelSpec, number: int, rng: random.Random) -> FinishedGame:
-    """Return a game of random moves with visits like a search's."""
+    """Return a game of random moves with visit counts like those of a search."""
     state = game.new_initial_state()
     states = []
     for _ in range(PLIES):
@@ -79,7 +78,7 @@ def random_game(game: Any, spec: ModelSpec, number: int, rng: random.Random) -> 
 
 
 def make_shards(directory: Path, game: Any, spec: ModelSpec, positions: int) -> Path:
-    """Write random games until there are enough positions; return the directory."""
+    """Write random games until the dataset has enough positions. Return its directory."""
     rng = random.Random(0)
     with ShardWriter(directory, game, spec, seconds=1e9) as writer:
         while writer.positions < positions:
@@ -88,7 +87,7 @@ def make_shards(directory: Path, game: Any, spec: ModelSpec, positions: int) -> 
 
 
 def check_rows(dataset: Dataset, directory: Path, game: Any, spec: ModelSpec) -> None:
-    """Compare the rows of the first game with what the encoder makes of its moves."""
+    """Compare the rows of the first game with the encoder's output for its moves."""
     moves = read_games(directory / "shard-000000.games.jsonl")[0].moves
     for ply in range(0, len(moves), 10):
         row = dataset[ply]
@@ -99,7 +98,7 @@ def check_rows(dataset: Dataset, directory: Path, game: Any, spec: ModelSpec) ->
 
 
 def check_columns(dataset: Dataset, columns: dict[str, Any]) -> None:
-    """Compare the first rows of a file with the dataset's."""
+    """Compare the first rows of a file with the dataset's rows."""
     for number in range(3):
         for name, value in dataset[number].items():
             same = np.array_equal(columns[name][number].ravel(), np.ravel(value))
@@ -107,14 +106,14 @@ def check_columns(dataset: Dataset, columns: dict[str, Any]) -> None:
 
 
 def shard_batches(dataset: Dataset, augment: bool) -> Iterator[int]:
-    """Yield the sizes of random batches of all shards."""
+    """Yield the sizes of random batches drawn from all shards."""
     rng = np.random.default_rng(0)
     while True:
         yield len(dataset.sample(BATCH, rng, augment)["value"])
 
 
 def file_batches(files: list[Path], load: Callable[[Path], Any]) -> Iterator[int]:
-    """Yield the sizes of batches in random order within a file, since it is read as a whole."""
+    """Yield the sizes of batches shuffled within one file, because each file is read as a whole."""
     rng = np.random.default_rng(0)
     while True:
         for file in files:
@@ -133,7 +132,7 @@ def load_npz(file: Path) -> dict[str, Any]:
 
 
 def load_parquet(file: Path) -> dict[str, Any]:
-    """Return the columns of a Parquet file; rows of planes and policies are flat."""
+    """Return the columns of a Parquet file. Rows of planes and policies are flat."""
     table = importlib.import_module("pyarrow.parquet").read_table(file).combine_chunks()
     columns = {}
     for name in table.column_names:
@@ -145,7 +144,7 @@ def load_parquet(file: Path) -> dict[str, Any]:
 
 
 def rates(batches: Iterator[int], options: Options) -> dict[str, float]:
-    """Return positions a second of the clock and of processor time, medians of some rounds."""
+    """Return median positions per second, by wall-clock time and by processor time."""
     seconds = 0.02 if options.quick else options.seconds / ROUNDS
     next(batches)
 
@@ -164,13 +163,13 @@ def rates(batches: Iterator[int], options: Options) -> dict[str, float]:
 
 
 def sizes(files: list[Path], dataset: Dataset) -> dict[str, float]:
-    """Return bytes a position, and how many times smaller than its planes as float32 that is."""
+    """Return bytes per position and the size ratio of its float32 planes to those bytes."""
     each = sum(file.stat().st_size for file in files) / len(dataset)
     return {"smaller": dataset[0]["planes"].nbytes / each, "bytes/position": each}
 
 
 def save_npz(directory: Path, dataset: Dataset, rows: int) -> list[Path]:
-    """Write the dataset as npz files without compression, as many rows in each."""
+    """Write the dataset as uncompressed npz files with the given number of rows per file."""
     directory.mkdir()
     files = []
     for batch in dataset.batches(rows, shuffle=False, augment=False):
@@ -180,7 +179,7 @@ def save_npz(directory: Path, dataset: Dataset, rows: int) -> list[Path]:
 
 
 def measure_shards(report: Report, data: Path, dataset: Dataset, options: Options) -> None:
-    """Rows of the shards themselves, of which something is asked."""
+    """Measure the shards, which have targets."""
     game = dataset.layout.load_game()
     files = sorted([*data.glob("shard-*"), data / "manifest.json"])
     for augment in (True, False):
@@ -196,7 +195,7 @@ def measure_shards(report: Report, data: Path, dataset: Dataset, options: Option
 
 
 def measure_files(report: Report, data: Path, dataset: Dataset, options: Options) -> None:
-    """Rows of the other formats, for comparison."""
+    """Measure the other formats, for comparison."""
     rows = min(4096, len(dataset))
     makers: dict[str, Callable[[], list[Path]]] = {
         "npz": lambda: save_npz(data.with_name("plain"), dataset, rows),
@@ -216,7 +215,7 @@ def measure_files(report: Report, data: Path, dataset: Dataset, options: Options
 
 
 def run(report: Report, options: Options) -> None:
-    """Measure shards, then the files that they are converted to."""
+    """Measure the shards, then the files they are converted to."""
     game, spec = pyengine.load_game("go"), ModelSpec.alphago_zero()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -227,7 +226,7 @@ def run(report: Report, options: Options) -> None:
     report.notes.append(
         f"Go 19x19 with AlphaGo Zero's 17 planes, {len(dataset):,} positions, one thread; shards:"
         " random rows of all shards; npz and Parquet: each file read as a whole, then shuffled;"
-        " smaller: than the planes alone as float32; npz and Parquet have planes as float32"
+        " smaller: ratio of the planes as float32 to the file; npz and Parquet store float32 planes"
     )
 
 

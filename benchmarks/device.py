@@ -1,4 +1,4 @@
-"""How busy a search keeps an accelerator: a modelled one, which every machine has."""
+"""Accelerator utilisation during search, on a modelled device that every machine can run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING or __package__:
     from .intervals import median, median_columns
     from .modelled import ModelledDevice, planes_of
     from .pairs import Rate, in_turns, pace, ratios, samples
-else:  # run as a file
+else:  # run as a script
     import common
     import device_costs
     import networks
@@ -30,29 +30,29 @@ else:  # run as a file
     from pairs import Rate, in_turns, pace, ratios, samples
 
 NAME = "device"
-DESCRIPTION = "share of a modelled accelerator's rows that a search fills with leaves"
+DESCRIPTION = "utilisation of a modelled accelerator by a search"
 
 BATCH = 256
-#: Leaves in flight, of all trees together: two batches in service, one waiting, one being
-#: gathered. Many trees want twice that, since each gives a few leaves a turn.
+#: Leaves in flight over all trees: two batches in service, one queued and one being gathered. With
+#: many trees, twice that, because each tree yields only a few leaves per turn.
 ONE_TREE = 4 * BATCH
 MANY_TREES = 8 * BATCH
 REPEATS = 6
 TREES = 64
-SIMULATIONS = 100_000  # of one tree
-SMALL_TREES = 1024  # of searches that are short: their begin and end are part of what is measured
+SIMULATIONS = 100_000  # for one tree
+SMALL_TREES = 1024  # for short searches, whose start and end are included in the measurement
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A game on the device.
+    """A game searched on the device.
 
     Attributes:
-        name, game: for people; as ``load_game`` reads it.
-        trees: searched at once.
-        asked: utilisation that is wanted; None = for comparison.
-        algorithm: of the search.
-        simulations: of each tree; None = as many as the time asks for.
+        name, game: display name, and text for ``load_game``.
+        trees: number of trees searched concurrently.
+        asked: target utilisation. None = for comparison only.
+        algorithm: search algorithm.
+        simulations: simulations per tree. None = as many as fit the time.
     """
 
     name: str
@@ -86,7 +86,7 @@ SUBJECTS = [
 ]
 
 
-#: Workers of one tree with the default settings, each of which evaluates in this time a row.
+#: Number of workers of one tree with default settings, and the evaluation time per row.
 WORKERS = 16
 WORKER_ROW = 1e-3  # seconds
 WORKERS_ASKED = 14.0
@@ -94,7 +94,7 @@ WORKER_GAMES = ("connect_four", "gomoku")
 
 
 def busy_workers(game: str, options: Options) -> dict[str, Any]:
-    """Return how many of the workers of one tree are inside an evaluation, on average."""
+    """Return the average number of workers of one tree that are inside an evaluation."""
     network = ModelledDevice(latency=0.0, per_row=WORKER_ROW, streams=0, buckets=False)
     config = pyengine.SearchConfig(threads=WORKERS, cache_entries=0)
     state = pyengine.load_game(game).new_initial_state()
@@ -118,14 +118,14 @@ def busy_workers(game: str, options: Options) -> dict[str, Any]:
     }
 
 
-#: Two devices beside one: trees enough for both.
+#: Two devices compared with one, with enough trees to keep both busy.
 DEVICES = 2
 DEVICES_ASKED = 1.9
 TREES_OF_DEVICES = Subject("connect_four", "connect_four", DEVICES * TREES, None)
 
 
 def two_devices(options: Options) -> dict[str, Any]:
-    """Return rows a second of two devices over those of one, measured in turns."""
+    """Return the ratio of rows per second on two devices to one, measured alternately."""
     game = pyengine.load_game(TREES_OF_DEVICES.game)
     in_flight = MANY_TREES // TREES
     config = config_for(TREES_OF_DEVICES).replace(in_flight=in_flight)
@@ -158,20 +158,20 @@ def two_devices(options: Options) -> dict[str, Any]:
 
 
 def config_for(subject: Subject) -> pyengine.SearchConfig:
-    """Return what a user would choose for such a device: as many threads as cores."""
+    """Return typical settings for such a device: one thread per core."""
     in_flight = ONE_TREE if subject.trees == 1 else max(16, MANY_TREES // subject.trees)
     return pyengine.SearchConfig(
         algorithm=subject.algorithm,
         batch_size=BATCH,
         in_flight=in_flight,
         threads=machine.cores(),
-        cache_entries=0,  # equal trees would answer each other
+        cache_entries=0,  # identical trees would hit each other's cached evaluations
         memory_limit=4 << 30,
     )
 
 
 def simulations_of(subject: Subject, device: ModelledDevice, options: Options) -> int:
-    """Return simulations of each tree: one tree as the bar says, many for about the seconds."""
+    """Return simulations per tree: the target's number for one tree, else what fits the seconds."""
     if subject.simulations is not None:
         return subject.simulations
     if options.quick:
@@ -182,7 +182,7 @@ def simulations_of(subject: Subject, device: ModelledDevice, options: Options) -
 
 
 def search_once(subject: Subject, device: ModelledDevice, simulations: int) -> dict[str, float]:
-    """Search in a new engine; return what the device and the processor had to do."""
+    """Search in a new engine. Return the load on the device and the processor."""
     game = pyengine.load_game(subject.game)
     config = config_for(subject).replace(simulations=simulations)
     before = device.counters()
@@ -207,7 +207,7 @@ def search_once(subject: Subject, device: ModelledDevice, simulations: int) -> d
 def check_results(
     results: list[pyengine.SearchResult], simulations: int, done: dict[str, Any], stats: Any
 ) -> None:
-    """Every simulation is a visit, every row that the device evaluated is counted once."""
+    """Check that each simulation is a visit and each evaluated row is counted once."""
     for result in results:
         visits = int(result.visits.sum())
         check("every simulation is one visit", visits == simulations, visits)
@@ -222,7 +222,7 @@ def check_results(
 
 
 def measure(subject: Subject, options: Options) -> dict[str, Any]:
-    """Search several times; return medians."""
+    """Search several times and return medians."""
     spec = planes_of(pyengine.load_game(subject.game))
     device = ModelledDevice(spec=spec)
     simulations = simulations_of(subject, device, options)
@@ -238,7 +238,7 @@ def measure(subject: Subject, options: Options) -> dict[str, Any]:
     }
 
 
-#: Searches with a timeline: simulations of each tree.
+#: Simulations per tree of the searches recorded in a timeline.
 TRACED = (
     Subject("connect_four", "connect_four", TREES, None, simulations=200),
     Subject("go19", "go", 1, None, simulations=5_000),
@@ -246,7 +246,7 @@ TRACED = (
 
 
 def traced_subjects(report: Report, options: Options) -> list[tuple[Subject, pyengine.Evaluator]]:
-    """Return what is drawn: searches of many trees and of one, on the user's network if given."""
+    """Return the searches to record: many trees and one tree, on the user's network if given."""
     if options.model is None:
         return [
             (subject, ModelledDevice(spec=planes_of(pyengine.load_game(subject.game))))
@@ -261,7 +261,7 @@ def traced_subjects(report: Report, options: Options) -> list[tuple[Subject, pye
 
 
 def trace_searches(report: Report, options: Options, file: Path) -> None:
-    """Write the timelines and report what share of the time each step has."""
+    """Write the timelines and report the share of time spent in each step."""
     searches = {}
     for subject, evaluator in traced_subjects(report, options):
         name = f"device/{subject.name}/trace/{subject.knobs}"
@@ -276,13 +276,13 @@ def trace_searches(report: Report, options: Options, file: Path) -> None:
             row["spans"] = len(searches[name])
     timeline.write(file, searches)
     report.notes.append(
-        f"{file}: timelines for chrome://tracing or ui.perfetto.dev; evaluate: share of the time"
-        " with a batch in evaluation; gather, decode: of the time of the searching threads"
+        f"{file}: timelines for chrome://tracing or ui.perfetto.dev; evaluate: fraction of time"
+        " with a batch in evaluation; gather, decode: fraction of the search threads' time"
     )
 
 
 def run(report: Report, options: Options) -> None:
-    """Measure every subject, or draw timelines of some."""
+    """Measure every subject, or record timelines of some."""
     report.fingerprint = config_for(SUBJECTS[0]).fingerprint()
     if options.trace is not None:
         trace_searches(report, options, options.trace)
@@ -300,12 +300,12 @@ def run(report: Report, options: Options) -> None:
     device_costs.run(report, options)
     device = ModelledDevice()
     report.notes += [
-        f"the device: {device.latency * 1e3:g} ms and {device.per_row * 1e6:g} us a row, batches of"
-        f" {BATCH}, {device.streams} in service at once: {device.capacity(BATCH):,.0f} rows/s;"
-        f" {device.streams + 1} threads hand batches over, and sleep meanwhile",
-        "utilisation: real rows over capacity and time, start and end of the search included;"
-        " median of new engines; in service: share of the time; late us: how long after a batch's"
-        " end its feeder woke: above some 20, others use the machine and the figures are too low",
+        f"the device: {device.latency * 1e3:g} ms and {device.per_row * 1e6:g} us per row, batches"
+        f" of {BATCH}, {device.streams} in service concurrently: {device.capacity(BATCH):,.0f}"
+        f" rows/s; {device.streams + 1} threads submit batches and sleep until they finish",
+        "utilisation: real rows relative to capacity, including start and end of the search;"
+        " median of new engines; in service: fraction of time; late us: delay from a batch's"
+        " end to its feeder's wake-up; above about 20, other programs lower the figures",
     ]
 
 

@@ -1,6 +1,6 @@
-"""What a search costs the processor while it feeds a device: its time and its switches.
+"""Processor time and context switches of a search that feeds a device.
 
-The device is so fast that the processor is what limits the search.
+The device is so fast that the processor limits the search.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING or __package__:
     from .intervals import median, median_columns
     from .modelled import ModelledDevice, planes_of
     from .pairs import in_turns, pace, samples
-else:  # run as a file
+else:  # run as a script
     from common import Options, Report, check
     from intervals import median, median_columns
     from modelled import ModelledDevice, planes_of
@@ -29,28 +29,28 @@ ONE_TREE_GAMES = ("go", "gomoku", "othello", "connect_four")
 ONE_TREE_SIMULATIONS = 100_000
 LATENCY, PER_ROW = 0.5e-3, 0.4e-6  # seconds
 THREADS = sorted({machine.cores(), 16, 32})
-#: Processor time of a row, microseconds.
+#: Processor time per row, in microseconds.
 ASKED_US = 2.8 if "avx512f" in machine.simd() else 4.0
-#: Times that a thread gave up its core, a row: by itself, to wait.
+#: Voluntary context switches per row: how often a thread gives up its core to wait.
 ASKED_SWITCHES = 0.012
-#: Whether the system counts switches: Windows does not.
+#: Whether the system counts context switches. Windows does not.
 KNOWS_SWITCHES = importlib.util.find_spec("resource") is not None
 
 
 def switches() -> int:
-    """Return the voluntary context switches of this process so far."""
+    """Return the number of voluntary context switches of this process."""
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
 
 
 def costs(threads: int, options: Options) -> dict[str, float]:
-    """Search many trees once; return what a row cost."""
+    """Search many trees once and return the costs per row."""
     game = pyengine.load_game(GAME, board_size=BOARD)
     config = pyengine.SearchConfig(
         batch_size=BATCH,
         threads=threads,
-        cache_entries=0,  # equal trees would answer each other
+        cache_entries=0,  # identical trees would hit each other's cached evaluations
         memory_limit=4 << 30,
     )
     trees, simulations = (64, 20) if options.quick else (TREES, SIMULATIONS)
@@ -71,7 +71,7 @@ def costs(threads: int, options: Options) -> dict[str, float]:
 
 
 def one_tree(game: str, options: Options) -> dict[str, float]:
-    """Search one tree with many leaves in flight; return what a row cost, and the rows a second."""
+    """Search one tree with many leaves in flight. Return costs per row and rows per second."""
     config = pyengine.SearchConfig(
         batch_size=BATCH,
         in_flight=4 * BATCH,
@@ -91,7 +91,7 @@ def one_tree(game: str, options: Options) -> dict[str, float]:
 
 
 def measure_one_tree(report: Report, options: Options) -> None:
-    """Report rows a second of one tree of each game."""
+    """Report rows per second of one tree for each game."""
     for game in ONE_TREE_GAMES:
         found = samples(pace(options, options.seconds), lambda game=game: one_tree(game, options))
         with report.row(f"device/{game}/fast_device/trees=1,in_flight={4 * BATCH}") as row:
@@ -103,7 +103,7 @@ def measure_one_tree(report: Report, options: Options) -> None:
 
 
 def measure(report: Report, options: Options) -> None:
-    """Report each number of threads, measured in turns: the time of a row, and its switches."""
+    """Report time per row and context switches for each thread count, measured alternately."""
     sides = [lambda threads=threads: costs(threads, options) for threads in THREADS]
     rounds = in_turns(pace(options, options.seconds), *sides)
     for side, threads in enumerate(THREADS):
@@ -125,14 +125,14 @@ def name_of(threads: int, title: str) -> str:
 
 
 def run(report: Report, options: Options) -> None:
-    """Measure one tree, and many where the system counts switches; else say so."""
+    """Measure one tree, and many trees if the system counts context switches."""
     measure_one_tree(report, options)
     if not KNOWS_SWITCHES:
         report.notes.append("fast_device: this system does not count switches; not measured")
         return
     measure(report, options)
     report.notes.append(
-        f"fast_device: {LATENCY * 1e3:g} ms and {PER_ROW * 1e6:g} us a row, faster than the"
-        f" processor; {TREES} trees of {SIMULATIONS} simulations; switches/row: times"
-        " that a thread gave up its core to wait"
+        f"fast_device: {LATENCY * 1e3:g} ms and {PER_ROW * 1e6:g} us per row, faster than the"
+        f" processor; {TREES} trees of {SIMULATIONS} simulations; switches/row: how"
+        " often a thread gave up its core to wait"
     )

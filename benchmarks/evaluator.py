@@ -1,4 +1,4 @@
-"""Evaluating positions outside a search: the engine's evaluator against bare ONNX Runtime."""
+"""Evaluation outside a search: the engine's evaluator compared with bare ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING or __package__:
     from .intervals import median, median_columns
     from .networks import Network
     from .pairs import in_turns, pace, rate_of, ratios, samples
-else:  # run as a file
+else:  # run as a script
     import common
     import networks
     from common import Options, Report
@@ -26,12 +26,12 @@ DESCRIPTION = "rows per second of the engine's evaluator and of bare ONNX Runtim
 
 BATCHES = (1, 8, 32)
 PAIRS = 6
-#: States handed over in one call of the engine's evaluator: Python's share is then small.
+#: States per call of the engine's evaluator, enough to make Python's overhead small.
 STATES = 64
 
 
 def engine_calls(network: Network, batch: int, threads: int) -> list[Callable[[], int]]:
-    """Return a call of the engine's evaluator for each thread: encoding, network, decoding."""
+    """Return an evaluator call for each thread, covering encoding, network and decoding."""
     states = networks.random_states(network.game, max(batch, STATES))
 
     def call() -> int:
@@ -42,11 +42,11 @@ def engine_calls(network: Network, batch: int, threads: int) -> list[Callable[[]
 
 
 def paired_rates(network: Network, batch: int, threads: int, options: Options) -> dict[str, Any]:
-    """Measure bare ONNX Runtime and the evaluator in turns; return medians."""
+    """Measure bare ONNX Runtime and the evaluator alternately and return medians."""
     seconds = 0.02 if options.quick else options.seconds / (2 * PAIRS)
     bare = networks.bare_calls(network, batch, threads)
     engine = engine_calls(network, batch, threads)
-    rate_of(bare, seconds / 4)  # first calls are slower
+    rate_of(bare, seconds / 4)  # the first calls are slower
     rate_of(engine, seconds / 4)
     rounds = pace(options, least=PAIRS)
     found = in_turns(rounds, lambda: rate_of(engine, seconds), lambda: rate_of(bare, seconds))
@@ -59,7 +59,7 @@ def paired_rates(network: Network, batch: int, threads: int, options: Options) -
 
 
 def encode_times(network: Network, options: Options) -> list[float]:
-    """Return microseconds to encode a state, Python's call included, of some repeats."""
+    """Return the median time to encode a state in microseconds, including the Python call."""
     states = networks.random_states(network.game, 64)
     spec = network.spec
 
@@ -73,7 +73,7 @@ def encode_times(network: Network, options: Options) -> list[float]:
 
 
 def measure(report: Report, network: Network, options: Options) -> None:
-    """Measure a network at every batch size and number of threads, unless its answers are wrong."""
+    """Measure a network at every batch size and thread count after checking its answers."""
     prefix = f"evaluator/{network.game.name}/{network.name}"
     right = False
     with report.row(f"{prefix}/encode") as row:
@@ -91,9 +91,9 @@ def run(report: Report, options: Options) -> None:
     for network in networks.find_networks(report, options):
         measure(report, network, options)
     report.notes.append(
-        "onnxruntime/s: the official Python session on planes that are there already, IoBinding, a"
-        " session for each thread; engine/s: encoding, network and decoding of states;"
-        f" medians of {PAIRS} pairs measured in turns"
+        "onnxruntime/s: the official Python session on prepared planes, with IoBinding and a"
+        " session per thread; engine/s: encoding, network and decoding of states;"
+        f" medians of {PAIRS} pairs measured alternately"
     )
 
 

@@ -1,4 +1,4 @@
-"""Measurements that need a process of their own: its memory, its signals."""
+"""Run measurements, such as memory and signals, in a fresh process."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ import pyengine
 
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
-_FAREWELL = 10.0  # seconds that an interrupted process has to end by itself
+_FAREWELL = 10.0  # seconds for an interrupted process to exit
 
 
 class FreshError(pyengine.EngineError):
-    """The process ended without an answer; says what it wrote."""
+    """The process ended without an answer. The message contains its output."""
 
 
 def call(file: str | Path, probe: str, **arguments: Any) -> dict[str, Any]:
-    """Run a probe of a file (one that calls :func:`answer`) in a new process; return its answer.
+    """Run a probe that calls :func:`answer` in a new process and return its answer.
 
-    Raises FreshError. On Ctrl-C the process, which gets it too, is waited for.
+    Raises FreshError. On Ctrl-C, which the child also receives, waits for the child to exit.
     """
     command = [sys.executable, str(Path(file).resolve()), probe, json.dumps(arguments)]
     with subprocess.Popen(
@@ -36,13 +36,13 @@ def call(file: str | Path, probe: str, **arguments: Any) -> dict[str, Any]:
         out, err = process.communicate()
     if process.returncode != 0:
         last = err.strip().splitlines()[-1:] or [f"exit status {process.returncode}"]
-        raise FreshError(f"{probe} in a process of its own: {last[0]}")
+        raise FreshError(f"{probe} in a separate process: {last[0]}")
     answer: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
     return answer
 
 
 def answer(probes: Mapping[str, Callable[..., dict[str, Any]]]) -> None:
-    """Run the probe that the command line names and print what it returns."""
+    """Run the probe named on the command line and print its result."""
     probe, arguments = sys.argv[1:3]
     print(json.dumps(probes[probe](**json.loads(arguments))))
 
@@ -50,10 +50,10 @@ def answer(probes: Mapping[str, Callable[..., dict[str, Any]]]) -> None:
 def stream(
     file: str | Path, probe: str, *, seconds: float, **arguments: Any
 ) -> Generator[dict[str, Any], None, None]:
-    """Run a probe of a file (one that calls :func:`answers`); yield what it yields, at once.
+    """Run a probe that calls :func:`answers` in a new process and yield its items as they arrive.
 
-    Raises FreshError, also for a process that is ended after ``seconds``. It is gone when the
-    generator is closed.
+    Raises FreshError, also if the process exceeds ``seconds``. Closing the generator ends the
+    process.
     """
     command = [sys.executable, str(Path(file).resolve()), probe, json.dumps(arguments)]
     with (
@@ -70,22 +70,22 @@ def stream(
         late.start()
         try:
             for line in process.stdout or ():
-                if line.startswith("{"):  # a library may write to the standard output too
+                if line.startswith("{"):  # libraries may also write to standard output
                     yield json.loads(line)
             status = process.wait()
         finally:
             _end(process)
             late.cancel()
         if over.is_set():
-            raise FreshError(f"{probe} in a process of its own: not done after {seconds:.0f} s")
+            raise FreshError(f"{probe} in a separate process: timed out after {seconds:.0f} s")
         if status != 0:
             said.seek(0)
             last = said.read().strip().splitlines()[-1:] or [f"exit status {status}"]
-            raise FreshError(f"{probe} in a process of its own: {last[0]}")
+            raise FreshError(f"{probe} in a separate process: {last[0]}")
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """See a process out that was left early: Ctrl-C reaches it too."""
+    """Wait for a process that was abandoned early. Ctrl-C reaches it too."""
     if process.poll() is not None:
         return
     process.terminate()
@@ -96,35 +96,35 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def answers(probes: Mapping[str, Callable[..., Iterable[dict[str, Any]]]]) -> None:
-    """Run the probe that the command line names and print each thing that it yields."""
+    """Run the probe named on the command line and print each item it yields."""
     probe, arguments = sys.argv[1:3]
     for one in probes[probe](**json.loads(arguments)):
         print(json.dumps(one), flush=True)
 
 
 def knows_memory() -> bool:
-    """Whether this system says how much memory a process occupies."""
+    """Return whether this system reports the resident memory of a process."""
     return _STATUS.exists()
 
 
 def resident() -> int:
-    """Return the bytes of memory that this process occupies now."""
+    """Return the resident memory of this process in bytes."""
     gc.collect()
     return _status("VmRSS")
 
 
 def peak_resident() -> int:
-    """Return the most bytes that it occupied since :func:`forget_peak`, or ever."""
+    """Return the peak resident memory in bytes since :func:`forget_peak`, or since the start."""
     return _status("VmHWM")
 
 
 def forget_peak() -> None:
-    """Let the peak begin anew: what Python and its libraries needed at their start is over."""
+    """Reset the peak, to exclude memory used while Python and its libraries started."""
     _CLEAR.write_text("5")
 
 
 def give_back() -> None:
-    """Let the C library return what it keeps for later, where it can."""
+    """Ask the C library to return cached memory to the system, if supported."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

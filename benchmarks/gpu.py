@@ -1,4 +1,4 @@
-"""Everything that a GPU is to be asked, in one command that goes on where it stopped."""
+"""All GPU measurements in one command that can be resumed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING or __package__:
     from .common import Options, Report
     from .gpu_networks import Files, Halve, installed_halve
     from .gpu_plan import FULL, QUICK, Column, Grid, Wanted, asked_of_search, part_of, what_to_try
-else:  # run as a file
+else:  # run as a script
     import common
     import fresh
     import gpu_probes as probes
@@ -34,15 +34,15 @@ else:  # run as a file
     from gpu_plan import FULL, QUICK, Column, Grid, Wanted, asked_of_search, part_of, what_to_try
 
 NAME = "gpu"
-DESCRIPTION = "a GPU with and without the search: speed, latency, opening, memory, answers"
+DESCRIPTION = "a GPU with and without the search: speed, latency, opening, memory, accuracy"
 
-#: Seconds of a process: one that hangs costs no more. Rows that are left get another one.
+#: Time limit of a process in seconds, in case it hangs. A new process measures the remaining rows.
 _PART = 300.0
-#: Seconds that it may go on after them: a row of it has begun.
+#: Extra seconds to finish the row in progress.
 _GRACE = 60.0
-#: Seconds in which CUDA's libraries have to load, which are gigabytes.
+#: Seconds allowed for loading the CUDA libraries, which take gigabytes.
 _LOADING = 180.0
-#: What a report says of the machine that has to be the same where its rows are gone on from.
+#: Fields of the machine description that must match to resume a report.
 _IDENTITY = (
     *("machine", "cpu", "pyengine", "onnxruntime"),
     *("device", "driver", "cuda", "measured"),
@@ -55,11 +55,11 @@ _CUDA_PACKAGES = (
 
 @dataclass(frozen=True)
 class Device:
-    """What is measured.
+    """The device under test.
 
     Attributes:
-        provider: "cuda", "cpu" (called as a device is), or none at all.
-        about: of the report's header.
+        provider: "cuda", "cpu" (called as a device is), or None.
+        about: fields for the report's header.
         problem: why there is no GPU.
     """
 
@@ -70,7 +70,7 @@ class Device:
 
 @functools.cache
 def find_device(*, quick: bool) -> Device:
-    """Return the first GPU; without one the CPU in a quick run, else nothing."""
+    """Return the first GPU. Without one, return the CPU in a quick run, else no provider."""
     measured = {"measured": "briefly" if quick else "in full"}
     problem = _cuda_problem()
     if problem is None:
@@ -82,7 +82,7 @@ def find_device(*, quick: bool) -> Device:
 
 
 def _cuda_problem() -> str | None:
-    """Return why CUDA cannot be had. A process of its own looks, which then leaves the GPU."""
+    """Return why CUDA is unavailable. A separate process checks, and frees the GPU on exit."""
     problem = runtime.driver_problem()
     if problem is not None:
         return problem
@@ -99,7 +99,7 @@ def _describe_gpu() -> dict[str, str]:
     return {
         "device": f"{name} ({total} MiB)",
         "driver": driver,
-        "cuda": f"{nvidia.cuda_version() or 'unknown'} of the driver; {wheels or 'no wheels'}",
+        "cuda": f"{nvidia.cuda_version() or 'unknown'} from the driver; {wheels or 'no wheels'}",
     }
 
 
@@ -112,7 +112,7 @@ def _cuda_packages() -> Iterator[tuple[str, str]]:
 
 
 def check_options(options: Options) -> None:
-    """Raise an EngineError where the file of rows is damaged, or of another device or version."""
+    """Raise an EngineError if the file of rows is damaged or from another device or version."""
     held = None if options.keep is None else kept.load(options.keep, NAME)
     if held is None or not held["rows"]:
         return
@@ -121,22 +121,22 @@ def check_options(options: Options) -> None:
     if differing := [key for key in _IDENTITY if here.get(key) != there.get(key)]:
         found = "; ".join(f"{key}: {there.get(key)!r}, here {here.get(key)!r}" for key in differing)
         raise pyengine.ConfigError(
-            f"{options.keep}: expected rows of this device and these versions, got others"
+            f"{options.keep}: expected rows from this device and these versions, got others"
             f" ({found}); name another file"
         )
 
 
 @dataclass
 class Work:
-    """The rows of a run, made part by part.
+    """The rows of a run, measured part by part.
 
     Attributes:
-        report: to which they are added.
-        options: of the run.
-        provider: as in Device.
-        files: of the networks.
-        end: when no further row begins, by the monotonic clock.
-        late: whether it came to that.
+        report: report that receives the rows.
+        options: options of the run.
+        provider: see Device.
+        files: network files.
+        end: monotonic time after which no further row starts.
+        late: whether that time has passed.
     """
 
     report: Report
@@ -147,12 +147,12 @@ class Work:
     late: bool = False
 
     def row(self, name: str) -> dict[str, Any]:
-        """Return a row that has been measured; nothing where it has not, or failed."""
+        """Return a measured row, or an empty one if it is missing or failed."""
         named = (row for row in self.report.rows if row["name"] == name and "failed" not in row)
         return next(named, {})
 
     def measure(self, part: str, column: Column, wanted: Sequence[Wanted]) -> None:
-        """Measure the rows that are not there. A process that dies costs the row it was at."""
+        """Measure the missing rows. A crashed process costs only the row in progress."""
         left = [one for one in wanted if not self.row(one.name)]
         while left and not self.late:
             if time.monotonic() >= self.end:
@@ -161,7 +161,7 @@ class Work:
             seen: list[str] = []
             try:
                 self._stream(part, column, left, seen)
-            except Exception as error:  # the other rows and parts go on
+            except Exception as error:  # the other rows and parts still run
                 at = seen[-1] if seen else f"{column.title}/{part}"
                 if not self.row(at):  # else it died between two rows
                     self._add({"name": at, "failed": common.reason_of(error)})
@@ -171,7 +171,7 @@ class Work:
             left = [one for one in left if one.name not in seen]
 
     def _stream(self, part: str, column: Column, left: list[Wanted], seen: list[str]) -> None:
-        """Add the rows of a process as they come; ``seen`` names those that it began."""
+        """Add the rows of a process as they arrive. ``seen`` collects the names of started rows."""
         rows = [{"name": one.name, "knobs": dict(one.knobs), "asked": one.asked} for one in left]
         place = self._place(column)
         seconds = min(_PART, max(0.0, self.end - time.monotonic()))
@@ -216,7 +216,7 @@ class Work:
         self.save()
 
     def save(self) -> None:
-        """Write what there is."""
+        """Write the report."""
         if self.options.keep is not None:
             kept.save(self.options.keep, NAME, self.report.to_dict())
 
@@ -239,7 +239,7 @@ def measure_column(work: Work, column: Column) -> None:
 def _beside_bare(
     work: Work, column: Column, wanted: list[Wanted], *, same: bool = True
 ) -> list[Wanted]:
-    """Return rows that know what bare ONNX Runtime manages in such batches."""
+    """Return rows with the rate of bare ONNX Runtime at their batch size."""
     complete = []
     for one in wanted:
         found = work.row(column.bare_name(one.knobs["batch"]))
@@ -251,7 +251,7 @@ def _beside_bare(
 
 
 def _best_threads(work: Work, grid: Grid, sweep: list[Wanted]) -> dict[int, int]:
-    """Return the best number of threads by trees; what is asked is asked of those rows."""
+    """Return the best thread count for each number of trees, and set the targets of those rows."""
     best = dict.fromkeys(grid.trees, machine.cores())
     for trees, batch in grid.trees.items():
         found = [
@@ -272,19 +272,19 @@ def _best_threads(work: Work, grid: Grid, sweep: list[Wanted]) -> dict[int, int]
 
 
 def run(report: Report, options: Options, halve: Halve | None = None) -> None:
-    """Measure every network in every precision; rows that a file holds are not measured again.
+    """Measure every network in every precision, except rows already in the file.
 
-    ``halve`` writes float16 files; None = as the package does, where it does.
+    ``halve`` writes float16 files. None = use the package's converter if available.
     """
     check_options(options)
-    # Before anything may end the run: the file is written anew at its end.
+    # Load the rows before anything can end the run, because its end rewrites the file.
     held = None if options.keep is None else kept.load(options.keep, NAME)
     report.rows += [row for row in (held or {}).get("rows", []) if "failed" not in row]
     device = find_device(quick=options.quick)
     report.machine.update(device.about)
     report.group = part_of
     if not device.provider:
-        report.notes.append(f"missing: a GPU that works ({device.problem}); --quick needs none")
+        report.notes.append(f"missing: a working GPU ({device.problem}); --quick works without one")
         return
     try:
         need("onnx", "convert")
@@ -305,9 +305,13 @@ def run(report: Report, options: Options, halve: Halve | None = None) -> None:
 def _add_notes(work: Work) -> None:
     notes = work.report.notes
     if len(work.files.precisions()) == 1:
-        notes.append("float16 is left out: pyengine.conversion of this build does not write it")
+        notes.append("float16 is skipped: pyengine.conversion in this build does not support it")
     if work.late:
-        how = "the same command goes on" if work.options.keep else "--json FILE keeps rows"
+        how = (
+            "run the same command to resume"
+            if work.options.keep
+            else "use --json FILE to save rows"
+        )
         notes.append(f"unfinished after {work.options.minutes:g} minutes: {how}")
     notes += what_to_try(work.report.rows)
     notes.append(

@@ -1,7 +1,7 @@
-"""ONNX Runtime's own session on a device: rows a second with the provider's settings.
+"""ONNX Runtime without the engine: rows per second on a device for several provider settings.
 
-Only a process that has not opened a network on a GPU through the engine may call this: both would
-share the provider's library.
+Call it only from a process that has not opened a network on a GPU through the engine, because both
+would share the provider's library.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING or __package__:
     from .gpu_plan import ENGINE, GRAPH
     from .intervals import median
     from .networks import Floats, Network
-else:  # run as a file
+else:  # run as a script
     import networks
     from common import check
     from gpu_plan import ENGINE, GRAPH
     from intervals import median
     from networks import Floats, Network
 
-#: Threads that call at once: with two, one batch is copied while the other is computed.
+#: Number of calling threads. With two, one batch is copied while the other is computed.
 CALLERS = (1, 2)
 SLICES = 6
-#: Of a batch size, seconds: after them no further setting is tried.
+#: Seconds per batch size, after which no further setting is tried.
 LONGEST = 12.0
-_NOT_TRIED = "not tried: no time was left"
+_NOT_TRIED = "not tried: out of time"
 
 
 def measure(
@@ -44,9 +44,9 @@ def measure(
     batch: int,
     seconds: float,
 ) -> dict[str, Any]:
-    """Return the figures of a row: the best of the settings, and the rate of each.
+    """Return the figures of a row: the best setting and the rate of each.
 
-    A setting that fails is named with its error in ``tried``; all failing raise the first's.
+    ``tried`` records the error of each setting that fails. If all fail, raises the first error.
     """
     tried: dict[str, float | str] = {}
     errors: list[Exception] = []
@@ -57,7 +57,7 @@ def measure(
             continue
         try:
             tried[name] = _rate(network, provider, name, options, batch, seconds)
-        except Exception as error:  # of the library, for a setting that it does not have
+        except Exception as error:  # ONNX Runtime's error for an unsupported setting
             tried[name] = f"{type(error).__name__}: {error}"
             errors.append(error)
     rates = {name: rate for name, rate in tried.items() if isinstance(rate, float)}
@@ -74,7 +74,7 @@ def measure(
 
 
 def has_failed(figures: Mapping[str, Any]) -> bool:
-    """Return whether a setting failed, which may have left the device's context unusable."""
+    """Return whether a setting failed in a way that may leave the device's context unusable."""
     tried = figures.get("tried", {})
     return any(isinstance(found, str) and found != _NOT_TRIED for found in tried.values())
 
@@ -87,7 +87,7 @@ def _rate(
     batch: int,
     seconds: float,
 ) -> float:
-    """Return the rows a second of the better number of callers."""
+    """Return rows per second with the better number of callers."""
     session = open_session(network.path, provider, options)
     states = networks.random_states(network.game, batch)
     planes = networks.input_planes(network, session, states)
@@ -103,7 +103,7 @@ def _rate(
 
 
 def open_session(path: Path, provider: str, options: Mapping[str, str]) -> Any:
-    """Open ONNX Runtime's session. Raises CheckError where it falls back to another provider."""
+    """Open a plain ONNX Runtime session. Raises CheckError if it falls back to another provider."""
     if provider == "cuda":
         runtime.preload_cuda()
     import onnxruntime
@@ -122,7 +122,7 @@ def open_session(path: Path, provider: str, options: Mapping[str, str]) -> Any:
 def graph_call(
     session: Any, given: str, planes: Floats, names: list[str], provider: str
 ) -> Callable[[], None]:
-    """Return a call on buffers of the device that stay where they are, copies there and back."""
+    """Return a call on fixed device buffers, including the copies to and from the device."""
     import onnxruntime
 
     device = "cuda" if provider == "cuda" else "cpu"
@@ -145,8 +145,8 @@ def graph_call(
 
 
 def _rate_of(call: Callable[[], None], batch: int, callers: int, seconds: float) -> float:
-    """Return the median of several rates, after two calls that do not count."""
-    for _ in range(2):  # algorithms are chosen, a graph is captured
+    """Return the median of several rates, after two warm-up calls."""
+    for _ in range(2):  # chooses algorithms or captures a graph
         call()
     length = seconds / SLICES
 

@@ -1,4 +1,4 @@
-"""The network files of the suite ``gpu``: random weights, float32 and float16."""
+"""Network files for the suite ``gpu``: random weights in float32 and float16."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pyengine.eval.spec import METADATA_KEY, ModelSpec
 
 if TYPE_CHECKING or __package__:
     from .gpu_plan import Subject
-else:  # run as a file
+else:  # run as a script
     from gpu_plan import Subject
 
-#: Writes the float16 network of a float32 file (first) to another file (second).
+#: Converts a float32 network file (first argument) to a float16 file (second argument).
 Halve: TypeAlias = Callable[[Path, Path], object]
 
 
 def installed_halve() -> Halve:
-    """Return what the package converts with.
+    """Return the package's float16 converter.
 
-    The checks of ``to_float16`` are left out, which play games on the CPU: random weights have no
-    strength to lose, and the suite compares the outputs itself.
+    It skips the checks of ``to_float16``, which play games on the CPU. Random weights have no
+    playing strength to lose, and the suite compares the outputs itself.
     """
 
     def halve(full: Path, half: Path) -> None:
@@ -40,19 +40,19 @@ def installed_halve() -> Halve:
 
 
 class Files:
-    """Network files in a folder, each made when it is first asked for."""
+    """Network files in a folder, created on first use."""
 
     def __init__(self, folder: Path, halve: Halve | None) -> None:
-        """``halve`` makes float16 files; None = there are none."""
+        """``halve`` writes float16 files. None = float16 is unavailable."""
         self._folder = folder
         self._halve = halve
 
     def precisions(self) -> list[str]:
-        """Return what can be made."""
+        """Return the available precisions."""
         return ["float32"] if self._halve is None else ["float32", "float16"]
 
     def file(self, subject: Subject, precision: str) -> Path:
-        """Return a network's file. Raises EngineError where the extra ``convert`` is absent."""
+        """Return a network's file. Raises EngineError if the extra ``convert`` is not installed."""
         path = self._folder / f"{subject.name}_{subject.board}_{precision}.onnx"
         if path.exists():
             return path
@@ -67,7 +67,7 @@ class Files:
         return path
 
     def of_one_size(self, subject: Subject, precision: str, rows: int) -> Path:
-        """Return the file of a network that takes batches of so many rows and no others."""
+        """Return a copy of the network with a fixed batch size."""
         path = self._folder / f"{subject.name}_{subject.board}_{precision}_{rows}.onnx"
         if not path.exists():
             onnx = need("onnx", "convert")

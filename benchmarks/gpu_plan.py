@@ -1,4 +1,4 @@
-"""What the suite ``gpu`` measures, what is asked of it, and what to try where it falls short."""
+"""Plan of the suite ``gpu``: measurements, targets, and advice for rows that miss them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from pyengine.base import machine
 
 if TYPE_CHECKING or __package__:
     from .bars import bar_of
-else:  # run as a file
+else:  # run as a script
     from bars import bar_of
 
-#: Simulations of the search whose latency is measured.
+#: Number of simulations in the latency measurement.
 SIMULATIONS = 1600
-#: Of one tree at a batch of 64, and of many trees at batches of 8 and more.
+#: Targets for one tree at a batch of 64, and for many trees at batches of 8 and more.
 ONE_TREE_ASKED, MANY_TREES_ASKED = 0.85, 0.95
 ONE_TREE_BATCH, LEAST_BATCH = 64, 8
-#: In larger ones the kernels take longer than their starts, which a CUDA graph saves.
+#: At larger batches the kernels run longer than their launches, which is what CUDA graphs save.
 MOST_GRAPH_BATCH = 256
-#: Of AlphaGo Zero's network alone: 1,600 simulations, opening, memory in multiples of the weights.
+#: Targets for AlphaGo Zero's network: 1,600 simulations, opening, memory as a multiple of the
+#: weights.
 LATENCY_ASKED, OPENING_ASKED, MEMORY_ASKED = 150.0, 2000.0, 2.0
-#: Of the largest difference of a probability or value from the CPU's, by precision: TensorFloat-32
-#: keeps 10 bits of a factor.
+#: Largest allowed difference of a probability or value from the CPU's, by precision. TensorFloat-32
+#: keeps 10 bits of each factor.
 PARITY_ASKED = {"float32": 5e-3, "float16": 2e-2}
 
-#: Settings of ONNX Runtime's CUDA provider, by a name for people. The one that fails where a
-#: network cannot be captured is the last.
+#: Named settings of ONNX Runtime's CUDA provider. The last one fails if the network cannot be
+#: captured in a CUDA graph.
 CUDA_SETTINGS: Mapping[str, Mapping[str, str]] = {
     "engine": {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "1"},
     "heuristic": {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "0"},
@@ -41,7 +42,7 @@ CUDA_SETTINGS: Mapping[str, Mapping[str, str]] = {
         "enable_cuda_graph": "1",
     },
 }
-#: What the engine itself chooses; the CPU has no settings.
+#: The engine's default setting. The CPU has no settings.
 ENGINE = "engine"
 GRAPH = "graph"
 
@@ -51,8 +52,8 @@ class Subject:
     """A network of random weights.
 
     Attributes:
-        blocks, channels, board: of a tower as Leela Zero's on such a board of Go.
-        full_size: whether what is asked of AlphaGo Zero's network is asked of it.
+        blocks, channels, board: size of a tower like Leela Zero's, and of the Go board.
+        full_size: whether the targets for AlphaGo Zero's network apply.
     """
 
     blocks: int
@@ -67,25 +68,25 @@ class Subject:
 
     @property
     def game(self) -> str:
-        """Its game as text."""
+        """The game as text."""
         return f"go(board_size={self.board})"
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What is measured of each network.
+    """Measurements for each network.
 
     Attributes:
         subjects: the networks.
-        batches: rows of a batch.
-        trees: searched at once, with the batch at which numbers of threads are compared.
-        latency_batches: of the search whose latency is measured.
-        simulations: of that search.
-        selfplay_batch: of self-play.
-        positions: compared with the CPU's.
-        slices: of a search, each of which gives a rate.
-        slice_batches: that a slice lasts at least.
-        share: of the time that a row has, as the options say.
+        batches: batch sizes.
+        trees: numbers of concurrent trees, with the batch size for comparing thread counts.
+        latency_batches: batch sizes of the latency measurement.
+        simulations: simulations of the latency measurement.
+        selfplay_batch: batch size in self-play.
+        positions: number of positions compared with the CPU.
+        slices: slices of a search, each of which gives a rate.
+        slice_batches: minimum number of batches in a slice.
+        share: fraction of the time per row in the options.
     """
 
     subjects: tuple[Subject, ...]
@@ -131,9 +132,9 @@ class Wanted:
     """A row to measure.
 
     Attributes:
-        name: of the row.
+        name: name of the row.
         knobs: arguments of its measurement.
-        asked: of its figure; None = for comparison.
+        asked: target of its figure. None = for comparison only.
     """
 
     name: str
@@ -143,7 +144,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Column:
-    """A network in one precision: the rows of its parts."""
+    """A network in one precision, and the rows to measure on it."""
 
     subject: Subject
     precision: str
@@ -151,7 +152,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        """What its rows' names begin with."""
+        """Prefix of the row names."""
         return f"gpu/go{self.subject.board}/{self.subject.name},{self.precision}"
 
     def bare(self) -> list[Wanted]:
@@ -159,11 +160,11 @@ class Column:
         return [Wanted(self.bare_name(batch), {"batch": batch}) for batch in self.grid.batches]
 
     def bare_name(self, batch: int) -> str:
-        """Return the name of the row that a search of such batches is held against."""
+        """Return the name of the ONNX Runtime row at this batch size."""
         return f"{self.title}/bare,batch={batch}"
 
     def threads(self) -> list[Wanted]:
-        """Return the searches that compare numbers of threads."""
+        """Return the searches that compare thread counts."""
         return [
             self.search(trees, batch, threads, asked=None)
             for trees, batch in self.grid.trees.items()
@@ -171,7 +172,7 @@ class Column:
         ]
 
     def batches(self, best: Mapping[int, int]) -> list[Wanted]:
-        """Return the searches in other batches, with the threads that were best of such trees."""
+        """Return the searches at other batch sizes, with the best thread count for their trees."""
         return [
             self.search(trees, batch, best[trees], asked=asked_of_search(trees, batch))
             for trees, main in self.grid.trees.items()
@@ -180,13 +181,13 @@ class Column:
         ]
 
     def search(self, trees: int, batch: int, threads: int, asked: float | None) -> Wanted:
-        """Return a search."""
+        """Return one search row."""
         knobs = {"trees": trees, "batch": batch, "threads": threads}
         text = ",".join(f"{name}={value}" for name, value in knobs.items())
         return Wanted(f"{self.title}/search,{text}", knobs, asked)
 
     def graphs(self) -> list[Wanted]:
-        """Return the searches with CUDA graphs and without, in batches that are not large."""
+        """Return the searches with and without CUDA graphs at small batch sizes."""
         trees = max(self.grid.trees)
         return [
             Wanted(
@@ -198,7 +199,7 @@ class Column:
         ]
 
     def latency(self) -> list[Wanted]:
-        """Return the searches of one tree whose time counts."""
+        """Return the latency searches of one tree."""
         count = self.grid.simulations
         asked = LATENCY_ASKED if self.subject.full_size else None
         return [
@@ -211,44 +212,44 @@ class Column:
         ]
 
     def selfplay(self) -> list[Wanted]:
-        """Return self-play."""
+        """Return the self-play row."""
         batch = self.grid.selfplay_batch
         return [Wanted(f"{self.title}/selfplay,batch={batch}", {"batch": batch})]
 
     def opening(self) -> list[Wanted]:
-        """Return the time of opening with all sizes of batch."""
+        """Return the row that times opening a network with all batch sizes."""
         asked = OPENING_ASKED if self.subject.full_size else None
         most = max(self.grid.batches)
         return [Wanted(f"{self.title}/opening,batch={most}", {"batch": most}, asked)]
 
     def memory(self) -> list[Wanted]:
-        """Return the memory of all sizes of batch; of the largest alone is measured beside it."""
+        """Return the row for the memory of all batch sizes, next to that of the largest alone."""
         asked = MEMORY_ASKED if self.subject.full_size else None
         most = max(self.grid.batches)
         return [Wanted(f"{self.title}/memory,batch={most}", {"batch": most}, asked)]
 
     def parity(self) -> list[Wanted]:
-        """Return the comparison with the CPU."""
+        """Return the row that compares the outputs with the CPU's."""
         count = self.grid.positions
         asked = PARITY_ASKED[self.precision]
         return [Wanted(f"{self.title}/parity,positions={count}", {"positions": count}, asked)]
 
 
 def thread_counts() -> list[int]:
-    """Return 1, 2, 4, 8 and 16, as far as there are cores, and twice the cores."""
+    """Return 1, 2, 4, 8 and 16 up to the number of cores, and twice the number of cores."""
     cores = machine.cores()
     return [*(n for n in (1, 2, 4, 8, 16) if n <= cores), 2 * cores]
 
 
 def asked_of_search(trees: int, batch: int) -> float | None:
-    """Return what is asked of the ratio to bare ONNX Runtime."""
+    """Return the target for the ratio to bare ONNX Runtime."""
     if trees == 1:
         return ONE_TREE_ASKED if batch == ONE_TREE_BATCH else None
     return MANY_TREES_ASKED if batch >= LEAST_BATCH else None
 
 
 def settings_of(provider: str, precision: str) -> Mapping[str, Mapping[str, str]]:
-    """Return the settings to try; TensorFloat-32 is float32's alone."""
+    """Return the settings to try. TensorFloat-32 applies only to float32."""
     if provider != "cuda":
         return {ENGINE: {}}
     return {
@@ -259,7 +260,7 @@ def settings_of(provider: str, precision: str) -> Mapping[str, Mapping[str, str]
 
 
 def what_to_try(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each row that is below what is asked."""
+    """Return one line of advice for each row below its target."""
     lines = []
     for row in rows:
         bar = bar_of(row)
@@ -291,7 +292,7 @@ def _advice(row: Mapping[str, Any]) -> str:
 
 
 def _search_advice(row: Mapping[str, Any]) -> str:
-    """Say what holds a search back, the cheapest remedy first."""
+    """Describe what limits a search, with the cheapest remedy first."""
     if (row["of engine's"] or 0.0) >= row["asked"]:  # None: the engine's own setting failed
         if row["bare settings"] == GRAPH:
             return "CUDA graphs (`providers=[('cuda', {'enable_cuda_graph': '1'})]`)"
@@ -300,13 +301,13 @@ def _search_advice(row: Mapping[str, Any]) -> str:
     if row["fill"] < 0.9 * batch:
         return "a larger in_flight, or more trees: batches are not full"
     if row["waiting"] < 0.1:
-        return "more threads, up to the cores: none of them waits for the device"
-    return "fewer threads, or larger batches: threads wait while the device has time"
+        return "more threads, up to the number of cores: no thread waits for the device"
+    return "fewer threads or larger batches: threads wait while the device is idle"
 
 
 _ADVICE = {
-    "latency": "another batch_size, in_flight of twice to four times the batch",
-    "opening": "a smaller batch_size: powers of two below it are sessions where they are faster",
-    "memory": "a smaller batch_size: powers of two below it hold the weights where they are faster",
-    "parity": "NVIDIA_TF32_OVERRIDE=0, which keeps all bits of float32; float16 has 11",
+    "latency": "another batch_size, with in_flight at two to four times the batch",
+    "opening": "a smaller batch_size: faster powers of two below it get separate sessions",
+    "memory": "a smaller batch_size: each faster power of two below it holds a copy of the weights",
+    "parity": "NVIDIA_TF32_OVERRIDE=0, which keeps full float32 precision; float16 has 11 bits",
 }

@@ -1,7 +1,7 @@
-"""The measurements of the suite ``gpu``, each kind in a process of its own.
+"""Measurements of the suite ``gpu``, each kind in a separate process.
 
-A process yields ``{"begin": name}`` before a row and the row after it, so that a crash or a limit
-costs one row.
+A process yields ``{"begin": name}`` before each row and then the row, so that a crash or a timeout
+costs only one row.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING or __package__:
     from .gpu_plan import settings_of
     from .intervals import counted, median, median_columns
     from .pairs import Pace, in_turns
-else:  # run as a file
+else:  # run as a script
     import fresh
     import gpu_bare
     import networks
@@ -45,24 +45,25 @@ else:  # run as a file
     import selfplay
 
 MIB = 1 << 20
-_MEMORY = 4 << 30  # of a search's trees, where the machine has four times as much
-_POLL = 3e-4  # seconds between two looks at a counter
-_LONGEST = 600.0  # seconds of a search that is stopped long before
-_SLICE_SHARE = 0.15  # least time of a slice, as a share of the time of a row
-_SLICE = 2.0  # seconds, at most
+_MEMORY = 4 << 30  # memory cap of the trees, on a machine with at least four times as much
+_POLL = 3e-4  # seconds between two polls of a counter
+_LONGEST = 600.0  # upper limit in seconds for a search that is stopped much earlier
+_SLICE_SHARE = 0.15  # minimum time of a slice, as a fraction of the time per row
+_SLICE = 2.0  # maximum in seconds
 
 
 @dataclass(frozen=True)
 class Place:
-    """A network on a device, and how long to measure.
+    """A network on a device, and the measurement time.
 
     Attributes:
         provider: "cuda", or "cpu" called as a device is.
         precision: "float32" or "float16".
-        file, reference, one_size: the network; in float32; for batches of the largest size alone.
-        game: as text.
-        seconds: of a row, about.
-        slices, slice_batches: of a search; see ``gpu_plan.Grid``.
+        file, reference, one_size: the network, its float32 version, and its version for the
+            largest batch size only.
+        game: the game as text.
+        seconds: approximate time per row.
+        slices, slice_batches: see ``gpu_plan.Grid``.
     """
 
     provider: str
@@ -77,11 +78,11 @@ class Place:
 
     @property
     def slice_seconds(self) -> float:
-        """The least time of a slice."""
+        """The minimum time of a slice."""
         return _SLICE_SHARE * self.seconds
 
     def open(self, file: str | None = None, *, graphs: bool = False) -> pyengine.Evaluator:
-        """Open the network, or another file, on the device; with CUDA graphs, or their stand-in."""
+        """Open this network or another file on the device, optionally with CUDA graphs."""
         path = Path(file or self.file)
         if self.provider == "cuda":
             options = {"enable_cuda_graph": "1"} if graphs else {}
@@ -100,14 +101,14 @@ class Place:
         return pyengine.Evaluator(_core.onnx_evaluator([model], spec), spec)
 
     def used_bytes(self) -> int | None:
-        """Return the bytes in use on the device; None = not known."""
+        """Return the bytes in use on the device, or None if unknown."""
         if self.provider == "cuda":
             return nvidia.used_bytes()
         return fresh.resident() if fresh.knows_memory() else None
 
     @contextmanager
     def watched(self, figures: dict[str, Any]) -> Iterator[None]:
-        """Add how busy the GPU was inside the block; None where that is not known."""
+        """Record the GPU utilisation during the block, or None if unknown."""
         if self.provider != "cuda":
             yield
             figures["gpu %"] = None
@@ -129,7 +130,7 @@ def bare(place: Place) -> Callable[..., dict[str, Any]]:
 
 
 def search(place: Place) -> Callable[..., dict[str, Any]]:
-    """Measure rows a second inside a search of one tree, or of many at once."""
+    """Measure rows per second in a search of one tree or of many trees concurrently."""
     evaluator, game = place.open(), pyengine.load_game(place.game)
 
     def measure(
@@ -151,7 +152,7 @@ def search(place: Place) -> Callable[..., dict[str, Any]]:
 
 
 def graphs(place: Place) -> Callable[..., dict[str, Any]]:
-    """Measure rows a second inside a search with CUDA graphs and without, in turns."""
+    """Measure rows per second in a search with and without CUDA graphs, alternately."""
     game = pyengine.load_game(place.game)
     evaluators = {title: place.open(graphs=title == "with") for title in ("without", "with")}
 
@@ -162,7 +163,7 @@ def graphs(place: Place) -> Callable[..., dict[str, Any]]:
                 providers[title] = engine.stats()["provider"]
             return float(_figures(marks, threads, None, None)["rows/s"])
 
-        slices = max(1, place.slices // 2)  # there are two turns
+        slices = max(1, place.slices // 2)  # each round has two measurements
         providers: dict[str, str] = {}
         rounds = in_turns(Pace(0.0, 2, 2), lambda: rate("without"), lambda: rate("with"))
         without, with_graphs = (median(list(rates)) for rates in zip(*rounds, strict=True))
@@ -179,7 +180,7 @@ def graphs(place: Place) -> Callable[..., dict[str, Any]]:
 def _engine(
     game: pyengine.Game, evaluator: pyengine.Evaluator, trees: int, batch: int, threads: int
 ) -> pyengine.Engine:
-    """Return an engine that has opened all sizes of batch."""
+    """Return an engine that has opened all batch sizes."""
     config = SearchConfig(
         batch_size=batch,
         in_flight=in_flight_of(trees, batch),
@@ -193,7 +194,7 @@ def _engine(
 
 
 def _search(engine: pyengine.Engine, trees: int, slices: int, length: float) -> list[Mark]:
-    """Search trees at once until slices of that length have passed; return their marks."""
+    """Search the trees until enough slices of that length have passed. Return the marks."""
     states = saturation.openings(engine.game, trees)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(engine.search_many, states, seconds=_LONGEST)
@@ -207,7 +208,7 @@ def _search(engine: pyengine.Engine, trees: int, slices: int, length: float) -> 
 
 
 def in_flight_of(trees: int, batch: int) -> int:
-    """Return leaves of a tree in flight: four batches of one tree, eight of many together."""
+    """Return leaves in flight per tree: four batches for one tree, eight in total for many."""
     return 4 * batch if trees == 1 else max(16, 8 * batch // trees)
 
 
@@ -225,7 +226,7 @@ class Mark:
 
 
 def _marks(engine: pyengine.Engine, running: Future[Any], slices: int, length: float) -> list[Mark]:
-    """Return the marks between slices of a search; what is before the first is its beginning."""
+    """Return the marks between slices of a search. The warm-up before the first is not counted."""
     marks: list[Mark] = []
     begun = time.perf_counter()
     for number in range(1, slices + 2):
@@ -237,14 +238,14 @@ def _marks(engine: pyengine.Engine, running: Future[Any], slices: int, length: f
 
 
 def _mark(engine: pyengine.Engine, running: Future[Any]) -> Mark:
-    """Wait for the next batch: whole batches are counted, however few they are."""
+    """Wait for the next batch, so that slices contain whole batches."""
     before = engine.stats()["evaluations"]
     while not running.done():
         stats = engine.stats()
         if stats["evaluations"] > before:
             return Mark(time.perf_counter(), stats)
         time.sleep(_POLL)
-    running.result()  # raises what ended it
+    running.result()  # raises the error that ended the search
     check("the search goes on until it is stopped", False)
     raise AssertionError
 
@@ -274,7 +275,7 @@ def _figures(
 
 
 def latency(place: Place) -> Callable[..., dict[str, Any]]:
-    """Measure the time of a search of one tree that begins anew."""
+    """Measure the time of a search of one tree that starts from scratch."""
     evaluator, game = place.open(), pyengine.load_game(place.game)
     state = game.new_initial_state()
 
@@ -293,9 +294,9 @@ def latency(place: Place) -> Callable[..., dict[str, Any]]:
 
 
 def self_play(place: Place) -> Callable[..., dict[str, Any]]:
-    """Measure self-play. A simulation is taken for a row, a game for as many moves as points.
+    """Measure self-play, assuming one row per simulation and one move per point of the board.
 
-    Few games, or none, end in the time.
+    Few games, if any, finish in the time.
     """
     evaluator, game = place.open(), pyengine.load_game(place.game)
 
@@ -321,7 +322,7 @@ def self_play(place: Place) -> Callable[..., dict[str, Any]]:
 
 
 def opening(place: Place) -> Callable[..., dict[str, Any]]:
-    """Measure the time until a network answers in all sizes of batch, the device being awake."""
+    """Measure the time until a network on an initialized device answers at all batch sizes."""
     game = pyengine.load_game(place.game)
     state = game.new_initial_state()
 
@@ -342,7 +343,7 @@ def opening(place: Place) -> Callable[..., dict[str, Any]]:
 
 
 def memory(place: Place) -> Callable[..., dict[str, Any]]:
-    """Measure the memory of all sizes, and of the largest alone: the rest is what sizes cost."""
+    """Measure the memory for all batch sizes and for the largest alone."""
     game = pyengine.load_game(place.game)
     state = game.new_initial_state()
 
@@ -355,8 +356,8 @@ def memory(place: Place) -> Callable[..., dict[str, Any]]:
         return None if before is None or after is None else (after - before) / MIB
 
     def measure(batch: int) -> dict[str, Any]:
-        with ExitStack() as held:  # all stay open: what one gives back would serve the next
-            grown(held, place.one_size, batch)  # the device and its libraries are awake
+        with ExitStack() as held:  # all stay open, or freed memory would be reused by the next
+            grown(held, place.one_size, batch)  # initializes the device and its libraries
             one = grown(held, place.one_size, batch)
             everything = grown(held, place.file, batch)
         weights = Path(place.file).stat().st_size / MIB
@@ -414,15 +415,15 @@ MEASURES: dict[str, Callable[[Place], Callable[..., dict[str, Any]]]] = {
 def rows(
     part: str, place: dict[str, Any], wanted: list[dict[str, Any]], left: float
 ) -> Iterator[dict[str, Any]]:
-    """Measure rows of a part; none begins when ``left`` seconds are over.
+    """Measure the rows of a part. No row starts after ``left`` seconds.
 
-    Ends after an error too, which may have left the device's context unusable: the next row wants
-    a new process.
+    Stops after an error, which may have left the device's context unusable, so that the next row
+    gets a new process.
     """
     end = time.monotonic() + left
     try:
         measure = MEASURES[part](Place(**place))
-    except Exception as error:  # the other parts go on
+    except Exception as error:  # the other parts still run
         for row in wanted:
             yield {"begin": row["name"]}
             yield {"name": row["name"], "failed": reason_of(error)}
@@ -444,7 +445,7 @@ def rows(
 
 
 def device() -> Iterator[dict[str, Any]]:
-    """Say whether CUDA works, and why not."""
+    """Report whether CUDA works, and if not, why."""
     report = runtime.runtime_report()
     yield {"works": report.provider == runtime.CUDA, "reason": report.reason}
 

@@ -1,4 +1,4 @@
-"""What a few measurements say of a figure: intervals that assume no distribution."""
+"""Distribution-free intervals for figures from a few measurements."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-#: What an interval must have before a verdict rests on it.
+#: Minimum confidence for a verdict.
 CONFIDENCE = 0.95
-_STEPS = 60  # of a bisection in [0, 1]
+_STEPS = 60  # bisection steps in [0, 1]
 
 
 class Interval(NamedTuple):
-    """Where a figure lies.
+    """An interval that contains a figure.
 
     Attributes:
-        low, high: ends, both part of it.
-        confidence: how sure that is, 0 to 1; 1 = the figure is counted, not sampled.
+        low, high: the ends, both inclusive.
+        confidence: 0 to 1. 1 = the figure is counted, not sampled.
     """
 
     low: float
@@ -25,7 +25,7 @@ class Interval(NamedTuple):
     confidence: float
 
     def columns(self) -> dict[str, float]:
-        """Return the cells of a row: confidence in percent."""
+        """Return the cells of a row, with the confidence in percent."""
         return {"from": self.low, "to": self.high, "confidence %": 100 * self.confidence}
 
 
@@ -35,11 +35,11 @@ def median(values: Sequence[float]) -> float:
 
 
 def of_median(values: Sequence[float]) -> Interval:
-    """Return the interval of the median of what independent measurements are drawn from.
+    """Return a confidence interval for the median of the distribution of independent samples.
 
-    Its ends are the k-th lowest and the k-th highest value: the median is below the first where
-    fewer than k of n fair coins show heads. k is the greatest that leaves 95 %, else 1: of 5 values
-    the interval has 93.75 %, of 6 96.875 %, of 1 nothing.
+    Its ends are the k-th lowest and the k-th highest value. The true median lies below the first
+    with the probability that fewer than k of n fair coins show heads. k is the largest value that
+    gives 95 %, or 1 if none does: 93.75 % for 5 values, 96.875 % for 6, 0 % for 1.
     """
     ordered, n = sorted(values), len(values)
     found, outside = Interval(ordered[0], ordered[-1], 1 - 2 / 2**n), 1
@@ -53,7 +53,7 @@ def of_median(values: Sequence[float]) -> Interval:
 
 
 def of_share(count: int, total: int) -> Interval:
-    """Return the 95 % interval of a share of independent cases, by Clopper and Pearson."""
+    """Return the 95 % Clopper-Pearson interval of a proportion of independent cases."""
     tail = (1 - CONFIDENCE) / 2
     low = _crossing(lambda share: _at_least(count, total, share) < tail) if count else 0.0
     high = _crossing(lambda share: _at_least(count + 1, total, share) < 1 - tail)
@@ -71,14 +71,14 @@ def median_columns(title: str, values: Sequence[float]) -> dict[str, float]:
 
 
 def _at_least(count: int, total: int, share: float) -> float:
-    """Return the probability of so many cases or more."""
+    """Return the probability of at least the given number of cases."""
     return math.fsum(
         math.comb(total, k) * share**k * (1 - share) ** (total - k) for k in range(count, total + 1)
     )
 
 
 def _crossing(below: Callable[[float], bool]) -> float:
-    """Return where a condition that holds at 0 ceases to hold."""
+    """Return the point where a condition that holds at 0 stops holding."""
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""A report's file that is written after every row, and that a later run goes on from."""
+"""Report files that are rewritten after every row, so that a later run can resume."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pyengine.base.files import replacing
 
 
 def load(file: Path, suite: str) -> dict[str, Any] | None:
-    """Return the report of a suite that a file holds; None = no file, or reports of others alone.
+    """Return a suite's report from a file, or None if the file has none or does not exist.
 
-    Raises DataError where it holds no reports: it is not to be written over.
+    Raises DataError if the file contains no reports, because it must not be overwritten.
     """
     if not file.exists():
         return None
     try:
         held = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise _damaged(file, f"what cannot be read: {error}") from error
+        raise _damaged(file, f"an unreadable file: {error}") from error
     if not isinstance(held, dict):
         raise _damaged(file, f"a {type(held).__name__}")
     reports = {held["suite"]: held} if "suite" in held else held
@@ -32,7 +32,7 @@ def load(file: Path, suite: str) -> dict[str, Any] | None:
 
 
 def save(file: Path, suite: str, report: dict[str, Any]) -> None:
-    """Write a report; the file is there as a whole or as it was. Raises DataError."""
+    """Write a report atomically. Raises DataError."""
     with replacing(file) as temporary:
         temporary.write_text(json.dumps({suite: report}, indent=1) + "\n", "utf-8")
 

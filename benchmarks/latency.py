@@ -1,4 +1,4 @@
-"""How long a call blocks its caller: large trees let go, searches stopped, the smallest search."""
+"""How long calls block: freeing large trees, stopping searches, and the smallest search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING or __package__:
     from .common import Options, Report, check
     from .intervals import median, median_columns
     from .pairs import pace, samples
-else:  # run as a file
+else:  # run as a script
     import common
     import fresh
     import latency_probes as probes
@@ -21,7 +21,7 @@ else:  # run as a file
     from pairs import pace, samples
 
 NAME = "latency"
-DESCRIPTION = "milliseconds (and of the smallest search microseconds) that a call blocks its caller"
+DESCRIPTION = "milliseconds (microseconds for the smallest search) that a call blocks"
 
 NODES = 10_000_000
 LARGE_MS = 1.0
@@ -32,7 +32,7 @@ TRIALS = 25
 
 @dataclass(frozen=True)
 class Stopped:
-    """What is stopped: name of the row, game, evaluator, seconds of a batch."""
+    """A search to stop: row name, game, evaluator and seconds per batch."""
 
     name: str
     game: str
@@ -54,7 +54,7 @@ SMALLEST = [
 
 
 def large_rows(report: Report, options: Options) -> None:
-    """Measure advance, clear and close on a large tree, and what follows them."""
+    """Measure advance, clear and close on a large tree, and the search after them."""
     nodes = 200_000 if options.quick else NODES
     for call in ("advance", "clear", "close"):
         with report.row(f"latency/connect_four/uniform/{call},nodes={nodes}") as row:
@@ -62,7 +62,7 @@ def large_rows(report: Report, options: Options) -> None:
 
 
 def large_row(call: str, nodes: int, options: Options) -> dict[str, Any]:
-    """Make a call on several large trees, each in a process of its own."""
+    """Time a call on several large trees, each in a separate process."""
     found = samples(
         pace(options), lambda: fresh.call(probes.__file__, "large", call=call, nodes=nodes)
     )
@@ -78,7 +78,7 @@ def large_row(call: str, nodes: int, options: Options) -> dict[str, Any]:
 
 
 def stop_row(subject: Stopped, how: str, options: Options) -> dict[str, Any]:
-    """Stop searches after various times; the search is back within 10 ms and a batch."""
+    """Stop searches after various times. Each must return within 10 ms plus one batch."""
     trials = 3 if options.quick else TRIALS
     found = fresh.call(
         probes.__file__,
@@ -97,7 +97,7 @@ def stop_row(subject: Stopped, how: str, options: Options) -> dict[str, Any]:
 
 
 def smallest_row(game: str, options: Options) -> dict[str, Any]:
-    """Time search() of one simulation, in a tree that goes on and in one that starts afresh."""
+    """Time search() with one simulation, in a tree that is reused and in one that is new."""
     calls = 50 if options.quick else 2_000
     found = fresh.call(probes.__file__, "smallest", game=game, calls=calls)
     check("each search made one simulation", found["wrong"] == 0, found["wrong"])
@@ -112,7 +112,7 @@ def smallest_row(game: str, options: Options) -> dict[str, Any]:
 
 
 def run(report: Report, options: Options) -> None:
-    """Measure everything, each figure in a process of its own."""
+    """Measure everything, each figure in a separate process."""
     large_rows(report, options)
     for subject in STOPPED:
         for how in ("stop", "interrupt"):
@@ -122,12 +122,12 @@ def run(report: Report, options: Options) -> None:
         with report.row(f"latency/{name}/uniform/simulations=1") as row:
             row.update(smallest_row(game, options))
     report.notes.append(
-        "ms of advance, clear, close: the call, median of trees in processes of their own; next"
+        "ms of advance, clear, close: the call, median over trees in separate processes; next"
         " search: one simulation right after it. stop,"
         " interrupt (SIGINT, as Ctrl-C): until search() has returned or raised, its result read;"
-        f" {TRIALS} searches; asked is 10 ms and a batch. us: search(simulations=1) from Python,"
-        " median of the medians of a hundred calls: the tree goes on; best: of the quietest"
-        " hundred; afresh: reuse_tree=False; of many moves: search and advance, median over a game"
+        f" {TRIALS} searches; target: 10 ms plus a batch. us: search(simulations=1) from Python,"
+        " median of the medians of 100 calls with an existing tree; best: lowest median of"
+        " 100; afresh: reuse_tree=False; of many moves: search and advance, median over a game"
     )
 
 

@@ -1,4 +1,4 @@
-"""What the suite `latency` measures, each in a process of its own."""
+"""Measurements of the suite `latency`, each in a separate process."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ import pyengine
 if TYPE_CHECKING or __package__:
     from . import fresh
     from .modelled import ModelledDevice
-else:  # run as a file, also by an installed suite
+else:  # run as a script, also by an installed suite
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     import fresh
     from modelled import ModelledDevice
 
 MEMORY = 4 << 30
-#: A search that goes wrong ends by itself, and is then not "stopped".
+#: Seconds until a search ends by itself if stop() has no effect. Its reason is then not "stopped".
 PATIENCE = 10.0
 
 
 def large(call: str, nodes: int) -> dict[str, Any]:
-    """Return how long a call blocks on a tree of so many nodes, and the search after it."""
+    """Return how long a call blocks on a tree of this size, and the time of the next search."""
     state = pyengine.load_game("connect_four").new_initial_state()
     config = pyengine.SearchConfig(threads=1, memory_limit=MEMORY, cache_entries=0, solver=False)
     engine = pyengine.Engine(state.game, "uniform", config=config)
@@ -85,7 +85,7 @@ def stop(game: str, evaluator: str, trials: int) -> dict[str, Any]:
 
 def interrupt(game: str, evaluator: str, trials: int) -> dict[str, Any]:
     """Return milliseconds from SIGINT to the KeyboardInterrupt that search() raises."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore SIGINT
     times: list[float] = []
     with _engine(game, evaluator) as engine:
         state = engine.game.new_initial_state()
@@ -107,7 +107,7 @@ def interrupt(game: str, evaluator: str, trials: int) -> dict[str, Any]:
 
 
 def smallest(game: str, calls: int) -> dict[str, Any]:
-    """Return microseconds of search() with one simulation: medians of each hundred calls."""
+    """Return microseconds per search() with one simulation, as medians of groups of 100 calls."""
     wrong = 0
     times: dict[bool, list[float]] = {True: [], False: []}
     with pyengine.Engine(game, "uniform", solver=False) as engine:
@@ -128,12 +128,12 @@ def smallest(game: str, calls: int) -> dict[str, Any]:
 
 
 def _medians(times: list[float]) -> list[float]:
-    """Return the medians of each hundred calls in a row: neighbours share what disturbs them."""
+    """Return the medians of groups of 100 consecutive calls, which share any disturbance."""
     return [1e6 * statistics.median(times[i : i + 100]) for i in range(0, len(times), 100)]
 
 
 def _play(engine: pyengine.Engine) -> list[float]:
-    """Play a game with one simulation a move; return seconds of each search and advance."""
+    """Play a game with one simulation per move. Return seconds of each search and advance."""
     state = engine.game.new_initial_state()
     times = []
     while not state.is_terminal() and len(times) < 100:

@@ -1,7 +1,7 @@
-"""Whether many trees that share batches are searched as each would be searched alone.
+"""Whether many trees that share batches choose the moves of separate searches.
 
-Leaves in flight are to be spread over the trees before any is deepened: with a leaf of each, the
-batches of a device or of a callable are full and no search knows of the others.
+Leaves in flight should be spread over the trees before any tree gets a second one. With one leaf
+per tree, the batches are full and each search is unaffected by the others.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ if TYPE_CHECKING or __package__:
     from .common import check
     from .intervals import Interval, of_share
     from .modelled import ModelledDevice
-else:  # run as a file
+else:  # run as a script
     from common import check
     from intervals import Interval, of_share
     from modelled import ModelledDevice
 
 GAME = "gomoku"
 SIMULATIONS = 300
-#: Share of the trees whose move is that of the serial search.
+#: Minimum share of trees that choose the move of the serial search.
 ASKED = 97.0
 THREADS = (1, 2, 4, 16)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Trees that one evaluator serves.
+    """Trees that share an evaluator.
 
     Attributes:
         evaluator: "device" (modelled) or "callable" (NumPy).
-        trees, batch: searched at once; rows of a batch.
+        trees, batch: number of concurrent trees, and rows per batch.
     """
 
     evaluator: str
@@ -48,7 +48,7 @@ class Subject:
         return f"same_move,trees={self.trees},batch={self.batch},threads={threads}"
 
     def make(self, *, slow: bool) -> pyengine.Evaluator:
-        """Return the evaluator; a device that is not slow answers at once, and alike."""
+        """Return the evaluator. Without latency, the answers are immediate but the same."""
         if self.evaluator == "callable":
             return _callable()
         return ModelledDevice() if slow else ModelledDevice(latency=0.0, per_row=0.0)
@@ -59,7 +59,7 @@ QUICK = (Subject("device", 48, 4), Subject("callable", 32, 4))
 
 
 def _callable() -> pyengine.CallbackEvaluator:
-    """Return random linear functions of the planes, as NumPy computes them."""
+    """Return random linear functions of the planes, computed with NumPy."""
     points = int(np.prod(pyengine.load_game(GAME).board_shape))
     weights = np.random.default_rng(0).normal(size=(3 * points, points + 1)).astype(np.float32)
 
@@ -84,7 +84,7 @@ def positions(count: int) -> list[Any]:
 
 
 def config_for(subject: Subject, threads: int, simulations: int) -> SearchConfig:
-    """Return the default settings but for batch and threads; no cache answers leaves at once."""
+    """Return the default settings with this batch and thread count, and no cache."""
     return SearchConfig(
         simulations=simulations,
         threads=threads,
@@ -104,7 +104,7 @@ def serial_moves(subject: Subject, states: list[Any], simulations: int) -> list[
 def measure(
     subject: Subject, threads: int, states: list[Any], serial: list[int], simulations: int
 ) -> dict[str, Any]:
-    """Search all trees at once; return how many chose the serial search's move."""
+    """Search all trees together and return how many chose the serial search's move."""
     config = config_for(subject, threads, simulations)
     with pyengine.Engine(GAME, subject.make(slow=True), config=config) as engine:
         results = engine.search_many(states)

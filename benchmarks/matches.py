@@ -1,4 +1,4 @@
-"""What suites that play matches share: what of them runs, records, progress, columns."""
+"""Code shared by the match suites: selection of rows, records, progress and columns."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ if TYPE_CHECKING or __package__:
     from . import common
     from .common import check
     from .intervals import Interval
-else:  # run as a file
+else:  # run as a script
     import common
     from common import check
     from intervals import Interval
 
 OPENING_PLIES = {"connect_four": 6}  # else 4
-TELL_EVERY = 30.0  # seconds, where stderr is no terminal
+TELL_EVERY = 30.0  # seconds, when stderr is not a terminal
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What of the suite runs.
+    """Selection of the matches to play.
 
     Attributes:
-        records: folder in which matches are kept and go on; None keeps nothing.
-        only: words; a row runs when all of them are in its name.
-        games: of each match instead of those of the suite.
-
+        records: folder where matches are saved and resumed from. None = do not save.
+        only: a row runs if its name contains all these words.
+        games: games per match, instead of the suite's number.
     """
 
     records: Path | None = None
@@ -44,7 +43,7 @@ class Wanted:
 
     @classmethod
     def by_default(cls) -> Wanted:
-        """Return everything; ``PYENGINE_RECORDS`` names the folder of records."""
+        """Return the default plan. ``PYENGINE_RECORDS`` names the folder of records."""
         folder = os.environ.get("PYENGINE_RECORDS")
         return cls(records=Path(folder) if folder else None)
 
@@ -53,7 +52,7 @@ class Wanted:
         return all(word in name for word in self.only)
 
     def record(self, name: str) -> Path | None:
-        """Return the file of a row's match, in a folder that is there."""
+        """Return the file of a row's match. Creates the folder."""
         if self.records is None:
             return None
         self.records.mkdir(parents=True, exist_ok=True)
@@ -61,21 +60,21 @@ class Wanted:
 
     @property
     def kept(self) -> str:
-        """Where records are, for a note."""
+        """Describe where the records are, for a note."""
         return str(self.records or "nowhere (--records, PYENGINE_RECORDS)")
 
 
 class Progress:
-    """Tells of a match on stderr: in place on a terminal, else a line now and then."""
+    """Report a match's progress on stderr: in place on a terminal, else a line now and then."""
 
     def __init__(self, name: str, games: int) -> None:
-        """Begin to count."""
+        """Start counting."""
         self._name = name
         self._games = games
         self._told = time.monotonic()
 
     def __call__(self, result: MatchResult) -> None:
-        """Show how far the match is."""
+        """Show the progress of the match."""
         line = f"{self._name}: {result.games}/{self._games} games, score {result.score:.1%}"
         if sys.stderr.isatty():
             print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
@@ -84,13 +83,13 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Leave the line free."""
+        """Clear the line."""
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def balanced_openings(game: str, evaluator: Any) -> Openings:
-    """Return varied openings that a network of the game finds balanced after a short search."""
+    """Return varied openings that a short search with a network considers balanced."""
     return Openings(
         plies=OPENING_PLIES.get(game, 4), evaluator=evaluator, max_value=0.5, simulations=100
     )
@@ -103,7 +102,7 @@ def percent(result: MatchResult) -> Interval:
 
 
 def games_of(result: MatchResult) -> dict[str, Any]:
-    """Return the columns of the games, from the first player's view."""
+    """Return the columns of the games, from the first player's perspective."""
     check("every game has a result", result.wins + result.draws + result.losses == result.games)
     return {
         "games": result.games,
@@ -123,7 +122,7 @@ def score_of(result: MatchResult) -> dict[str, Any]:
 
 
 def main(name: str, description: str, run: Callable[..., None], arguments: list[str] | None) -> int:
-    """Run such a suite from the command line."""
+    """Run a match suite from the command line."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--records", type=Path, metavar="FOLDER")
     parser.add_argument("--only", action="append", default=[], metavar="WORD")

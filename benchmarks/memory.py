@@ -1,4 +1,4 @@
-"""Memory: what a visit costs, whether the cap holds, whether it grows with the days."""
+"""Memory: bytes per visit, adherence to the cap, and growth over many searches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING or __package__:
     from .common import Options, Report, check
     from .intervals import median, median_columns
     from .pairs import pace, samples
-else:  # run as a file
+else:  # run as a script
     import common
     import fresh
     import memory_probes as probes
@@ -26,13 +26,13 @@ DESCRIPTION = "resident memory: bytes per visit, the process above its cap, grow
 SIMULATIONS = 1_000_000
 SEARCHES = 10_000
 MIB = 1 << 20
-#: A process may exceed the cap by this share of it and as many bytes.
+#: Allowed excess over the cap: this fraction of it plus a number of bytes.
 OVER_SHARE, OVER_BYTES = 0.02, 16 * MIB
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A game with the bytes per visit that are wanted."""
+    """A game with its target in bytes per visit."""
 
     name: str
     game: str
@@ -46,7 +46,7 @@ SUBJECTS = [
     Subject("connect_four", "connect_four", 110),
 ]
 
-#: Game, evaluator and cap in MiB; the search goes on to many times what fits.
+#: Game, evaluator and cap in MiB. The search runs far past the point where memory is full.
 CAPS = [
     ("go19", "go", "uniform", 64),
     ("go19", "go", "uniform", 512),
@@ -57,7 +57,7 @@ QUICK_CAP = 16
 
 
 def probed(options: Options, probe: str, **arguments: Any) -> list[dict[str, Any]]:
-    """Run a probe several times, each in a process of its own; return the answers."""
+    """Run a probe several times, each in a separate process, and return the answers."""
     return samples(pace(options), lambda: fresh.call(probes.__file__, probe, **arguments))
 
 
@@ -78,7 +78,7 @@ def visits_row(subject: Subject, options: Options) -> dict[str, Any]:
 
 
 def cap_row(game: str, evaluator: str, mebibytes: int, options: Options) -> dict[str, Any]:
-    """Return how far a process went beyond its cap while it searched on and on."""
+    """Return how far a process exceeded its cap during a long search."""
     if options.quick:
         mebibytes = min(mebibytes, QUICK_CAP)
     cap = mebibytes * MIB
@@ -100,7 +100,7 @@ def cap_row(game: str, evaluator: str, mebibytes: int, options: Options) -> dict
 
 
 def win_row(options: Options) -> dict[str, Any]:
-    """Return whether a search at its cap finds a win that it had not found when memory was full."""
+    """Return whether a search at its cap finds a win not proven before memory was full."""
     found = fresh.call(probes.__file__, "improves", quick=options.quick)
     check("memory was full before the win was found", not found["found_when_full"], found)
     return {
@@ -111,7 +111,7 @@ def win_row(options: Options) -> dict[str, Any]:
 
 
 def value_row() -> dict[str, Any]:
-    """Return how much nearer to 1 a search at its cap brings the value of a won position."""
+    """Return how much closer to 1 a search at its cap moves the value of a won position."""
     found = fresh.call(probes.__file__, "improves", quick=False, evaluator="rollout")
     check("memory was full before the end", found["full_at"] is not None, found)
     check("the value still improves", found["value"] > found["value_when_full"], found)
@@ -138,9 +138,9 @@ def flat_row(game: str, options: Options) -> dict[str, Any]:
 
 
 def run(report: Report, options: Options) -> None:
-    """Measure everything, each figure in processes of its own."""
+    """Measure everything, each figure in a separate process."""
     if not fresh.knows_memory():
-        report.notes.append("this system does not say what a process occupies (no /proc)")
+        report.notes.append("this system does not report resident memory (no /proc)")
         return
     for subject in SUBJECTS:
         with report.row(f"memory/{subject.name}/uniform/visits") as row:
@@ -158,8 +158,8 @@ def run(report: Report, options: Options) -> None:
             row.update(flat_row(game, options))
     report.notes.append(
         f"bytes/visit: growth of resident memory over a search of {SIMULATIONS:,} simulations;"
-        " counted: what the engine says it holds; above the cap: peak of the process, less what it"
-        " occupied before there was an engine, less the cap; growth: resident memory after all"
+        " counted: memory reported by the engine; above the cap: peak of the process, less memory"
+        " in use before the engine was created, less the cap; growth: resident memory after all"
         " searches with resets over that after a tenth of them; medians of processes"
     )
 

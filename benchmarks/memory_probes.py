@@ -1,4 +1,4 @@
-"""What the suite `memory` measures, each in a process of its own."""
+"""Measurements of the suite `memory`, each in a separate process."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pyengine import ModelSpec
 if TYPE_CHECKING or __package__:
     from . import fresh
     from .modelled import ModelledDevice
-else:  # run as a file, also by an installed suite
+else:  # run as a script, also by an installed suite
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     import fresh
     from modelled import ModelledDevice
 
-#: Connect Four: 5 wins, which a search without a cap proves with some 380,000 nodes.
+#: Connect Four: 5 wins. An uncapped search proves it with about 380,000 nodes.
 WON = ["5", "4", "4", "1", "3", "7", "4", "4", "6", "6", "4", "5"]
 LEAST_CAP = 8 << 20
 ENOUGH = 8 << 30
 
 
 def visits(game: str, simulations: int) -> dict[str, Any]:
-    """Search the initial position; return resident bytes before and after, visits, nodes."""
+    """Search the initial position. Return resident bytes before and after, visits and nodes."""
     state = pyengine.load_game(game).new_initial_state()
     with pyengine.Engine(state.game, "uniform", threads=1, solver=False) as engine:
-        engine.search(state, simulations=1)  # the library's own memory is there
+        engine.search(state, simulations=1)  # excludes the library's own memory
     fresh.give_back()
     before = fresh.resident()
     config = pyengine.SearchConfig(threads=1, solver=False, cache_entries=0, memory_limit=ENOUGH)
@@ -46,7 +46,7 @@ def visits(game: str, simulations: int) -> dict[str, Any]:
 
 
 def cap(game: str, evaluator: str, cap: int, quick: bool) -> dict[str, Any]:
-    """Search far beyond the cap; return what the process occupied before and at most."""
+    """Search far beyond the cap. Return the resident memory before and its peak."""
     state = pyengine.load_game(game).new_initial_state()
     subject: Any = evaluator
     if evaluator == "device":
@@ -74,7 +74,7 @@ def cap(game: str, evaluator: str, cap: int, quick: bool) -> dict[str, Any]:
 def _search_until_full(
     engine: pyengine.Engine, state: pyengine.State, step: int, quick: bool
 ) -> tuple[pyengine.SearchResult, int]:
-    """Search in steps until one adds hardly a node, then as much again three times."""
+    """Search in steps until memory is full, then for three times as long."""
     simulations, nodes, beyond = 0, 0, 0
     while True:
         result = engine.search(state, simulations=step)
@@ -88,15 +88,17 @@ def _search_until_full(
 
 
 def improves(quick: bool, evaluator: str = "uniform") -> dict[str, Any]:
-    """Search a won position with as little memory as there can be, far beyond what fits.
+    """Search a won position under the smallest memory cap, far past the point where it is full.
 
-    Returns the visits at which memory was full and the win was found (or None), and the value
-    when full and in the end.
+    Returns the visits at which memory was full and the win was found (or None), and the value at
+    the first of these points and at the end.
     """
     state = pyengine.load_game("connect_four").new_initial_state()
     for move in WON:
         state.apply_action(state.string_to_action(move))
-    proves = evaluator == "uniform"  # playouts tell a win by its value, and by proof too early
+    proves = (
+        evaluator == "uniform"
+    )  # playouts show a win in the value, and would prove it too early
     config = pyengine.SearchConfig(
         threads=1, memory_limit=LEAST_CAP, cache_entries=0, solver=proves
     )
@@ -123,7 +125,7 @@ def improves(quick: bool, evaluator: str = "uniform") -> dict[str, Any]:
 
 
 def flat(game: str, searches: int) -> dict[str, Any]:
-    """Search varied positions with a reset before each; return resident bytes on the way."""
+    """Search varied positions with a reset before each. Return the resident bytes along the way."""
     states = []
     state = pyengine.load_game(game).new_initial_state()
     for _ in range(10):
@@ -144,7 +146,7 @@ def flat(game: str, searches: int) -> dict[str, Any]:
 
 
 def _settled(engine: pyengine.Engine) -> int:
-    """Return the resident bytes once the background has put away the last tree."""
+    """Return the resident bytes after the background thread has freed the last tree."""
     engine.clear()
     time.sleep(0.2)
     return fresh.resident()

@@ -1,4 +1,4 @@
-"""An accelerator that this machine does not have: it takes time, and no processor time."""
+"""A simulated accelerator that takes wall-clock time but no processor time."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ def planes_of(game: pyengine.Game) -> ModelSpec:
 class ModelledDevice(pyengine.Evaluator):
     """A network on a modelled device. Planes, symmetries, padding, decoding and cache are real.
 
-    A batch takes ``latency + per_row * rows`` seconds, padding included, on one of ``streams``,
-    during which its feeder sleeps. Policy and value are random numbers that are a function of the
-    first two planes, or equal priors and 0 when ``uniform``.
+    A batch, including padding, takes ``latency + per_row * rows`` seconds on one of ``streams``,
+    while its feeder sleeps. Policy and value are pseudorandom functions of the first two planes,
+    or equal priors and 0 if ``uniform``.
 
     Args:
         latency, per_row: seconds.
-        streams: batches in service at once. The search serves them with one thread more, so that
-            the device has its next batch before it is done. 0 = no device: a worker evaluates its
-            batch itself, in that time.
-        devices: like this one, which share the batches.
-        uniform: see above.
-        buckets: whether batches are padded to the sizes that a GPU's are.
-        spec: how it reads a position; None = ``ModelSpec()``.
+        streams: number of batches in service concurrently. The search uses one thread more, so
+            that the device has its next batch before it finishes. 0 = no device: each worker
+            evaluates its own batch, which takes the same time.
+        devices: number of identical devices that share the batches.
+        uniform: return equal priors and the value 0.
+        buckets: pad batches to the sizes used on a GPU.
+        spec: how the network reads a position. None = ``ModelSpec()``.
 
-    Raises ConfigError when an argument is out of range.
+    Raises ConfigError if an argument is out of range.
     """
 
     def __init__(
@@ -59,14 +59,14 @@ class ModelledDevice(pyengine.Evaluator):
         self.latency, self.per_row, self.streams = latency, per_row, devices * streams
 
     def capacity(self, batch: int) -> float:
-        """Return the most rows a second in batches of ``batch``."""
+        """Return the maximum rows per second in batches of ``batch``."""
         return self.streams * batch / (self.latency + self.per_row * batch)
 
     def counters(self) -> dict[str, Any]:
-        """Return ``batches``, ``rows``, ``padding``; seconds ``busy`` and ``late`` so far.
+        """Return ``batches``, ``rows``, ``padding``, and the seconds ``busy`` and ``late`` so far.
 
-        Of all devices together. ``busy`` is the time in service, summed over streams; ``late`` is
-        that between the ends of batches and their feeders' awakening.
+        The numbers are totals over all devices. ``busy`` is the time in service, summed over
+        streams. ``late`` is the time between the end of a batch and the wake-up of its feeder.
         """
         each = [device.counters() for device in self._devices]
         return {name: sum(counters[name] for counters in each) for name in each[0]}

@@ -1,4 +1,4 @@
-"""The networks of the suites: where they are, bare ONNX Runtime on them, and a check of answers."""
+"""The networks of the suites: loading, bare ONNX Runtime sessions, and a check of outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyengine.eval.bundled import game_of_model
 
 if TYPE_CHECKING or __package__:
     from .common import Options, Report, check
-else:  # run as a file
+else:  # run as a script
     from common import Options, Report, check
 
 Floats = npt.NDArray[np.float32]
@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float32]
 CPU = "CPUExecutionProvider"
 
 _GOMOKU = ModelSpec(planes=("own[0]", "opp[0]", "last[0]", "first_to_move"))
-#: Networks trained by others, by the name of the file: game and spec.
+#: Third-party networks by file name, with their game and spec.
 THIRD_PARTY = {
     "go9x9_pyaq": (
         "go(board_size=9,komi=7.0,superko=simple)",
@@ -54,7 +54,7 @@ THIRD_PARTY = {
 
 @dataclass
 class Network:
-    """A network with its game, opened by the engine on the CPU."""
+    """A network and its game, opened by the engine on the CPU."""
 
     name: str
     path: Path
@@ -63,7 +63,7 @@ class Network:
 
     @property
     def spec(self) -> ModelSpec:
-        """How it reads a position."""
+        """How the network reads a position."""
         spec = self.evaluator.spec
         assert spec is not None
         return spec
@@ -71,7 +71,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A network that may not open: its file, its game as text, its spec (None = as it says)."""
+    """A network not yet opened: its file, its game as text, and its spec (None = from the file)."""
 
     path: Path
     game: str
@@ -85,9 +85,10 @@ class Candidate:
 
 
 def find_networks(report: Report, options: Options) -> list[Network]:
-    """Open the user's network, or the bundled ones and those of the folder of networks.
+    """Open the user's network, or the bundled networks and those in the folder.
 
-    One that cannot be opened leaves a failed row, a folder without one of ``THIRD_PARTY`` a note.
+    A network that cannot be opened adds a failed row. A missing ``THIRD_PARTY`` network adds a
+    note.
     """
     found = []
     for candidate in _candidates(report, options):
@@ -95,8 +96,8 @@ def find_networks(report: Report, options: Options) -> list[Network]:
             found.append(candidate.open())
     if not found:
         report.notes.append(
-            "no network to measure: none is bundled that opens, and neither --model nor --models"
-            " (or PYENGINE_SHARED) names one that does"
+            "no network to measure: no bundled network opens, and neither --model nor --models"
+            " (or PYENGINE_SHARED) names a valid one"
         )
     return found
 
@@ -115,7 +116,7 @@ def _candidates(report: Report, options: Options) -> list[Candidate]:
 
 
 def _third_party(report: Report, options: Options) -> list[Candidate]:
-    """Return what a folder has of the networks known here; name the others in a note."""
+    """Return the known networks in a folder. Name the missing ones in a note."""
     folder = options.models
     if folder is None and "PYENGINE_SHARED" in os.environ:
         folder = Path(os.environ["PYENGINE_SHARED"]) / "nets"
@@ -123,7 +124,7 @@ def _third_party(report: Report, options: Options) -> list[Candidate]:
         return []
     files = {name: folder / f"{name}.onnx" for name in sorted(THIRD_PARTY)}
     if absent := [name for name, file in files.items() if not file.exists()]:
-        report.notes.append(f"not measured, since {folder} has no such file: {', '.join(absent)}")
+        report.notes.append(f"not measured, missing from {folder}: {', '.join(absent)}")
     return [
         Candidate(file, *THIRD_PARTY[name]) for name, file in files.items() if name not in absent
     ]
@@ -134,7 +135,7 @@ def _read_spec(path: Path | None) -> ModelSpec | None:
 
 
 def random_states(game: pyengine.Game, count: int, seed: int = 0) -> list[pyengine.State]:
-    """Return states in the middle of random games, none of them terminal."""
+    """Return non-terminal states from the middle of random games."""
     rng = np.random.default_rng(seed)
     longest = min(40, game.num_distinct_actions() // 2)
     states: list[pyengine.State] = []
@@ -151,7 +152,7 @@ def random_states(game: pyengine.Game, count: int, seed: int = 0) -> list[pyengi
 
 
 def open_session(network: Network) -> Any:
-    """Open ONNX Runtime's own session with the engine's settings."""
+    """Open a plain ONNX Runtime session with the engine's settings."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
 
@@ -164,9 +165,9 @@ def open_session(network: Network) -> Any:
 
 
 def bare_calls(network: Network, batch: int, threads: int) -> list[Callable[[], int]]:
-    """Return a call of bare ONNX Runtime for each thread: a session and an IoBinding of its own.
+    """Return a bare ONNX Runtime call per thread, each with a separate session and IoBinding.
 
-    A call evaluates ``batch`` rows of planes that are there already, and returns ``batch``.
+    A call evaluates ``batch`` preallocated rows of planes and returns ``batch``.
     """
     return [_bare_call(network, batch) for _ in range(threads)]
 
@@ -187,16 +188,16 @@ def _bare_call(network: Network, batch: int) -> Callable[[], int]:
 
 
 def input_of(network: Network, session: Any) -> Any:
-    """Return the input of the planes as the file declares it."""
+    """Return the planes in the shape declared by the file."""
     inputs = {given.name: given for given in session.get_inputs()}
     return inputs[network.spec.input or next(iter(inputs))]
 
 
 def input_planes(network: Network, session: Any, states: Sequence[pyengine.State]) -> Floats:
-    """Return the planes of states, as the model takes them.
+    """Return the planes of states in the model's input format.
 
-    The game and the spec decide their shape and layout, since a file may leave height and width
-    open; the file decides the type of number, and whether a row is flat.
+    The game and the spec determine shape and layout, because a file may leave height and width
+    open. The file determines the number type, and whether a row is flat.
     """
     wanted = input_of(network, session)
     planes = np.stack([state.observation_tensor(network.spec) for state in states])
@@ -207,9 +208,9 @@ def input_planes(network: Network, session: Any, states: Sequence[pyengine.State
 
 
 def output_names(network: Network, session: Any) -> list[str]:
-    """Return the names of policy and value: as the spec says, by name, else by what they hold.
+    """Return the names of the policy and value outputs: from the spec, by name, or by shape.
 
-    What they hold is seen in a row that the model computes: a file may leave sizes open.
+    The shapes come from one computed row, because a file may leave sizes open.
     """
     names = [output.name for output in session.get_outputs()]
     wanted = [network.spec.policy_output or "policy", network.spec.value_output or "value"]
@@ -229,7 +230,7 @@ def _only_of_size(sizes: dict[str, int], wanted: int) -> str:
 
 
 def check_answers(network: Network, count: int = 16) -> None:
-    """The engine's evaluations are ONNX Runtime's outputs, decoded here once more, within 1e-4."""
+    """Check the engine's evaluations against independently decoded outputs, within 1e-4."""
     states = random_states(network.game, count, seed=1)
     policy, value = network.evaluator.evaluate(states)
     check("outputs are finite", bool(np.isfinite(policy).all() and np.isfinite(value).all()))
@@ -267,7 +268,7 @@ def decode_policy(
 
 
 def decode_value(network: Network, state: pyengine.State, raw: Any) -> float:
-    """Return the value for the mover from a row of a value output."""
+    """Return the value for the player to move from a row of a value output."""
     spec = network.spec
     numbers = np.asarray(raw, np.float64)
     if spec.value == "scalar":

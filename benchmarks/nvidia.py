@@ -1,4 +1,4 @@
-"""What ``nvidia-smi`` says of the first GPU; nothing where it is absent or does not answer."""
+"""Queries of the first GPU through ``nvidia-smi``. Empty if it is missing or does not answer."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 _PROGRAM = "nvidia-smi"
-_SECONDS = 30.0  # to answer: the driver may have to wake
-_EVERY = 100  # milliseconds between two samples of the utilisation
+_SECONDS = 30.0  # seconds to answer, because the driver may have to wake up
+_EVERY = 100  # milliseconds between two utilisation samples
 
 
 def query(*fields: str) -> list[str] | None:
-    """Return fields of the GPU as nvidia-smi writes them, without units; None = not known."""
+    """Return GPU fields as printed by nvidia-smi, without units. None = unknown."""
     said = _say(*_command(*fields))
     cells = [cell.strip() for cell in said.strip().split(",")] if said else []
     return cells if len(cells) == len(fields) else None
 
 
 def cuda_version() -> str | None:
-    """Return the version of CUDA that the driver has; None = not known."""
+    """Return the CUDA version of the driver. None = unknown."""
     found = re.search(r"CUDA[\w ]*Version\s*:\s*([\d.]+)", _say(_PROGRAM) or "")
     return found[1] if found else None
 
 
 def used_bytes() -> int | None:
-    """Return the bytes in use on the GPU, by all programs; None = not known."""
+    """Return the GPU memory in use by all programs, in bytes. None = unknown."""
     found = query("memory.used")
     return int(found[0]) << 20 if found and found[0].isdigit() else None
 
 
 @dataclass
 class Utilisation:
-    """How busy the GPU was: the share of the time in which some kernel ran, however small.
+    """GPU utilisation: the fraction of time in which any kernel ran, however small.
 
     Attributes:
-        percent: the mean of the samples; None = not known.
+        percent: the mean of the samples. None = unknown.
     """
 
     percent: float | None = None
@@ -47,10 +47,10 @@ class Utilisation:
 
 @contextmanager
 def watched() -> Iterator[Utilisation]:
-    """Sample how busy the GPU is while the block runs; what is given knows it afterwards."""
+    """Sample the GPU utilisation during the block. The yielded object has it afterwards."""
     command = [*_command("utilization.gpu"), f"--loop-ms={_EVERY}"]
     found = Utilisation()
-    try:  # into a pipe: without a reader the program ends
+    try:  # writes to a pipe, so the program ends when its reader does
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -72,13 +72,13 @@ def watched() -> Iterator[Utilisation]:
 
 
 def mean_of(lines: str) -> float | None:
-    """Return the mean of the lines that are numbers; None where there is none."""
+    """Return the mean of the numeric lines, or None if there are none."""
     found = [float(line) for line in lines.split() if re.fullmatch(r"\d+(\.\d+)?", line)]
     return sum(found) / len(found) if found else None
 
 
 def _command(*fields: str) -> list[str]:
-    # CUDA's first device, of those that the process may see.
+    # CUDA's first device visible to the process.
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip() or "0"
     asked = ",".join(fields)
     return [_PROGRAM, f"--id={first}", f"--query-gpu={asked}", "--format=csv,noheader,nounits"]

@@ -1,4 +1,4 @@
-"""Measurements in turns, and what their pairs say."""
+"""Paired measurements, taken alternately, and their statistics."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from .common import Options
 if TYPE_CHECKING or __package__:
     from .intervals import median, median_columns
-else:  # run as a file
+else:  # run as a script
     from intervals import median, median_columns
 
 
 class Rate(NamedTuple):
-    """What is counted a second.
+    """Counts per second.
 
     Attributes:
-        wall: a second of the clock.
-        cpu: a second of processor time, all threads together: other programs disturb it less.
-            0 = not known.
+        wall: per second of wall-clock time.
+        cpu: per second of processor time over all threads, which other programs disturb less.
+            0 = unknown.
     """
 
     wall: float
@@ -30,11 +30,11 @@ class Rate(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How often is measured.
+    """Number and duration of the measurements.
 
     Attributes:
-        seconds: after them no further measurement begins, once there are enough.
-        least, most: measurements. Six are the fewest whose median has an interval of 95 %.
+        seconds: time after which no further measurement starts, once there are ``least``.
+        least, most: number of measurements. Six is the minimum for a 95 % interval of the median.
     """
 
     seconds: float
@@ -42,21 +42,21 @@ class Pace(NamedTuple):
     most: int = 100
 
     def goes_on(self, done: int, seconds: float) -> bool:
-        """Return whether to measure once more after so many."""
+        """Return whether to measure again after this many measurements."""
         return done < self.least or (done < self.most and seconds < self.seconds)
 
 
 def pace(options: Options, seconds: float = 0.0, least: int = 6, most: int = 100) -> Pace:
-    """Return the pace that is asked for; once in a quick run."""
+    """Return the pace for the options. A quick run measures once."""
     return Pace(0.0, 1, 1) if options.quick else Pace(seconds, least, most)
 
 
 def in_turns(pace: Pace, *sides: Callable[[], Any]) -> list[tuple[Any, ...]]:
-    """Measure the sides in turns: A B, B A, A B, ... so that none gains by its place.
+    """Measure the sides alternately (A B, B A, A B, ...) so that none benefits from its position.
 
     Returns:
-        The rounds: what each side returned, in the order of the sides. Their number is even: each
-        side is as often first.
+        The rounds: the results of all sides, in the order of the sides. The number of rounds is
+        even, so that each side goes first equally often.
     """
     rounds: list[tuple[Any, ...]] = []
     begun = time.perf_counter()
@@ -68,7 +68,7 @@ def in_turns(pace: Pace, *sides: Callable[[], Any]) -> list[tuple[Any, ...]]:
 
 
 def samples(pace: Pace, call: Callable[[], Any]) -> list[Any]:
-    """Return what a call returns, as often as the pace says."""
+    """Return the results of a call, repeated at the pace."""
     taken: list[Any] = []
     begun = time.perf_counter()
     while pace.goes_on(len(taken), time.perf_counter() - begun):
@@ -77,9 +77,9 @@ def samples(pace: Pace, call: Callable[[], Any]) -> list[Any]:
 
 
 def ratios(ours: Sequence[Rate], theirs: Sequence[Rate]) -> dict[str, Any]:
-    """Return the cells of a row: the median of the paired ratios by the clock, and its interval.
+    """Return the cells of a row: the median of the paired wall-clock ratios, and its interval.
 
-    ``cpu ratio`` is the median by processor time, None where that is not known of both.
+    ``cpu ratio`` is the median by processor time, or None if either side's is unknown.
     """
     pairs = list(zip(ours, theirs, strict=True))
     known = all(rate.cpu > 0 for pair in pairs for rate in pair)
@@ -91,9 +91,9 @@ def ratios(ours: Sequence[Rate], theirs: Sequence[Rate]) -> dict[str, Any]:
 
 
 def rate_of(calls: Sequence[Callable[[], int]], seconds: float) -> Rate:
-    """Make each call again and again on a thread of its own; return what they count together.
+    """Repeat each call on a separate thread until the time is over, and return the total count.
 
-    Each is made once at least, however late its thread begins.
+    Each call runs at least once, even if its thread starts late.
     """
     over = threading.Event()
 
@@ -108,7 +108,7 @@ def rate_of(calls: Sequence[Callable[[], int]], seconds: float) -> Rate:
         counts = [pool.submit(work, call) for call in calls]
         try:
             wait(counts, seconds, FIRST_EXCEPTION)
-        finally:  # also after Ctrl-C: the pool waits for its threads
+        finally:  # also after Ctrl-C, because the pool waits for its threads
             over.set()
         total = sum(count.result() for count in counts)
         return Rate(total / (time.perf_counter() - begun), total / (time.process_time() - used))

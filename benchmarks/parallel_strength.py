@@ -1,12 +1,13 @@
-"""Whether leaves in flight cost playing strength, and what settings cost throughput.
+"""Effect of leaves in flight on playing strength, and of settings on throughput.
 
-Many trees that share batches: see ``many_trees.py``.
+For many trees that share batches, see ``many_trees.py``.
 
-A search with many leaves in flight plays the serial search (one leaf in flight) with equal
-simulations. The parallel side searches one tree at a time on each core, with batches as large as
-its leaves in flight: all rows of a batch are leaves of one tree, chosen before any of them was
-evaluated, and ``fill`` shows how many they were. It reads no cache, which would answer leaves at
-once. The serial side, whose search neither depends on, shares batches among trees and has a cache.
+A search with many leaves in flight plays the serial search (one leaf in flight) with the same
+number of simulations. The parallel side searches one tree at a time on each core, with a batch
+size equal to its leaves in flight: all rows of a batch are leaves of one tree, selected before
+any of them is evaluated. ``fill`` shows the average number of rows. This side has no cache, which
+would answer leaves immediately. The serial side, whose results depend on neither, shares
+batches among trees and has a cache.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING or __package__:
     from .matches import Progress, Wanted, balanced_openings, games_of, score_of
     from .networks import Network
     from .power import StrengthBar, error_of_interval
-else:  # run as a file
+else:  # run as a script
     import common
     import many_trees
     import matches
@@ -46,26 +47,26 @@ else:  # run as a file
 NAME = "parallel-strength"
 DESCRIPTION = "score of searches with leaves in flight against the serial search; costs of settings"
 
-#: Of both sides. Without random symmetries both evaluate alike, and only the search differs.
+#: Settings of both sides. Without random symmetries both evaluate alike, and only the search
+#: differs.
 BASE = SearchConfig(symmetry="none")
 SERIAL = BASE.replace(in_flight=1, cache_entries=1 << 20)
 NETWORKS = ("gomoku8x8_5", "connect4_sunshine")
-BUNDLED = ("gomoku", "connect4")  # where those are absent
+BUNDLED = ("gomoku", "connect4")  # if those are missing
 THREADS = machine.cores()
 
 
 @dataclass(frozen=True)
 class Contest:
-    """A match against the serial search, and what is asked of it.
+    """A match against the serial search, and its target.
 
     Attributes:
-        in_flight: leaves of a tree, and rows of a batch.
-        collision: as in SearchConfig.
-        simulations: of each move, both sides.
-        games: wanted.
-        concurrent: games at once.
-        bar: what is asked of the score; None: nothing.
-
+        in_flight: leaves in flight, and rows per batch.
+        collision: see SearchConfig.
+        simulations: simulations per move, for both sides.
+        games: number of games.
+        concurrent: number of concurrent games.
+        bar: target of the score, or None.
     """
 
     in_flight: int
@@ -93,13 +94,14 @@ class Contest:
         )
 
     def verdict(self, result: MatchResult) -> str:
-        """Return what the bar says, or "-" where nothing is asked or games are missing."""
+        """Return the verdict, or "-" if there is no target or games are missing."""
         if self.bar is None or result.games < self.games:
             return "-"
         return self.bar.verdict(*result.score_interval)
 
 
-#: Games: without any loss three of four matches or more are "met", at the variance seen so far.
+#: Number of games. If there is no true loss, at least three of four matches are "met", at the
+#: variance observed so far.
 CONTESTS = (
     Contest(16, "virtual_visit", 800, 1000, 64, StrengthBar(least=0.47, reach=0.49)),
     Contest(16, "virtual_loss", 800, 400, 64),
@@ -110,15 +112,15 @@ QUICK = (
     Contest(4, "virtual_visit", 16, 2, 2),
     Contest(4, "virtual_loss", 16, 2, 2),
 )
-#: Least ratio asked of each variant.
+#: Minimum ratio for each variant.
 ASKED = {"deterministic": 0.75, "fill": 0.98, "average": 0.95}
 
 
 class OneTreeAtATime:
-    """A player that searches each state by itself, on as many cores as there are."""
+    """A player that searches each state separately, using all cores."""
 
     def __init__(self, network: Network, config: SearchConfig) -> None:
-        """Make an engine for each core."""
+        """Create an engine for each core."""
         self._config = config
         self._engines = [
             pyengine.Engine(network.game, network.evaluator, config=config, seed=i)
@@ -130,13 +132,13 @@ class OneTreeAtATime:
         self._leaving = False
 
     def search_many(self, states: Sequence[Any]) -> list[Any]:
-        """Search each state in a tree of its own, which has the evaluator for itself."""
+        """Search each state in a separate tree that has exclusive use of the evaluator."""
         self._leaving = False
         with ThreadPoolExecutor(len(self._engines)) as pool:
             searches = [pool.submit(self._search, state) for state in states]
             try:
                 return [search.result() for search in searches]
-            except BaseException:  # Ctrl-C reaches this thread alone
+            except BaseException:  # Ctrl-C reaches only this thread
                 self._leaving = True
                 for engine in self._engines:
                     engine.stop()
@@ -167,22 +169,22 @@ class OneTreeAtATime:
 
     @property
     def identity(self) -> str:
-        """Tell network and settings: a record of the match is one of these."""
+        """Identify the network and settings, to match a record to its contest."""
         return f"one tree at a time: {json.dumps(identity_of(self._engines[0]))}"
 
 
 class Counters:
-    """What the parallel side did in a match, over all the calls that it took."""
+    """Counters of the parallel side in a match, over all resumed runs."""
 
     def __init__(self, record: Path | None) -> None:
-        """Read what earlier calls left beside the record."""
+        """Load the counters that earlier runs saved next to the record."""
         self._file = None if record is None else record.with_suffix(".counters.json")
         self.sums: dict[str, int] = {}
         if self._file is not None and self._file.exists():
             self.sums = json.loads(self._file.read_text("utf-8"))
 
     def add(self, stats: dict[str, int]) -> None:
-        """Count a call, and keep the sums."""
+        """Count a call and save the sums."""
         for key, value in stats.items():
             self.sums[key] = self.sums.get(key, 0) + value
         if self._file is not None:
@@ -193,7 +195,7 @@ class Counters:
 def play(
     network: Network, contest: Contest, wanted: Wanted, name: str
 ) -> tuple[MatchResult, dict[str, int]]:
-    """Play a match, or what is missing of it; return it with the parallel side's counters."""
+    """Play or resume a match. Return it with the parallel side's counters."""
     games = wanted.games or contest.games
     record = wanted.record(name)
     counters = Counters(record)
@@ -222,7 +224,7 @@ def play(
 
 
 def figures(contest: Contest, result: MatchResult, sums: dict[str, int]) -> dict[str, Any]:
-    """Return a match's row; the parallel side must have searched in parallel."""
+    """Return a match's row, after checking that the parallel side did search in parallel."""
     fill = sums.get("evaluations", 0) / max(1, sums.get("batches", 0))
     enough = contest.in_flight / 4  # young trees and forced moves have fewer
     check(f"batches hold {enough:.0f} leaves of a tree and more", fill >= enough, fill)
@@ -249,11 +251,11 @@ def strength_rows(report: Report, network: Network, quick: bool, wanted: Wanted)
             row.update(figures(contest, result, sums))
             if contest.bar is not None:
                 told = contest.bar.told(error_of_interval(*result.score_interval))
-                report.notes.append(f"{name}: what such a match tells at a true loss of {told}")
+                report.notes.append(f"{name}: verdict probabilities at a true loss of {told}")
 
 
 def cost_rows(report: Report, network: Network, options: Options, wanted: Wanted) -> None:
-    """Measure what settings cost."""
+    """Measure the cost of settings."""
     for variant, least in ASKED.items():
         for threads in common.thread_counts():
             knob = f"{variant},batch={variants.CONFIG.batch_size},threads={threads}"
@@ -287,7 +289,7 @@ def tree_rows(report: Report, quick: bool, wanted: Wanted) -> None:
 
 
 def find_networks(report: Report, options: Options) -> list[Network]:
-    """Return the user's network, else those of the suite, else bundled ones; all in a quick run."""
+    """Return the user's network, else the suite's, else the bundled ones. A quick run uses all."""
     found = networks.find_networks(report, options)
     if options.model is not None or options.quick:
         return found
@@ -296,7 +298,7 @@ def find_networks(report: Report, options: Options) -> list[Network]:
 
 
 def run(report: Report, options: Options, wanted: Wanted | None = None) -> None:
-    """Play all matches and measure all costs; ``PYENGINE_RECORDS`` names the folder of records."""
+    """Play all matches and measure all costs. ``PYENGINE_RECORDS`` names the folder of records."""
     wanted = wanted or Wanted.by_default()
     report.fingerprint = BASE.fingerprint()
     report.notes.append(_explanation(wanted))
@@ -305,19 +307,19 @@ def run(report: Report, options: Options, wanted: Wanted | None = None) -> None:
         strength_rows(report, network, options.quick, wanted)
         cost_rows(report, network, options, wanted)
     if not report.rows:
-        report.notes.append("no row: no network found, or none with the words of --only")
+        report.notes.append("no row: no network, or no row matches --only")
 
 
 def _explanation(wanted: Wanted) -> str:
     return (
-        "score: of the search with leaves in flight against in_flight=1, equal simulations, every"
-        " opening with both colours, 95 % interval from pairs, met: it lies at or above what is"
-        " asked and reaches 49 % with 16 in flight, 50 % with 64; missed: it does not reach that, a"
+        "score: search with leaves in flight against in_flight=1, equal simulations, every"
+        " opening with both colours, 95 % interval from pairs, met: it lies at or above the"
+        " target and reaches 49 % with 16 in flight, 50 % with 64; missed: it does not reach it, a"
         " loss is proven; same %: trees of one search_many"
-        " whose move is that of the serial search; fill: rows of a batch, all of one"
+        " whose move is that of the serial search; fill: rows per batch, all from one"
         " tree; deterministic: simulations/s, fill: rows/s, both against the default settings;"
-        f" average: rows/s against bare ONNX Runtime; medians of {variants.PAIRS} pairs measured in"
-        f" turns; records of the matches, with which they go on: {wanted.kept}"
+        f" average: rows/s against bare ONNX Runtime; medians of {variants.PAIRS} pairs measured"
+        f" alternately; match records for resuming: {wanted.kept}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Peers: what the searches of other libraries do, beside ours, in turns on the same machine."""
+"""Peers: searches of other libraries measured alternately with ours on the same machine."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ if TYPE_CHECKING or __package__:
     from . import common
     from ._peers import batched, environment, graphs, leela, openspiel, paths
     from .common import Options, Report
-else:  # run as a file
+else:  # run as a script
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from benchmarks import common
     from benchmarks._peers import batched, environment, graphs, leela, openspiel, paths
     from benchmarks.common import Options, Report
 
 NAME = "peers"
-DESCRIPTION = (
-    "simulations, visits or searches a second of other libraries and of this one, in turns"
-)
+DESCRIPTION = "simulations, visits or searches per second in other libraries and in this one"
 
 Peer = Callable[[Report, Options, Path], None]
 PEERS: dict[str, Peer] = {
@@ -34,14 +32,14 @@ PEERS: dict[str, Peer] = {
 
 
 def run(report: Report, options: Options) -> None:
-    """Compare with every peer that can be had; the others are named in the notes."""
+    """Compare with every available peer. Name the others in the notes."""
     report.fingerprint = openspiel.CONFIG.fingerprint()
     folder = environment.cache_folder()
     for name, peer in PEERS.items():
         with report.attempt(f"{NAME}/{name}"):
             environment.attempt(partial(peer, report, options, folder), report.notes)
     report.notes.append(
-        "peer/s, pyengine/s: simulations (Leela Zero: visits) a second, medians; ratio: median of"
+        "peer/s, pyengine/s: median simulations (Leela Zero: visits) per second; ratio: median of"
         " the pairs; cpu ratio: by processor time, which other programs disturb less; same formula:"
         " the ratio with PUCT configured exactly like the peer's; python bot: ratio to OpenSpiel's"
         " Python bot"

@@ -1,4 +1,4 @@
-"""Reports as a picture: a bar a row, measured against what was asked."""
+"""Bar charts of reports, relative to the targets."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pyengine.errors import ConfigError, DataError
 
 if TYPE_CHECKING or __package__:
     from .bars import Bar, bar_of
-else:  # run as a file
+else:  # run as a script
     from bars import Bar, bar_of
 
 _COLOURS = {"met": "#2a7f62", "missed": "#b8432f", "not decided": "#c99a2e", "-": "#8a8f98"}
-_HEIGHT = 0.34  # inches of a row
+_HEIGHT = 0.34  # inches per row
 
 
 class Line(NamedTuple):
-    """A bar of the picture: its length, colour, and what stands beside it."""
+    """A bar of the chart: its length, colour and label."""
 
     name: str
     length: float
@@ -29,10 +29,10 @@ class Line(NamedTuple):
 
 
 def lines_of(rows: Sequence[dict[str, Any]]) -> tuple[list[Line], str]:
-    """Return what can be drawn of the rows, and what the lengths mean.
+    """Return the bars for the rows, and the meaning of their lengths.
 
-    Rows of which something is asked are drawn as a multiple of it, the others of the suite are
-    left out. Where nothing is asked of any, their ratios are drawn.
+    Rows with a target are drawn as a multiple of it, and the suite's other rows are left out. If no
+    row has a target, their ratios are drawn.
     """
     bars = [bar for bar in map(bar_of, rows) if bar is not None]
     if bars:
@@ -44,7 +44,7 @@ def lines_of(rows: Sequence[dict[str, Any]]) -> tuple[list[Line], str]:
                 _label(bar),
             )
             for bar in bars
-        ], "multiple of what is asked"
+        ], "multiple of the target"
     ratios = [row for row in rows if isinstance(row.get("ratio"), int | float)]
     return [
         Line(str(row["name"]), float(row["ratio"]), "-", f"{row['ratio']:.4g}") for row in ratios
@@ -52,7 +52,7 @@ def lines_of(rows: Sequence[dict[str, Any]]) -> tuple[list[Line], str]:
 
 
 def _label(bar: Bar) -> str:
-    """Return what stands beside a bar: figure, interval, what is asked."""
+    """Return the label of a bar: figure, interval and target."""
     interval = bar.interval
     lies = "" if interval is None else f" [{interval.low:.4g}, {interval.high:.4g}]"
     asked = f"{'≤' if bar.at_most else '≥'} {bar.asked:.4g}"
@@ -60,21 +60,21 @@ def _label(bar: Bar) -> str:
 
 
 def draw(reports: Sequence[dict[str, Any]], file: Path) -> None:
-    """Write a picture of reports, as ``Report.to_dict()`` gives them; its suffix says the kind.
+    """Draw reports in the format of ``Report.to_dict()``. The suffix selects the image format.
 
-    Raises ConfigError when matplotlib is missing or cannot write the file, or when no report has a
+    Raises ConfigError if matplotlib is missing or cannot write the file, or if no report has a
     figure to draw.
     """
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
         raise ConfigError(
-            "plot: the picture needs matplotlib: pip install 'pyengine-search[plot]'"
+            "plot: charts need matplotlib: pip install 'pyengine-search[plot]'"
         ) from error
     parts = [(report, *lines_of(report["rows"])) for report in reports]
     parts = [part for part in parts if part[1]]
     if not parts:
-        raise ConfigError("plot: expected rows with a ratio or with something asked, got none")
+        raise ConfigError("plot: expected rows with a ratio or a target, got none")
     counts = [len(lines) + 3 for _, lines, _ in parts]
     figure = Figure(figsize=(12, max(2.5, _HEIGHT * sum(counts))), layout="constrained")
     grid = figure.subplots(len(parts), 1, squeeze=False, height_ratios=counts)
@@ -87,7 +87,7 @@ def draw(reports: Sequence[dict[str, Any]], file: Path) -> None:
             figure.savefig(temporary, dpi=120, format=file.suffix[1:] or "png")
     except DataError as error:
         raise ConfigError(f"plot: {error}") from error
-    except ValueError as error:  # of a format that is none
+    except ValueError as error:  # unknown image format
         raise ConfigError(f"plot: {unwritten(file, error)}") from error
 
 
@@ -98,7 +98,7 @@ def _draw_part(axes: Any, report: dict[str, Any], lines: list[Line], meaning: st
     lengths = [line.length if math.isfinite(line.length) else 0.0 for line in lines]
     positive = [length for length in lengths if length > 0]
     wide = bool(positive) and max(positive) > 10 * min(positive)
-    if wide:  # a bar that is many times too long would hide the others
+    if wide:  # a bar many times too long would hide the others
         axes.set_xscale("log")
         floor = min(*positive, 1.0) / 2
         lengths = [max(length, floor) for length in lengths]

@@ -1,4 +1,4 @@
-"""What a match can tell: how often a bar of strength is met at a given true loss."""
+"""Statistical power of a match: how often it meets a target at a given true loss."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 _NORMAL = NormalDist()
-#: Half of a match's 95 % interval, in standard errors. The interval holds for every distribution
-#: of results and is some 5 % wider than the normal one at 300 to 500 pairs (3 to 11 %).
+#: Half-width of a match's 95 % interval, in standard errors. The interval is valid for every
+#: distribution of results and is about 5 % (3 to 11 %) wider than the normal one at 300 to 500
+#: pairs.
 _HALF = 1.05 * _NORMAL.inv_cdf(0.975)
-#: True losses of which the suite tells, in Elo.
+#: True losses that the suite reports, in Elo.
 LOSSES = (0, 10, 20, 35)
 
 
 @dataclass(frozen=True)
 class StrengthBar:
-    """What is asked of a score, by its 95 % interval.
+    """Target of a score, tested with its 95 % interval.
 
     Attributes:
-        least: the whole interval must be here or above: a greater loss is ruled out.
-        reach: the interval must reach this score: else a loss is proven.
+        least: the whole interval must be at or above this score, which rules out a greater loss.
+        reach: the interval must reach this score, otherwise a loss is proven.
     """
 
     least: float
@@ -33,11 +34,11 @@ class StrengthBar:
         return "met" if low >= self.least else "not decided"
 
     def chances(self, score: float, error: float) -> tuple[float, float]:
-        """Return how probable "met" and "missed" are.
+        """Return the probabilities of "met" and "missed".
 
         Args:
-            score: the true one.
-            error: standard error of the match's score, which is taken as normal.
+            score: the true score.
+            error: standard error of the match's score, assumed to be normally distributed.
         """
         missed_below = self.reach - _HALF * error
         met_from = max(self.least + _HALF * error, missed_below)
@@ -47,7 +48,7 @@ class StrengthBar:
         )
 
     def told(self, error: float) -> str:
-        """Return the chances at some true losses as a line of text."""
+        """Return the probabilities at the true losses as a line of text."""
         parts = []
         for loss in LOSSES:
             met, missed = self.chances(score_at(-loss), error)
@@ -56,7 +57,7 @@ class StrengthBar:
 
 
 def score_at(elo: float) -> float:
-    """Return the expected score of a player who is so much stronger."""
+    """Return the expected score of a player with this Elo advantage."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
@@ -64,13 +65,13 @@ def error_of(games: int, deviation: float) -> float:
     """Return the standard error of a score from pairs of games.
 
     Args:
-        games: two a pair.
-        deviation: standard deviation of a pair's mean score: 0.35 where the games of a pair are
+        games: number of games, two per pair.
+        deviation: standard deviation of a pair's mean score: 0.35 if the games of a pair are
             independent and none is drawn, less with draws.
     """
     return deviation / math.sqrt(games / 2)
 
 
 def error_of_interval(low: float, high: float) -> float:
-    """Return the standard error that a 95 % interval shows."""
+    """Return the standard error that corresponds to a 95 % interval."""
     return (high - low) / 2 / _HALF

@@ -1,4 +1,4 @@
-"""How much of ONNX Runtime's speed is left inside the search."""
+"""Fraction of ONNX Runtime's speed that remains inside a search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING or __package__:
     from .intervals import median
     from .networks import Network
     from .pairs import Rate, in_turns, pace, rate_of, ratios
-else:  # run as a file
+else:  # run as a script
     import common
     import networks
     from common import Options, Report, check
@@ -27,29 +27,29 @@ else:  # run as a file
     from pairs import Rate, in_turns, pace, rate_of, ratios
 
 NAME = "saturation"
-DESCRIPTION = "positions per second evaluated inside the search over those of bare ONNX Runtime"
+DESCRIPTION = "positions per second inside the search relative to bare ONNX Runtime"
 
-#: Without a cache: a hit saves a row, which would count against the search.
+#: No cache: a hit saves a row, which would count against the search.
 CONFIG = pyengine.SearchConfig(batch_size=8, cache_entries=0)
-SIMULATIONS = 10_000  # of the one tree
+SIMULATIONS = 10_000  # for the single tree
 SEARCHES = 64
-EACH = 200  # simulations of each of the concurrent searches
+EACH = 200  # simulations of each concurrent search
 LEAST_PAIRS, MOST_PAIRS = 6, 26
-OPENING = 4  # plies before the concurrent searches: else they would share what the cache knows
-#: The whole tree is known before the clock has run: nothing is left to evaluate.
+OPENING = 4  # plies before the concurrent searches, which would otherwise share cache entries
+#: Games so small that the search completes the tree before the time is over.
 TOO_SMALL = {"tic_tac_toe"}
-#: What is asked of the ratio, by the network's name.
+#: Target of the ratio, by network name.
 ASKED = {"go9x9_pyaq": 0.97, "connect4_sunshine": 0.95, "gomoku8x8_5": 0.93}
 
 
 @dataclass(frozen=True)
 class Run:
-    """A search by a new engine, its making and its end left out.
+    """A search in a new engine, without the engine's setup and teardown.
 
     Attributes:
-        rate: rows evaluated a second.
-        seconds: of the clock.
-        stats: the engine's.
+        rate: rows evaluated per second.
+        seconds: wall-clock time.
+        stats: statistics of the engine.
     """
 
     rate: Rate
@@ -58,7 +58,7 @@ class Run:
 
 
 def openings(game: pyengine.Game, count: int) -> list[pyengine.State]:
-    """Return states a few random moves after the start, in which the game goes on."""
+    """Return non-terminal states a few random moves after the start."""
     rng = np.random.default_rng(5)
     states: list[pyengine.State] = []
     while len(states) < count:
@@ -72,7 +72,7 @@ def openings(game: pyengine.Game, count: int) -> list[pyengine.State]:
 def search_once(
     network: Network, states: list[pyengine.State], simulations: int, threads: int
 ) -> Run:
-    """Search one state, or several at once, with a new engine."""
+    """Search one state, or several concurrently, with a new engine."""
     with pyengine.Engine(network.game, network.evaluator, config=CONFIG, threads=threads) as engine:
         begun, used = time.perf_counter(), time.process_time()
         if len(states) == 1:
@@ -89,7 +89,7 @@ def search_once(
 
 
 def check_result(result: pyengine.SearchResult) -> None:
-    """Visits are simulations, priors and values are what they should be."""
+    """Check that visits equal simulations and that priors and values are valid."""
     visits = int(result.visits.sum())
     check("every simulation is one visit", visits == result.simulations, visits)
     check("priors sum to 1", abs(float(result.priors.sum()) - 1) < 1e-3, result.priors.sum())
@@ -98,9 +98,9 @@ def check_result(result: pyengine.SearchResult) -> None:
 
 
 def measure(network: Network, trees: int, threads: int, options: Options) -> dict[str, Any]:
-    """Measure bare ONNX Runtime and the search in turns; return medians of pairs.
+    """Measure bare ONNX Runtime and the search alternately. Return medians of pairs.
 
-    Bare ONNX Runtime takes as long as the search before it.
+    Bare ONNX Runtime runs for as long as the search before it.
     """
     game = network.game
     states = [game.new_initial_state()] if trees == 1 else openings(game, trees)
@@ -108,7 +108,7 @@ def measure(network: Network, trees: int, threads: int, options: Options) -> dic
     if options.quick:
         simulations = max(4, simulations // 50)
     bare = networks.bare_calls(network, CONFIG.batch_size, threads)
-    runs = [search_once(network, states, simulations, threads)]  # first calls are slower
+    runs = [search_once(network, states, simulations, threads)]  # the first calls are slower
     rate_of(bare, runs[-1].seconds / 4)
 
     def search() -> Run:
@@ -139,7 +139,7 @@ def figures(runs: list[Run], theirs: list[Rate], threads: int) -> dict[str, Any]
 
 
 def run(report: Report, options: Options) -> None:
-    """Measure every network with one tree and with many, with one thread and with two."""
+    """Measure every network with one tree and with many, on one thread and on two."""
     report.fingerprint = CONFIG.fingerprint()
     for network in networks.find_networks(report, options):
         if network.game.name in TOO_SMALL and not options.quick:
@@ -156,10 +156,10 @@ def run(report: Report, options: Options) -> None:
                 row["asked"] = ASKED.get(network.name)
                 row.update(measure(network, trees, threads, options))
     report.notes.append(
-        f"medians of {LEAST_PAIRS} to {MOST_PAIRS} pairs measured in turns; cpu ratio: positions a"
-        " second of processor time, which other programs disturb less; fill: rows of a batch;"
-        " waiting: share of the threads' time without work. The search's own work, its start and"
-        " its cache hits all count against it; making the engine does not"
+        f"medians of {LEAST_PAIRS} to {MOST_PAIRS} pairs measured alternately; cpu ratio: positions"
+        " per second of processor time, which other programs disturb less; fill: rows per batch;"
+        " waiting: fraction of the threads' time without work. The search's own work, its start and"
+        " its cache hits all count against it; creating the engine does not"
     )
 
 

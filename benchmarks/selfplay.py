@@ -1,4 +1,4 @@
-"""How much of a network's speed is left inside self-play, and how busy it keeps a device."""
+"""Fraction of a network's speed that remains in self-play, and the utilisation of a device."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING or __package__:
     from .modelled import ModelledDevice
     from .networks import Network
     from .pairs import Rate, in_turns, pace, rate_of, ratios, samples
-else:  # run as a file
+else:  # run as a script
     import common
     import networks
     from common import Options, Report, check
@@ -30,24 +30,22 @@ else:  # run as a file
     from pairs import Rate, in_turns, pace, rate_of, ratios, samples
 
 NAME = "selfplay"
-DESCRIPTION = (
-    "positions per second evaluated inside self-play of 64 games over those of bare inference"
-)
+DESCRIPTION = "positions per second in self-play of 64 games relative to bare inference"
 
 GAMES = 64
 BATCH = 8
 DEVICE_BATCH = 256
 SIMULATIONS = 200
 LEAST_PAIRS, MOST_PAIRS = 6, 16
-_ENDLESS = 1 << 40  # games
-#: What is asked of the ratio, by the network's name; of the device's utilisation.
+_ENDLESS = 1 << 40  # number of games
+#: Target of the ratio by network name, and of the device's utilisation.
 ASKED = {"go9x9_pyaq": 0.95, "connect4_sunshine": 0.95}
 DEVICE_ASKED = 0.95
 TOO_SMALL = {"tic_tac_toe"}
 
 
 def config_for(game: pyengine.Game, batch: int, threads: int) -> pyengine.SelfPlayConfig:
-    """Return AlphaGo Zero's settings with a smaller budget, so that games end within a row."""
+    """Return AlphaGo Zero's settings with a smaller budget, so that games finish within a row."""
     preset = pyengine.SelfPlayConfig.alphago_zero(game)
     search = preset.search.replace(
         simulations=SIMULATIONS, batch_size=batch, threads=threads, cache_entries=0
@@ -57,7 +55,7 @@ def config_for(game: pyengine.Game, batch: int, threads: int) -> pyengine.SelfPl
 
 @dataclass
 class Turn:
-    """Self-play for a while: what it did in the time that counts."""
+    """Counts of self-play during the measured time."""
 
     rows: int = 0
     batches: int = 0
@@ -68,12 +66,12 @@ class Turn:
 
     @property
     def rate(self) -> Rate:
-        """Rows a second."""
+        """Rows per second."""
         return Rate(self.rows / self.seconds, self.rows / self.used)
 
 
 def play_for(player: SelfPlayer, seconds: float) -> Turn:
-    """Let the games go on for so long; records are taken and checked, not written."""
+    """Continue the games for the given time. Check the records without writing them."""
     before = player.report()
     begun, used = time.perf_counter(), time.process_time()
     turn = Turn()
@@ -94,7 +92,7 @@ def play_for(player: SelfPlayer, seconds: float) -> Turn:
 
 
 def check_game(game: Any) -> None:
-    """Rows are the game's moves in their order, and policies are visits."""
+    """Check that a record's rows are the game's moves in order and its policies are visits."""
     plies = np.asarray(game.ply)
     check("rows are in the order of the plies", bool(np.all(np.diff(plies.astype(int)) > 0)))
     check("actions are the moves", bool(np.array_equal(game.moves[plies], game.action)))
@@ -102,12 +100,12 @@ def check_game(game: Any) -> None:
 
 
 def measure(network: Network, threads: int, options: Options) -> dict[str, Any]:
-    """Measure bare ONNX Runtime and self-play in turns; the games go on from turn to turn."""
+    """Measure bare ONNX Runtime and self-play alternately. The games continue between turns."""
     bare = networks.bare_calls(network, BATCH, threads)
     player = SelfPlayer(network.game, network.evaluator, config_for(network.game, BATCH, threads))
     length = 0.2 if options.quick else max(1.0, options.seconds / 2)
     rate_of(bare, length / 4)
-    play_for(player, length / 2)  # first calls are slower
+    play_for(player, length / 2)  # the first calls are slower
     rounds = pace(options, 4 * options.seconds, LEAST_PAIRS, MOST_PAIRS)
     found = in_turns(rounds, lambda: play_for(player, length), lambda: rate_of(bare, length))
     turns, theirs = zip(*found, strict=True)
@@ -119,7 +117,7 @@ def measure(network: Network, threads: int, options: Options) -> dict[str, Any]:
 
 
 def figures(turns: Sequence[Turn]) -> dict[str, float]:
-    """Return what self-play did."""
+    """Return the figures of self-play."""
     seconds = sum(turn.seconds for turn in turns)
     return {
         "selfplay/s": sum(turn.rows for turn in turns) / seconds,
@@ -130,7 +128,7 @@ def figures(turns: Sequence[Turn]) -> dict[str, float]:
 
 
 def measure_device(game: pyengine.Game, options: Options) -> dict[str, Any]:
-    """Measure the share of a modelled device's rows that the games fill."""
+    """Measure the utilisation of a modelled device by self-play."""
     device = ModelledDevice(spec=pyengine.ModelSpec.alphago_zero(game))
     threads = min(2, len(common.thread_counts()))
     player = SelfPlayer(game, device, config_for(game, DEVICE_BATCH, threads))
@@ -147,7 +145,7 @@ def measure_device(game: pyengine.Game, options: Options) -> dict[str, Any]:
 
 
 def run(report: Report, options: Options) -> None:
-    """Measure every network with one thread and with two, then the modelled device."""
+    """Measure every network on one thread and on two, then the modelled device."""
     report.fingerprint = pyengine.SelfPlayConfig().fingerprint()
     for network in networks.find_networks(report, options):
         if network.game.name in TOO_SMALL and not options.quick:
@@ -163,8 +161,8 @@ def run(report: Report, options: Options) -> None:
             row.update(measure_device(pyengine.load_game(text), options))
     report.notes.append(
         f"AlphaGo Zero's settings with {SIMULATIONS} simulations; moves, records and their planes"
-        " count against it, files do not. Networks: medians of pairs measured in turns, cpu ratio"
-        " by processor time. Device: rows over its capacity"
+        " count against it, files do not. Networks: medians of pairs measured alternately, cpu"
+        " ratio by processor time. Device: rows relative to its capacity"
     )
 
 

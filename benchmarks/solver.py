@@ -1,4 +1,4 @@
-"""Exact search: time and nodes of a position, beside a plain alpha-beta in the same run."""
+"""Exact search: time and nodes per position, compared with plain alpha-beta in the same run."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING or __package__:
     from .common import Options, Report, check, thread_counts
     from .intervals import median, median_columns
     from .pairs import in_turns, pace, samples
-else:  # run as a file
+else:  # run as a script
     import common
     from common import Options, Report, check, thread_counts
     from intervals import median, median_columns
     from pairs import in_turns, pace, samples
 
 NAME = "solver"
-DESCRIPTION = "exact scores of Connect Four and Othello: time and nodes of a position"
+DESCRIPTION = "exact scores of Connect Four and Othello: time and nodes per position"
 
 REPEATS = 6
 QUICK_POSITIONS = 3
 PLAIN_POSITIONS = 20
-PLAIN_EMPTIES = {"connect_four": 10, "othello": 6}  # what the plain search can do
-TWO_THREADS = 1.6  # asked of two threads over one
+PLAIN_EMPTIES = {"connect_four": 10, "othello": 6}  # the limit for plain alpha-beta
+TWO_THREADS = 1.6  # target speedup of two threads over one
 TABLE_MB = 256
 
 
 class Position(NamedTuple):
-    """A position with the score that others have published; None = none is known."""
+    """A position with its published score. None = unknown."""
 
     state: State
     score: int | None
@@ -48,17 +48,17 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class Subject:
-    """Positions that one solver solves one after the other, its table kept.
+    """Positions solved in sequence by one solver, which keeps its table.
 
     Attributes:
-        game: its name.
-        name: of the set; of Connect Four as Pons names it.
-        stones: on the board at least and at most, where positions are made up.
-        count: of positions that are made up.
-        figure: what is asked of one thread: "us", of a position, or "Mnodes/s".
-        asked: of that figure.
-        paired: positions of the set that one and two threads solve in turns; 0 = none, where a
-            position takes less time than a thread to begin.
+        game: name of the game.
+        name: name of the set. Connect Four uses the names of Pons.
+        stones: minimum and maximum number of stones in generated positions.
+        count: number of generated positions.
+        figure: figure with a target on one thread: "us" per position, or "Mnodes/s".
+        asked: target of that figure.
+        paired: number of positions solved alternately on one and two threads. 0 = none, if a
+            position takes less time than starting a thread.
     """
 
     game: str
@@ -71,11 +71,11 @@ class Subject:
 
     @property
     def row(self) -> str:
-        """The name of its rows, without the last part."""
+        """Row name without the last part."""
         return f"{NAME}/{self.game}/{self.name}"
 
 
-#: Pons' sets ("Solving Connect Four", 2015), and the FFO positions with 20 empty points or fewer.
+#: Pons' sets ("Solving Connect Four", 2015), and the FFO positions with 20 or fewer empty points.
 SUBJECTS = (
     Subject("connect_four", "L3_R1", (29, 37), 500, 5),
     Subject("connect_four", "L2_R1", (15, 28), 400, 100),
@@ -87,13 +87,13 @@ SUBJECTS = (
 
 
 def folder_of_positions() -> Path:
-    """Where published positions lie: beside the checkout or in ``$PYENGINE_SHARED``."""
+    """Folders of published positions: next to the checkout, or in ``$PYENGINE_SHARED``."""
     here = Path(__file__).resolve().parents[2] / "shared"
     return Path(os.environ.get("PYENGINE_SHARED", here)) / "oracles"
 
 
 def published(subject: Subject) -> list[Position]:
-    """Return the positions of a set; none where its file is absent."""
+    """Return the positions of a set, or none if its file is missing."""
     game = pyengine.load_game(subject.game)
     if subject.game == "connect_four":
         file = folder_of_positions() / "05-connect-four" / f"pons_{subject.name}.csv"
@@ -126,7 +126,7 @@ def _ffo(game: Game, file: Path) -> list[Position]:
 
 
 def made_up(subject: Subject, seed: int = 1) -> list[Position]:
-    """Return positions of random play with as many stones, in which the game goes on."""
+    """Return non-terminal random positions whose numbers of stones are in the set's range."""
     game = pyengine.load_game(subject.game)
     rng = random.Random(f"{subject.name} {seed}")
     return [
@@ -136,7 +136,7 @@ def made_up(subject: Subject, seed: int = 1) -> list[Position]:
 
 
 def random_state(game: Game, stones: int, rng: random.Random) -> State:
-    """Return a position of random play with so many stones."""
+    """Return a random position with the given number of stones."""
     while True:
         state = game.new_initial_state()
         while not state.is_terminal() and stones_of(state) < stones:
@@ -146,24 +146,24 @@ def random_state(game: Game, stones: int, rng: random.Random) -> State:
 
 
 def stones_of(state: State) -> int:
-    """Return how many points have a stone."""
+    """Return the number of occupied points."""
     return sum(len(row) - row.count(".") for row in state.board_rows())
 
 
 def empties_of(state: State) -> int:
-    """Return how many points have none."""
+    """Return the number of empty points."""
     return sum(row.count(".") for row in state.board_rows())
 
 
 class Solved(NamedTuple):
-    """A set that was solved: seconds and nodes of all its positions together."""
+    """A solved set: total seconds and nodes of its positions."""
 
     seconds: float
     nodes: int
 
 
 def solve(game: str, positions: Sequence[Position], threads: int = 1) -> Solved:
-    """Solve all positions with a new solver; raise CheckError where a score is wrong."""
+    """Solve all positions with a new solver. Raise CheckError if a score is wrong."""
     solver = Solver(game, table_mb=TABLE_MB, threads=threads)
     seconds, nodes = 0.0, 0
     for state, score in positions:
@@ -176,7 +176,7 @@ def solve(game: str, positions: Sequence[Position], threads: int = 1) -> Solved:
 
 
 def plain(state: State, alpha: float = -1.0, beta: float = 1.0) -> tuple[float, int]:
-    """Return the outcome for the player to move, and the nodes, of alpha-beta and nothing else."""
+    """Return the outcome for the player to move, and the nodes, of plain alpha-beta."""
     player = state.current_player()
     nodes = 1
     for action in state.legal_actions():
@@ -198,7 +198,7 @@ def plain(state: State, alpha: float = -1.0, beta: float = 1.0) -> tuple[float, 
 
 
 def measure(subject: Subject, positions: Sequence[Position], options: Options) -> dict[str, Any]:
-    """Solve a set on one thread, from an empty table each time."""
+    """Solve a set on one thread, starting from an empty table each time."""
     found = samples(pace(options, options.seconds, REPEATS), lambda: solve(subject.game, positions))
     count = len(positions)
     figures = {
@@ -219,7 +219,7 @@ def measure(subject: Subject, positions: Sequence[Position], options: Options) -
 def measure_threads(
     subject: Subject, positions: Sequence[Position], options: Options
 ) -> dict[str, Any]:
-    """Solve positions on one thread and on two, in turns."""
+    """Solve positions on one thread and on two, alternately."""
     rounds = in_turns(
         pace(options, options.seconds, REPEATS),
         lambda: solve(subject.game, positions, 2),
@@ -234,7 +234,7 @@ def measure_threads(
 
 
 def measure_plain(game_name: str, options: Options) -> dict[str, Any]:
-    """Find outcomes of positions near the end as the solver does and plainly, in turns."""
+    """Solve positions near the end with the solver and with plain alpha-beta, alternately."""
     game = pyengine.load_game(game_name)
     rng = random.Random(f"{game_name} plain")
     rows, columns = game.board_shape
@@ -269,12 +269,12 @@ def measure_plain(game_name: str, options: Options) -> dict[str, Any]:
 
 
 def positions_of(subject: Subject, options: Options, notes: list[str]) -> list[Position]:
-    """Return the published positions of a set, else made up ones, which a note tells."""
+    """Return the published positions of a set, or generated positions and a note."""
     found = published(subject)
     if not found:
         notes.append(
             f"{subject.row}: no published positions beside this checkout or in $PYENGINE_SHARED;"
-            " random play made up as many stones, and nothing is asked"
+            " using random positions with as many stones, without targets"
         )
         found = made_up(subject)
     if options.quick:
@@ -283,7 +283,7 @@ def positions_of(subject: Subject, options: Options, notes: list[str]) -> list[P
 
 
 def run(report: Report, options: Options) -> None:
-    """Measure every set on one thread, some on two, and both games beside the plain search."""
+    """Measure every set on one thread, some on two, and both games against plain alpha-beta."""
     for game in PLAIN_EMPTIES:
         with report.row(f"{NAME}/{game}/plain/empties={PLAIN_EMPTIES[game]}") as row:
             row.update(measure_plain(game, options))
@@ -296,9 +296,9 @@ def run(report: Report, options: Options) -> None:
             with report.row(f"{subject.row}/threads=2") as row:
                 row.update(measure_threads(subject, spread, options))
     report.notes.append(
-        "us: of a position, its best line included, mean of the set with the table kept, median of"
-        " the runs; nodes: of a position; ratio of threads=2: times one thread; of plain: the time"
-        " of a plain alpha-beta in Python over the solver's, outcomes alone"
+        "us: per position, including the best line, mean of the set with a shared table, median of"
+        " the runs; nodes: per position; ratio of threads=2: to one thread; of plain: the time"
+        " of plain alpha-beta in Python relative to the solver's, outcomes only"
     )
 
 

@@ -1,7 +1,7 @@
-"""Which search is stronger than which: matches between two settings, both with one evaluator.
+"""Matches between two search settings that use the same evaluator.
 
-Playouts: whether a tree helps them, and more of them. Gumbel AlphaZero against PUCT where
-simulations are few. A search that solves leaves near the end against one that does not, at equal
+Playouts: whether a tree improves them, and whether more of them help. Gumbel AlphaZero against PUCT
+with few simulations. A search that solves leaves near the end against one that does not, at equal
 time.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING or __package__:
     from . import matches
     from .common import Options, Report
     from .matches import Progress, Wanted, balanced_openings, games_of, score_of
-else:  # run as a file
+else:  # run as a script
     import matches
     from common import Options, Report
     from matches import Progress, Wanted, balanced_openings, games_of, score_of
@@ -32,8 +32,8 @@ DESCRIPTION = "scores of searches against each other: playouts, Gumbel AlphaZero
 
 QUICK_GAMES = 2
 QUICK_SIMULATIONS = 20
-SECONDS = 0.02  # a move, where the time is equal
-CONCURRENT = 64  # games of a network, so that its batches are full
+SECONDS = 0.02  # seconds per move in the matches at equal time
+CONCURRENT = 64  # concurrent games of a network, to fill its batches
 
 Settings = dict[str, Any]
 
@@ -43,15 +43,14 @@ class Contest:
     """A match.
 
     Attributes:
-        game: as a text that names it.
-        evaluator: of both sides.
-        what: the question, in the row's name.
-        ours: settings of the side whose score is told.
-        other: settings of the other side; None plays random moves.
-        games: as many as tell the difference that is expected.
+        game: text that names the game.
+        evaluator: evaluator of both sides.
+        what: the question, used in the row's name.
+        ours: settings of the side whose score is reported.
+        other: settings of the other side. None = random moves.
+        games: number of games, enough to detect the expected difference.
         openings: each is played with both colours.
-        concurrent: games at once.
-
+        concurrent: number of concurrent games.
     """
 
     game: str
@@ -65,7 +64,7 @@ class Contest:
 
     @property
     def name(self) -> str:
-        """The row's."""
+        """The row's name."""
         return f"{NAME}/{self.game}/{self.evaluator}/{self.what}"
 
 
@@ -93,7 +92,7 @@ def playouts() -> Iterator[Contest]:
 
 
 def gumbel() -> Iterator[Contest]:
-    """Gumbel AlphaZero against PUCT, one leaf of a tree in flight, without noise."""
+    """Gumbel AlphaZero against PUCT, with one leaf in flight per tree and no noise."""
     for game, network in (("connect_four", "connect4"), ("gomoku", "gomoku")):
         for simulations in (16, 32, 64):
             base: Settings = {
@@ -116,7 +115,7 @@ def gumbel() -> Iterator[Contest]:
 
 
 def endings() -> Iterator[Contest]:
-    """Leaves with few empty points solved, at equal time."""
+    """Solving leaves with few empty points, at equal time."""
     for game, evaluator, most in (
         ("othello", "rollout", (6, 8, 10)),
         ("connect_four", "rollout", (10, 14, 18)),
@@ -144,7 +143,7 @@ def random_moves() -> Callable[[State], int]:
 
 
 def play(contest: Contest, games: int, wanted: Wanted, quick: bool) -> MatchResult:
-    """Play the match, or what is missing of it in its record."""
+    """Play the match, or resume it from its record."""
     name = contest.name
     game = pyengine.load_game(contest.game)
     changed = {"simulations": QUICK_SIMULATIONS, "seconds": None} if quick else {}
@@ -171,7 +170,7 @@ def play(contest: Contest, games: int, wanted: Wanted, quick: bool) -> MatchResu
 
 
 def run(report: Report, options: Options, wanted: Wanted | None = None) -> None:
-    """Play all matches; ``PYENGINE_RECORDS`` names the folder of records."""
+    """Play all matches. ``PYENGINE_RECORDS`` names the folder of records."""
     wanted = wanted or Wanted.by_default()
     for contest in CONTESTS:
         if not wanted.has(contest.name):
@@ -181,8 +180,8 @@ def run(report: Report, options: Options, wanted: Wanted | None = None) -> None:
             result = play(contest, games, wanted, options.quick)
             row.update(games_of(result) | score_of(result))
     report.notes.append(
-        "score: of the side that is named first, every opening with both colours, 95 % interval"
-        f" from pairs; records of the matches, with which they go on: {wanted.kept}"
+        "score: the first-named side's, every opening with both colours, 95 % interval"
+        f" from pairs; match records for resuming: {wanted.kept}"
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-#: Each is a module (or package) with ``NAME``, ``DESCRIPTION``, ``run`` and ``main``; its file is
-#: the name with ``_`` for ``-``. In the order in which all of them run: short ones first.
+#: Each suite is a module or package with ``NAME``, ``DESCRIPTION``, ``run`` and ``main``. Its file
+#: name is the suite name with ``_`` for ``-``. All suites run in this order, short ones first.
 SUITES = (
     "tree",
     "solver",
@@ -20,11 +20,11 @@ SUITES = (
     "strength",
     "peers",
 )
-#: Those that write their rows one by one and go on where they stopped. ``check_options(options)``
-#: of their modules raises an EngineError for a file of rows that they cannot go on from.
+#: Suites that write their rows one by one and can resume. ``check_options(options)`` in their
+#: modules raises an EngineError if the file of rows cannot be resumed.
 RESUMABLE = frozenset({"gpu"})
 
 
 def module_of(suite: str) -> str:
-    """Return the name of the module of a suite within the package."""
+    """Return the module name of a suite within the package."""
     return suite.replace("-", "_")

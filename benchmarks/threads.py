@@ -1,4 +1,4 @@
-"""What a second thread is worth: on one tree, and on many."""
+"""Speedup from a second thread, on one tree and on many."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING or __package__:
     from .common import Options, Report, check
     from .intervals import median
     from .pairs import Rate, in_turns, pace, ratios
-else:  # run as a file
+else:  # run as a script
     import common
     import networks
     from common import Options, Report, check
@@ -26,24 +26,24 @@ else:  # run as a file
     from pairs import Rate, in_turns, pace, ratios
 
 NAME = "threads"
-DESCRIPTION = "simulations per second with two threads over those with one"
+DESCRIPTION = "ratio of simulations per second with two threads to one"
 
-ROUNDS = 10  # of one thread, two threads, two engines
+ROUNDS = 10  # one thread, two threads, two engines
 TREES = 64
 NETWORK = "gomoku8x8_5"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is searched.
+    """A search to measure.
 
     Attributes:
-        name: game and evaluator, as rows are named.
-        game, evaluator: as ``Engine`` takes them.
-        trees: searched at once.
-        rate: simulations a second of one thread, about: how long a search has to be.
-        asked: the ratio that is wanted; None = for comparison.
-        algorithm: of the search.
+        name: game and evaluator, as used in row names.
+        game, evaluator: arguments of ``Engine``.
+        trees: number of trees searched concurrently.
+        rate: approximate simulations per second on one thread, which sets the length of a search.
+        asked: target ratio. None = for comparison only.
+        algorithm: search algorithm.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Subject:
 
 
 def subjects(report: Report, options: Options) -> list[Subject]:
-    """Return what the bars name; a bundled network where the third-party one is not at hand.
+    """Return the subjects, with a bundled network if the third-party network is missing.
 
     A quick run, which measures nothing, tries all networks.
     """
@@ -86,7 +86,7 @@ def subjects(report: Report, options: Options) -> list[Subject]:
 
 @dataclass(frozen=True)
 class Timed:
-    """A search: simulations a second, and the share of the threads' time spent waiting."""
+    """A search: simulations per second, and the fraction of thread time spent waiting."""
 
     rate: Rate
     waiting: float
@@ -94,7 +94,7 @@ class Timed:
 
 @contextmanager
 def warm_engine(subject: Subject, threads: int) -> Iterator[pyengine.Engine]:
-    """A new engine whose threads have run once."""
+    """Return a new engine whose threads have already run once."""
     config = pyengine.SearchConfig(
         threads=threads, algorithm=subject.algorithm, memory_limit=4 << 30
     )
@@ -114,7 +114,7 @@ def search(engine: pyengine.Engine, trees: int, simulations: int) -> None:
 
 
 def search_once(subject: Subject, threads: int, simulations: int) -> Timed:
-    """Search in a new engine from the initial position."""
+    """Search the initial position in a new engine."""
     with warm_engine(subject, threads) as engine:
         waited = engine.stats()["waiting_seconds"]
         begun, used = time.perf_counter(), time.process_time()
@@ -126,7 +126,7 @@ def search_once(subject: Subject, threads: int, simulations: int) -> Timed:
 
 
 def search_twice(subject: Subject, simulations: int) -> float:
-    """Search in two engines at once, a thread each: simulations a second that the machine gives."""
+    """Search in two engines concurrently, one thread each, and return simulations per second."""
     with (
         warm_engine(subject, 1) as first,
         warm_engine(subject, 1) as second,
@@ -140,7 +140,7 @@ def search_twice(subject: Subject, simulations: int) -> float:
 
 
 def measure(subject: Subject, options: Options) -> dict[str, Any]:
-    """Measure one thread, two threads and two engines in turns; return medians."""
+    """Measure one thread, two threads and two engines alternately, and return medians."""
     seconds = 0.02 if options.quick else max(0.2, options.seconds / ROUNDS)
     simulations = max(16, int(subject.rate * seconds / subject.trees))
     found = in_turns(
@@ -172,9 +172,9 @@ def run(report: Report, options: Options) -> None:
             row.update(measure(subject, options))
     report.notes.append(
         "medians of rounds of one thread, two threads, and two engines with a thread each,"
-        " measured in turns; two engines: over one, what the machine gives at the moment; cpu"
-        " ratio: simulations a second of processor time, 1 = the second thread costs nothing;"
-        " waiting: share of the threads' time without work (also while others use the machine)"
+        " measured alternately; two engines: relative to one, the machine's current limit; cpu"
+        " ratio: simulations per second of processor time, 1 = the second thread costs nothing;"
+        " waiting: fraction of the threads' time without work (also caused by other programs)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Timelines of searches: which thread gathers, evaluates and decodes when."""
+"""Timelines of searches: when each thread gathers, evaluates and decodes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pyengine.base.files import replacing
 
 
 class Span(NamedTuple):
-    """What a thread did.
+    """An interval of work on one thread.
 
     Attributes:
-        kind: "gather" (requests of a batch, with the walks between them), "evaluate" or "decode".
-        thread: its number, in the order in which they came.
-        rows: of the batch at the end.
-        begin, end: seconds of a clock that all threads share.
+        kind: "gather" (requests of a batch, including the walks between them), "evaluate" or
+            "decode".
+        thread: index of the thread, by first appearance.
+        rows: number of rows of the batch at the end.
+        begin, end: seconds on a clock shared by all threads.
     """
 
     kind: str
@@ -30,12 +31,12 @@ class Span(NamedTuple):
 
 
 class Traced(pyengine.Evaluator):
-    """An evaluator with a timeline of what a search asks of it.
+    """An evaluator that records a timeline of a search's requests.
 
-    The notes take some 0.1 us a leaf.
+    Recording takes about 0.1 us per leaf.
 
     Args:
-        evaluator: of any kind; a device's own work is within ``evaluate``.
+        evaluator: any evaluator. The work of a device is part of ``evaluate``.
     """
 
     def __init__(self, evaluator: pyengine.Evaluator) -> None:
@@ -43,14 +44,15 @@ class Traced(pyengine.Evaluator):
         super().__init__(_core.traced_evaluator(evaluator, self._trace), evaluator.spec)
 
     def take(self) -> list[Span]:
-        """Return the spans since the last call; not while a search runs."""
+        """Return the spans since the last call. Do not call it during a search."""
         return [Span(*one) for one in self._trace.take()]
 
 
 def shares(spans: Sequence[Span], threads: int) -> dict[str, float]:
-    """Return each kind's share of the time: of gathering and decoding that of all ``threads``.
+    """Return the fraction of time for each kind.
 
-    Of evaluating the share in which there was a batch in evaluation.
+    For gathering and decoding, this is the fraction of the time of all ``threads``. For evaluation,
+    it is the fraction of time with at least one batch in evaluation.
     """
     begun, ended = min(span.begin for span in spans), max(span.end for span in spans)
     found = {
@@ -65,7 +67,7 @@ def shares(spans: Sequence[Span], threads: int) -> dict[str, float]:
 
 
 def events(name: str, number: int, spans: Sequence[Span]) -> list[dict[str, Any]]:
-    """Return a search's spans as events of Chrome's trace format; ``number`` tells it from others.
+    """Return a search's spans as events of Chrome's trace format. ``number`` identifies the search.
 
     Format: "Trace Event Format", complete events (``ph`` "X"), microseconds.
     """
@@ -89,7 +91,7 @@ def events(name: str, number: int, spans: Sequence[Span]) -> list[dict[str, Any]
 
 
 def write(file: Path, searches: dict[str, Sequence[Span]]) -> None:
-    """Write the searches' timelines to a file that chrome://tracing and ui.perfetto.dev show."""
+    """Write the searches' timelines to a file for chrome://tracing or ui.perfetto.dev."""
     found = [
         event
         for number, (name, spans) in enumerate(searches.items(), 1)

@@ -1,4 +1,4 @@
-"""PUCT alone: what a simulation costs when the evaluator costs nothing."""
+"""PUCT alone: the cost of a simulation with a free evaluator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING or __package__:
     from .intervals import median, median_columns
     from .modelled import ModelledDevice
     from .pairs import pace, samples
-else:  # run as a file
+else:  # run as a script
     import common
     from common import Options, Report, check
     from intervals import median, median_columns
@@ -35,13 +35,13 @@ MOST_REPEATS = 100
 
 @dataclass(frozen=True)
 class Subject:
-    """A game with its floor and a position that must be won.
+    """A game with its time limit and a won position.
 
     Attributes:
-        name, game: for people; as ``load_game`` reads it.
-        floor: microseconds a simulation that are allowed; None = not stated.
-        won: moves, or the rows of a board, of a position that the player to move wins at once.
-        wins: the moves that win.
+        name, game: display name, and text for ``load_game``.
+        floor: maximum microseconds per simulation. None = no target.
+        won: moves, or the rows of a board, of a position that the player to move wins in one move.
+        wins: the winning moves.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Subject:
 _FOUR = ["D4", "D9", "E4", "E9", "F4", "F9", "G4", "G9"]
 _OTHELLO_END = [".OXXXXXX", *["XXXXXXXX"] * 7]
 
-#: Microseconds a simulation on Go 19x19 with AlphaGo Zero's planes, from its initial position.
+#: Target in microseconds per simulation on Go 19x19 with AlphaGo Zero's planes, from the start.
 PLANES_FLOOR = 4.0
 PLANES_SIMULATIONS = 5_000
 
@@ -79,7 +79,7 @@ def _won_position(subject: Subject, game: pyengine.Game) -> pyengine.State:
 
 
 def check_known_position(subject: Subject, game: pyengine.Game) -> None:
-    """The engine plays the winning move of a won position, and proves the win."""
+    """Check that the engine plays and proves the winning move of a won position."""
     state = _won_position(subject, game)
     found = pyengine.search(state, evaluator="uniform", simulations=20_000, threads=1)
     move = state.action_to_string(found.action)
@@ -90,7 +90,7 @@ def check_known_position(subject: Subject, game: pyengine.Game) -> None:
 def check_result(
     result: pyengine.SearchResult, simulations: int, first: pyengine.SearchResult
 ) -> None:
-    """Every simulation is one visit, values are values, and a repeat finds the same."""
+    """Check that simulations equal visits, values are in range, and a repeat is identical."""
     visits = int(result.visits.sum())
     check(f"{simulations} simulations are as many visits", visits == simulations, visits)
     values = result.q[result.visits > 0]
@@ -99,7 +99,7 @@ def check_result(
 
 
 class Once(NamedTuple):
-    """A search: microseconds a simulation of the clock and of processor time, nodes, bytes."""
+    """A search: microseconds per simulation of wall-clock and processor time, nodes, bytes."""
 
     us: float
     cpu_us: float
@@ -113,7 +113,7 @@ def measure(
     evaluator: Callable[[], Any] = lambda: "uniform",
     config: pyengine.SearchConfig = CONFIG,
 ) -> dict[str, Any]:
-    """Search with new engines; return the medians in microseconds a simulation."""
+    """Search with new engines and return the medians in microseconds per simulation."""
     game = pyengine.load_game(subject.game)
     check_known_position(subject, game)
     state = game.new_initial_state()
@@ -132,7 +132,7 @@ def measure(
         each = 1e6 / simulations
         return Once(result.seconds * each, used * each, result.nodes, held)
 
-    once()  # the first is slower, the others must repeat it
+    once()  # the first is slower, and the others must reproduce it
     found = samples(pace(options, options.seconds, REPEATS, MOST_REPEATS), once)
     return {
         "asked": subject.floor,
@@ -148,12 +148,15 @@ def measure(
 def measure_with_planes(subject: Subject, options: Options) -> dict[str, Any]:
     """Measure a search that encodes AlphaGo Zero's planes and decodes a policy for every node.
 
-    Its network takes no time: what is left is all that the search does around one.
+    The network takes no time, so the figure is the cost of everything else in the search.
     """
     spec = pyengine.ModelSpec.alphago_zero(pyengine.load_game(subject.game))
     config = CONFIG.replace(simulations=PLANES_SIMULATIONS, symmetry="none")
     row = measure(subject, options, lambda: ModelledDevice(0, 0, streams=0, spec=spec), config)
-    return row | {"asked": PLANES_FLOOR, "bytes/node": None}  # its cache dwarfs so small a tree
+    return row | {
+        "asked": PLANES_FLOOR,
+        "bytes/node": None,
+    }  # a cache would be far larger than this small tree
 
 
 def run(report: Report, options: Options) -> None:
@@ -165,9 +168,9 @@ def run(report: Report, options: Options) -> None:
     with report.row("tree/go19/17 planes/threads=1") as row:
         row.update(measure_with_planes(GO19, options))
     report.notes.append(
-        "us: wall time a simulation, median; cpu us: processor time, which other programs on the"
-        " machine disturb less; 17 planes: encoded for a network that takes no time, its policy of"
-        " 362 decoded; bytes/node: memory held over nodes, moves without a node included"
+        "us: median wall-clock time per simulation; cpu us: processor time, which other programs"
+        " disturb less; 17 planes: encoded for a network that takes no time, with a policy of 362"
+        " decoded; bytes/node: memory per node, including moves without a node"
     )
 
 

@@ -1,4 +1,4 @@
-"""What settings cost: rates of searches that differ in one setting, measured in turns."""
+"""Cost of settings: rates of searches that differ in one setting, measured alternately."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING or __package__:
     from .intervals import median
     from .networks import Network
     from .pairs import Rate, in_turns, pace, rate_of, ratios
-else:  # run as a file
+else:  # run as a script
     import networks
     from common import Options, check
     from intervals import median
@@ -24,7 +24,7 @@ else:  # run as a file
 
 PAIRS = 10
 CONFIG = SearchConfig(batch_size=8)
-#: Settings by name: what differs, and whether simulations or rows evaluated are counted.
+#: Settings by name: the changed setting, and whether to count simulations or evaluated rows.
 VARIANTS: Mapping[str, tuple[SearchConfig, str]] = {
     "deterministic": (CONFIG.replace(deterministic=True), "simulations"),
     "fill": (CONFIG.replace(symmetry="fill"), "rows"),
@@ -35,7 +35,7 @@ VARIANTS: Mapping[str, tuple[SearchConfig, str]] = {
 def search_rates(
     network: Network, config: SearchConfig, threads: int, seconds: float
 ) -> dict[str, Rate]:
-    """Search the initial position with a new engine; return simulations and rows a second."""
+    """Search the initial position with a new engine. Return simulations and rows per second."""
     state = network.game.new_initial_state()
     with pyengine.Engine(network.game, network.evaluator, config=config, threads=threads) as engine:
         used = time.process_time()
@@ -51,15 +51,15 @@ def search_rates(
 
 
 def measure(network: Network, variant: str, threads: int, options: Options) -> dict[str, Any]:
-    """Measure a variant and what it is held against in turns; return medians.
+    """Measure a variant and its baseline alternately, and return medians.
 
-    ``average`` is held against bare ONNX Runtime with the same batch and threads, the others
-    against the default settings.
+    The baseline of ``average`` is bare ONNX Runtime with the same batch and threads. The others are
+    compared with the default settings.
     """
     config, counted = VARIANTS[variant]
     seconds = 0.1 if options.quick else max(0.3, options.seconds / PAIRS)
     bare = networks.bare_calls(network, CONFIG.batch_size, threads)
-    rate_of(bare, seconds / 4)  # first calls are slower
+    rate_of(bare, seconds / 4)  # the first calls are slower
 
     def ours() -> Rate:
         return search_rates(network, config, threads, seconds)[counted]

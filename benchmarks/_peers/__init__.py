@@ -1,1 +1,1 @@
-"""What the suite ``peers`` is made of: environments, workers, and one module a peer."""
+"""Parts of the suite ``peers``: environments, workers, and one module per peer."""

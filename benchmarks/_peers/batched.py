@@ -1,4 +1,4 @@
-"""mctx on pgx, compiled by JAX for the CPU: 64 positions at once against ``search_many``."""
+"""mctx on pgx, compiled by JAX for the CPU: 64 positions per batch against ``search_many``."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Subject:
     """A game.
 
     Attributes:
-        name: for people.
-        ours, theirs: as each library loads it.
-        moves: most random moves before a position.
-        asked: least ratio.
+        name: display name.
+        ours, theirs: name of the game in each library.
+        moves: maximum number of random moves before a position.
+        asked: minimum ratio.
     """
 
     name: str
@@ -50,12 +50,12 @@ SUBJECTS = [
     Subject("othello", "othello", "othello", 30, 30.0),
     Subject("go9", "go(board_size=9)", "go_9x9", 30, 30.0),
 ]
-#: Policies of mctx with the algorithm of ours that does the same.
+#: Policies of mctx and our equivalent algorithms.
 POLICIES = {"gumbel": "gumbel", "muzero": "puct"}
 
 
 def positions(game: pyengine.Game, most: int, seed: int = SEED) -> list[pyengine.State]:
-    """Return positions after 0 to ``most`` random moves, none of them the end."""
+    """Return non-terminal positions after 0 to ``most`` random moves."""
     chance = random.Random(seed)
     found: list[pyengine.State] = []
     while len(found) < POSITIONS:
@@ -69,7 +69,7 @@ def positions(game: pyengine.Game, most: int, seed: int = SEED) -> list[pyengine
 
 
 def configuration(policy: str) -> pyengine.SearchConfig:
-    """Return our configuration for a policy of mctx; PUCT where this build has no Gumbel search."""
+    """Return our configuration for a policy of mctx. PUCT if this build has no Gumbel search."""
     config = pyengine.SearchConfig(simulations=SIMULATIONS, threads=0, solver=False)
     try:
         return config.replace(algorithm=POLICIES[policy])
@@ -78,7 +78,7 @@ def configuration(policy: str) -> pyengine.SearchConfig:
 
 
 def ask(subject: Subject, policy: str, states: list[pyengine.State]) -> str:
-    """Return the question to the worker."""
+    """Return the request for the worker."""
     return json.dumps(
         {
             "game": subject.theirs,
@@ -90,7 +90,7 @@ def ask(subject: Subject, policy: str, states: list[pyengine.State]) -> str:
 
 
 def check_positions(answer: str, states: list[pyengine.State]) -> None:
-    """Both libraries have the same positions: the same moves are legal."""
+    """Check that both libraries have the same legal moves in every position."""
     for mask, state in zip(json.loads(answer)["legal"], states, strict=True):
         found = np.flatnonzero(mask).tolist()
         legal = list(state.legal_actions())
@@ -98,7 +98,7 @@ def check_positions(answer: str, states: list[pyengine.State]) -> None:
 
 
 def read(answer: str) -> Timed:
-    """Return what a search of the worker took, checked: every simulation is a visit."""
+    """Return the time of a worker's search, after checking that each simulation is a visit."""
     found = json.loads(answer)
     visits = found["visits"]
     check(
@@ -140,7 +140,7 @@ def compare(subject: Subject, policy: str, worker: Worker, options: Options) -> 
 
 
 def run(report: Report, options: Options, folder: Path) -> None:
-    """Compare both policies in every game; in one, one only, when a sign of life is enough."""
+    """Compare both policies in every game. A quick run compares one policy in one game."""
     peer = Environment("jax", folder)
     peer.prepare(not options.quick)
     script = Path(__file__).with_name("batched_worker.py")
@@ -152,9 +152,9 @@ def run(report: Report, options: Options, folder: Path) -> None:
             algorithm = configuration(policy).algorithm
             name = f"peers/{subject.name}/mctx-{policy}/batch={POSITIONS},ours={algorithm}"
             with report.row(name) as row, Worker(words, variables) as jax:
-                environment.say(f"{name} (JAX compiles for some seconds)")
+                environment.say(f"{name} (JAX compiles for several seconds)")
                 row.update(compare(subject, policy, jax, options))
     report.notes.append(
-        f"mctx: {POSITIONS} positions of {SIMULATIONS} simulations, compiled before; both sides on"
-        f" {machine.cores()} cores"
+        f"mctx: {POSITIONS} positions of {SIMULATIONS} simulations, without compilation; both sides"
+        f" on {machine.cores()} cores"
     )

@@ -1,9 +1,9 @@
-"""Runs in the environment of mctx and pgx: searches a batch of positions, compiled for the CPU.
+"""Search a batch of positions, compiled for the CPU. Runs in the environment of mctx and pgx.
 
-Reads a line of JSON with ``game``, ``policy``, ``simulations`` and ``positions`` (lists of moves),
-and answers one with ``legal`` (a mask a position), once it has compiled. Each line "search" after
-that is answered with ``visits`` (of the root's children, a sum a position), and ``wall`` and
-``cpu`` in seconds.
+Reads a line of JSON with ``game``, ``policy``, ``simulations`` and ``positions`` (lists of moves).
+After compilation, answers with ``legal`` (one mask per position). Answers each subsequent line
+"search" with ``visits`` (sum over the root's children, per position), and ``wall`` and ``cpu`` in
+seconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def positions_of(env: Any, games: list[list[int]]) -> Any:
 
 
 def where(mask: Any, new: Any, old: Any) -> Any:
-    """Return the new states where the mask is true, the old ones elsewhere."""
+    """Return the new states where the mask is true, and the old states elsewhere."""
 
     def choose(a: Any, b: Any) -> Any:
         return jnp.where(mask.reshape(-1, *[1] * (a.ndim - 1)), a, b)
@@ -45,7 +45,7 @@ def where(mask: Any, new: Any, old: Any) -> Any:
 
 
 def make_search(env: Any, policy: str, simulations: int, batch: int) -> Callable[..., Any]:
-    """Return the compiled search: equal priors, value 0, the game itself as the model."""
+    """Return the compiled search, with equal priors, value 0, and the game itself as the model."""
     step = jax.vmap(env.step)
     zeros = jnp.zeros(batch)
 
@@ -78,7 +78,7 @@ def make_search(env: Any, policy: str, simulations: int, batch: int) -> Callable
 
 
 def serve(question: dict[str, Any]) -> None:
-    """Compile the search that is asked for, then make it as often as wanted."""
+    """Compile the requested search, then run it on each request."""
     env = pgx.make(question["game"])
     games = question["positions"]
     state = positions_of(env, games)

@@ -1,4 +1,4 @@
-"""Environments of the peers' own: virtual environments with pinned packages in a cache folder."""
+"""Environments of the peers: virtual environments with pinned packages in a cache folder."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import pyengine
 
 Made = TypeVar("Made")
 
-#: How pip, CMake and compilers begin the reason.
+#: Prefixes of the error lines of pip, CMake and compilers.
 _ERROR = re.compile(r"^(ERROR|CMake Error)|\berror:")
 
-#: Seconds that one command of an installation may take.
+#: Timeout in seconds of one installation command.
 PATIENCE = 1800.0
 
-#: Every package with its version, dependencies included: the comparison of today can be repeated.
+#: Every package with its version, including dependencies, to make the comparison reproducible.
 PACKAGES = {
     "openspiel": (
         "absl-py==2.5.1",
@@ -58,11 +58,11 @@ PACKAGES = {
 
 
 class PeerError(pyengine.EngineError):
-    """A peer cannot be had here, or has failed; says why. The suite goes on without it."""
+    """A peer is unavailable or has failed. The suite continues without it."""
 
 
 def cache_folder() -> Path:
-    """Return where the peers are kept: ``$PYENGINE_PEERS``, or a folder of the user's cache."""
+    """Return the folder of the peers: ``$PYENGINE_PEERS``, or a folder in the user's cache."""
     named = os.environ.get("PYENGINE_PEERS")
     if named:
         return Path(named).expanduser().absolute()
@@ -71,7 +71,7 @@ def cache_folder() -> Path:
 
 
 def say(text: str) -> None:
-    """Show what goes on; results are printed on the other stream."""
+    """Show progress on stderr. Results go to stdout."""
     print(f"peers: {text}", file=sys.stderr, flush=True)
 
 
@@ -81,7 +81,7 @@ class Environment:
 
     Attributes:
         name: key of ``PACKAGES``.
-        folder: of all the peers.
+        folder: folder of all peers.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Environment:
 
     @property
     def scripts(self) -> Path:
-        """Where its programs are."""
+        """The folder of its programs."""
         return self.root / ("Scripts" if os.name == "nt" else "bin")
 
     @property
@@ -104,25 +104,25 @@ class Environment:
 
     @property
     def packages(self) -> str:
-        """The pinned packages, one a line: as a finished installation has them on file."""
+        """The pinned packages, one per line, as recorded by a completed installation."""
         return "".join(f"{package}\n" for package in PACKAGES[self.name])
 
     @property
     def ready(self) -> bool:
-        """Whether exactly these packages were installed here before."""
+        """Whether exactly these packages are already installed."""
         mark = self.root / "installed.txt"
         return mark.is_file() and mark.read_text() == self.packages and self.python.exists()
 
     def prepare(self, install: bool) -> None:
-        """Install what is not there yet. Raises PeerError with the installer's last words.
+        """Install missing packages. Raises PeerError with the end of the installer's output.
 
         Args:
-            install: False = use what is there, fetch nothing.
+            install: False = use the existing installation and download nothing.
         """
         if self.ready:
             return
         if not install:
-            raise PeerError(f"{self.name}: not installed in {self.root}; run without --quick once")
+            raise PeerError(f"{self.name}: not installed in {self.root}; run once without --quick")
         say(f"installing {self.name} into {self.root} ...")
         shutil.rmtree(self.root, ignore_errors=True)
         try:
@@ -136,18 +136,18 @@ class Environment:
         (self.root / "installed.txt").write_text(self.packages)
 
     def site_packages(self) -> Path:
-        """Return where its packages lie."""
+        """Return the folder of its packages."""
         code = "import sysconfig; print(sysconfig.get_path('platlib'))"
         return Path(command(f"{self.name}: python", [str(self.python), "-c", code]).strip())
 
 
 def command(what: str, words: Sequence[str], path: Path | None = None) -> str:
-    """Run a program to its end and return its output; one that fails raises PeerError.
+    """Run a program and return its output. Raises PeerError if it fails.
 
     Args:
-        what: begins the reason.
+        what: prefix of the error message.
         words: the program and its arguments.
-        path: folder with programs to find before others.
+        path: folder to search first for programs.
     """
     environment = dict(os.environ)
     if path is not None:
@@ -170,7 +170,7 @@ def command(what: str, words: Sequence[str], path: Path | None = None) -> str:
 
 
 def last_words(output: str) -> str:
-    """Return what of a failed program's output says why, as well as can be told."""
+    """Return the most likely reason in a failed program's output."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     if not lines:
         return "it said nothing"
@@ -178,25 +178,25 @@ def last_words(output: str) -> str:
         return lines[-1]
     errors = (i for i, line in enumerate(lines) if _ERROR.search(line))
     first = next(errors, len(lines) - 1)
-    return " ".join(lines[first : first + 3])  # CMake says what in the lines below
+    return " ".join(lines[first : first + 3])  # CMake gives the reason in the lines below
 
 
 def version_of(program: str) -> str:
-    """Return the first line that a program says of itself."""
+    """Return the first line of a program's version output."""
     return command(program, [program, "--help"]).splitlines()[0]
 
 
 def find_program(*names: str) -> str | None:
-    """Return the path of the first program that is installed; Debian keeps games apart."""
+    """Return the path of the first installed program. Debian keeps games in a separate folder."""
     places = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"])
     return next((found for name in names if (found := shutil.which(name, path=places))), None)
 
 
 def attempt(make: Callable[[], Made], notes: list[str]) -> Made | None:
-    """Return what is made, or None with the reason among the notes when it cannot be had."""
+    """Return the result of a factory, or None with a note if the peer is unavailable."""
     try:
         return make()
     except PeerError as reason:
-        say(f"going on without it: {reason}")
+        say(f"continuing without it: {reason}")
         notes.append(f"missing: {reason}")
         return None

@@ -1,4 +1,4 @@
-"""Dijkstra's algorithm of SciPy and ours on graphs, and ours beside A* on large grids."""
+"""Dijkstra's algorithm in SciPy and in the engine, and the engine's A* on large grids."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from .shared import Options, Report, check, in_turns, pace
 from .worker import Worker
 
 NODES, QUICK_NODES = (10_000, 100_000, 1_000_000), (1_000,)
-EDGES = 8  # of a node of a random graph
+EDGES = 8  # edges per node of a random graph
 SIDE, QUICK_SIDE = 4000, 100
 SEED = 1
-#: Of the cells, with the least ratio of A* to Dijkstra's algorithm.
+#: Fraction of blocked cells, with the minimum ratio of A* to Dijkstra's algorithm.
 OBSTACLES = ((0.0, 3.0), (0.2, 1.3))
-LEAST_RATIO = 1.0  # to SciPy
+LEAST_RATIO = 1.0  # minimum ratio to SciPy
 NOTE = (
-    "graph rows: searches a second from node 0 to the node that is farthest from it, so that both"
-    " sides settle every node; SciPy returns costs and predecessors of all. own-dijkstra: A* beside"
-    " h=0 on a grid, corner to corner"
+    "graph rows: searches per second from node 0 to the node farthest from it, so that both"
+    " sides settle every node; SciPy returns costs and predecessors of all. own-dijkstra: A*"
+    " against h=0 on a grid, corner to corner"
 )
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
 def random_graph(nodes: int) -> Arrays:
-    """Return a graph whose edges lead anywhere, with costs in [0.01, 1.01)."""
+    """Return a random graph with costs in [0.01, 1.01)."""
     chance = np.random.default_rng(SEED)
     return {
         "indptr": np.arange(0, nodes * EDGES + 1, EDGES, dtype=np.int32),
@@ -47,7 +47,7 @@ def random_graph(nodes: int) -> Arrays:
 
 
 def lattice(nodes: int) -> Arrays:
-    """Return streets in a square: four neighbours within it, costs in [0.01, 1.01)."""
+    """Return a street grid: a square with four neighbours per node and costs in [0.01, 1.01)."""
     side = math.isqrt(nodes)
     row, column = np.divmod(np.arange(side * side), side)
     neighbours = (
@@ -67,7 +67,7 @@ GRAPHS: dict[str, Callable[[int], Arrays]] = {"random": random_graph, "lattice":
 
 
 def compare(worker: Worker, file: Path, arrays: Arrays, options: Options) -> dict[str, object]:
-    """Return a row; both search a graph that is there already."""
+    """Return a row. Building the graph is not measured."""
     graph = pyengine.Graph.from_csr(**arrays)
     goal = int(worker.ask(str(file)))
     costs = [0.0, 0.0]
@@ -94,7 +94,7 @@ def compare(worker: Worker, file: Path, arrays: Arrays, options: Options) -> dic
 def compare_estimates(
     side: int, obstacles: float, asked: float, options: Options
 ) -> dict[str, Any]:
-    """Return a row: Dijkstra's algorithm as the peer, A* as ours."""
+    """Return a row with Dijkstra's algorithm as the peer and A* as ours."""
     grid = pyengine.Grid(cells(side, obstacles), connectivity=8)
     corner = (side - 1, side - 1)
     costs: dict[str | int, float] = {}

@@ -1,8 +1,8 @@
-"""Runs in an environment of its own: shortest paths from node 0 by SciPy's Dijkstra.
+"""Shortest paths from node 0 with SciPy's Dijkstra, in a separate environment.
 
-The first line names a file with a graph in compressed sparse rows and is answered with the node
-that is farthest from node 0; each further line with "seconds cpu-seconds cost" of a search, cost
-being that of the way to this node.
+The first line names a file with a graph in compressed sparse rows, and the answer is the node
+farthest from node 0. The answer to each further line is "seconds cpu-seconds cost" of a search,
+with the cost of the path to that node.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Leela Zero behind its text protocol: positions by moves, searches, what it says of them."""
+"""Leela Zero behind its text protocol: positions as moves, searches, and heat maps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .environment import PeerError
 from .pairs import Timed
 from .worker import Worker
 
-#: Its report after a search.
+#: The report after a search.
 _SEARCHED = re.compile(r"(\d+) visits, \d+ nodes, \d+ playouts, \d+ n/s")
 _WINRATE = re.compile(r"winrate: ([\d.]+)")
 _ROW = re.compile(r"(?: *\d+){5,} *")
@@ -22,11 +22,11 @@ COLUMNS = "ABCDEFGHJKLMNOPQRST"
 
 @dataclass(frozen=True)
 class Analysis:
-    """What its network says of a position, without a search.
+    """The network's evaluation of a position, without a search.
 
     Attributes:
-        move: the point with the largest probability of the board, such as "D4".
-        winrate: of the player to move, 0 to 1.
+        move: the point with the highest probability, such as "D4".
+        winrate: win rate of the player to move, 0 to 1.
     """
 
     move: str
@@ -34,7 +34,7 @@ class Analysis:
 
 
 def read_visits(lines: Sequence[str]) -> int:
-    """Return the root's visits after a search. Raises PeerError when the lines do not tell."""
+    """Return the root's visits after a search. Raises PeerError if the output lacks them."""
     found = [match for line in lines if (match := _SEARCHED.search(line))]
     if not found:
         raise PeerError(f"leela-zero: expected a line 'N visits, ...', got {list(lines[-5:])}")
@@ -42,7 +42,7 @@ def read_visits(lines: Sequence[str]) -> int:
 
 
 def read_analysis(lines: Sequence[str]) -> Analysis:
-    """Return what a heat map says. Raises PeerError when it is none."""
+    """Parse a heat map. Raises PeerError if the lines are not a heat map."""
     rows = [[int(word) for word in line.split()] for line in lines if _ROW.fullmatch(line)]
     rates = [match for line in lines if (match := _WINRATE.search(line))]
     if not rates or not rows or any(len(row) != len(rows) for row in rows):
@@ -53,16 +53,16 @@ def read_analysis(lines: Sequence[str]) -> Analysis:
 
 
 class LeelaZero:
-    """A running engine with a network, some threads and a number of visits a search."""
+    """A running engine with a network, a thread count and a number of visits per search."""
 
     def __init__(self, program: str, weights: Path, threads: int, visits: int) -> None:
-        """Start it; only the first answer shows that it runs."""
+        """Start the process. Only the first answer confirms that it runs."""
         options = f"--gtp --cpu-only --noponder --timemanage off -r 0 -s 1 -t {threads} -v {visits}"
         self._worker = Worker([program, *options.split(), "-w", str(weights)], with_errors=True)
-        self.command("time_settings 0 1 0")  # no limit of time
+        self.command("time_settings 0 1 0")  # no time limit
 
     def command(self, text: str) -> list[str]:
-        """Return the lines up to the answer, which is the last. Raises PeerError when refused."""
+        """Return the lines up to the answer, inclusive. Raises PeerError if the command fails."""
         self._worker.tell(text)
         lines = [self._worker.line()]
         while not lines[-1].startswith(("=", "?")):
@@ -72,17 +72,17 @@ class LeelaZero:
         return lines
 
     def set_position(self, moves: Sequence[str]) -> None:
-        """Forget the tree and play these moves, Black's first."""
+        """Discard the tree and play these moves, starting with Black's."""
         self.command("clear_board")
         for ply, move in enumerate(moves):
             self.command(f"play {'wb'[ply % 2 == 0]} {move}")
 
     def analyse(self) -> Analysis:
-        """Return what the network says of the position."""
+        """Return the network's evaluation of the position."""
         return read_analysis(self.command("heatmap"))
 
     def search(self, player: str) -> Timed:
-        """Search the position for ``b`` or ``w``; counts the root's visits."""
+        """Search the position for ``b`` or ``w`` and count the root's visits."""
         begun, used = time.perf_counter(), self._worker.cpu_seconds()
         lines = self.command(f"genmove {player}")
         wall, cpu = time.perf_counter() - begun, self._worker.cpu_seconds() - used

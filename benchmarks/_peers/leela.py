@@ -1,4 +1,4 @@
-"""Leela Zero on the CPU: the same network, the same positions of 19x19, the same visits."""
+"""Leela Zero on the CPU, with the same network, 19x19 positions and visits."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .gtp import LeelaZero
 from .pairs import Timed, figures, timed
 from .shared import Options, Report, check, in_turns, pace, thread_counts
 
-#: Blocks, channels and visits of a search: some seconds of Leela Zero each.
+#: Blocks, channels and visits of a search that takes Leela Zero a few seconds.
 NETWORKS = ((5, 64, 800), (6, 96, 400), (10, 128, 200))
 ASKED = 2.0
-#: Moves before a position: in the middle game no evaluation serves two symmetric positions.
+#: Moves before a position. In the middle game, no evaluation serves two symmetric positions.
 PLIES = 100
 QUICK_VISITS = 20
 
 
 def program(install: bool) -> str:
-    """Return the path of Leela Zero, from Debian's package if need be. Raises PeerError."""
+    """Return the path of Leela Zero, from Debian's package if necessary. Raises PeerError."""
     names = ("leelaz", "leela-zero")
     found = environment.find_program(*names)
     apt = environment.find_program("apt-get")
@@ -38,7 +38,7 @@ def program(install: bool) -> str:
         environment.command("leela-zero: apt-get", [apt, "install", "-y", "-q", "leela-zero"])
         found = environment.find_program(*names)
     if found is None:
-        raise PeerError("leela-zero: no program leelaz; as root: apt-get install leela-zero")
+        raise PeerError("leela-zero: leelaz is not installed; as root: apt-get install leela-zero")
     return found
 
 
@@ -47,14 +47,14 @@ def _is_root() -> bool:
 
 
 def networks(folder: Path, blocks: int, channels: int) -> tuple[Path, Path]:
-    """Return a network of random weights, as Leela Zero's file and as ONNX, made if need be."""
+    """Return a random network as a Leela Zero file and as ONNX, creating them if necessary."""
     text = folder / "networks" / f"{blocks}x{channels}.txt"
     model = text.with_suffix(".onnx")
     if text.is_file() and model.is_file():
         return text, model
     try:
         conversion = importlib.import_module("pyengine.conversion")
-        environment.say(f"making a network of {blocks} blocks and {channels} channels ...")
+        environment.say(f"creating a network of {blocks} blocks and {channels} channels ...")
         text.parent.mkdir(parents=True, exist_ok=True)
         weights = conversion.random_leela(blocks, channels)
         conversion.write_leela(weights, text)
@@ -65,7 +65,7 @@ def networks(folder: Path, blocks: int, channels: int) -> tuple[Path, Path]:
 
 
 def position(game: pyengine.Game, seed: int, plies: int = PLIES) -> pyengine.State:
-    """Return a middle game of random moves; the same seed gives the same one."""
+    """Return a middle-game position of random moves, determined by the seed."""
     chance = random.Random(seed)
     state = game.new_initial_state()
     for _ in range(plies):
@@ -75,7 +75,7 @@ def position(game: pyengine.Game, seed: int, plies: int = PLIES) -> pyengine.Sta
 
 
 def moves(game: pyengine.Game, state: pyengine.State) -> list[str]:
-    """Return the moves of a position as the protocol writes them."""
+    """Return the moves of a position in GTP notation."""
     replay = game.new_initial_state()
     words = []
     for action in state.history():
@@ -87,7 +87,7 @@ def moves(game: pyengine.Game, state: pyengine.State) -> list[str]:
 def check_same_network(
     peer: LeelaZero, evaluator: pyengine.OnnxEvaluator, state: pyengine.State
 ) -> None:
-    """Both read the same position with the same network: win rate and first choice agree."""
+    """Check that win rate and first choice agree for the same position and network."""
     theirs = peer.analyse()
     policy, value = evaluator.evaluate([state])
     winrate = (float(value[0]) + 1) / 2
@@ -99,7 +99,7 @@ def check_same_network(
 def ours(
     evaluator: pyengine.OnnxEvaluator, state: pyengine.State, config: pyengine.SearchConfig
 ) -> Timed:
-    """Search a position with a new engine; counts the root's visits."""
+    """Search a position with a new engine and count the root's visits."""
     with pyengine.Engine("go", evaluator, config=config) as engine:
         found: list[pyengine.SearchResult] = []
 
@@ -119,7 +119,7 @@ def theirs(
     state: pyengine.State,
     config: pyengine.SearchConfig,
 ) -> Timed:
-    """Search a position with Leela Zero, which must read it as the engine does."""
+    """Search a position with Leela Zero, after checking that both evaluate it alike."""
     peer.set_position(moves(pyengine.load_game("go"), state))
     check_same_network(peer, evaluator, state)
     took = peer.search("bw"[state.current_player()])
@@ -131,7 +131,7 @@ def theirs(
 def compare(
     peer: LeelaZero, model: Path, threads: int, visits: int, options: Options
 ) -> dict[str, Any]:
-    """Return a row: a new position in each round, since Leela Zero caches evaluations."""
+    """Return a row. Each round has a new position, because Leela Zero caches evaluations."""
     game = pyengine.load_game("go")
     config = pyengine.SearchConfig(simulations=visits, threads=threads)
     evaluator = pyengine.OnnxEvaluator(model, providers=["CPUExecutionProvider"])
@@ -146,7 +146,7 @@ def compare(
 
 
 def run(report: Report, options: Options, folder: Path) -> None:
-    """Compare with every network and number of threads; one of each when it shall be quick."""
+    """Compare with every network and thread count. A quick run compares one of each."""
     leelaz = program(not options.quick)
     report.notes.append(environment.version_of(leelaz).partition("  ")[0])
     sizes = NETWORKS[:1] if options.quick else NETWORKS

@@ -1,6 +1,6 @@
-"""OpenSpiel's MCTSBot on one thread: the tree alone in C++ and in Python, UCT in C++.
+"""OpenSpiel's MCTSBot on one thread: the tree alone in C++ and in Python, and UCT in C++.
 
-And UCT in games that are OpenSpiel's own, of which the engine has no rules.
+Also UCT in OpenSpiel games for which the engine has no rules.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .shared import Options, Report, check, in_turns, median, pace
 from .worker import Worker
 
 CONFIG = pyengine.SearchConfig(threads=1, solver=False)
-#: One playout a leaf, the formula of the bot's UCT.
+#: One playout per leaf, with the UCT formula of the bot.
 UCT = CONFIG.replace(algorithm="uct")
-#: What OpenSpiel's PUCT computes: a constant factor, and 0 for what was never visited.
+#: OpenSpiel's PUCT formula: a constant factor, and 0 for unvisited actions.
 SAME = CONFIG.replace(c_puct=1.25, c_puct_base=None, fpu="value", fpu_value=0.0)
-#: The Python bot gets a part of the simulations: a smaller tree is no disadvantage for it.
+#: The Python bot gets a fraction of the simulations, because a smaller tree is no disadvantage.
 PYTHON_PART = 10
 PYTHON_ASKED = 25.0
 
@@ -35,12 +35,12 @@ class Subject:
     """A game from its initial position.
 
     Attributes:
-        name: for people.
-        ours, theirs: as each library loads it.
-        simulations: of a search.
-        asked: least ratio to the C++ bot.
-        playouts: simulations of a search by UCT with one playout a leaf.
-        asked_of_uct: least ratio to the C++ bot, of these.
+        name: display name.
+        ours, theirs: name of the game in each library.
+        simulations: simulations per search.
+        asked: minimum ratio to the C++ bot.
+        playouts: simulations per UCT search with one playout per leaf.
+        asked_of_uct: minimum ratio to the C++ bot with UCT.
     """
 
     name: str
@@ -62,7 +62,7 @@ SUBJECTS = [
 ]
 
 
-#: OpenSpiel's own games: name, its text, simulations. The Python bot gets a part of these.
+#: OpenSpiel games: name, game string, simulations. The Python bot gets a fraction of these.
 FOREIGN = [
     ("hex7", "hex(board_size=7)", 20_000),
     ("breakthrough", "breakthrough", 10_000),
@@ -73,19 +73,19 @@ FOREIGN_PYTHON_PART = 20
 
 
 def build(peer: Environment, install: bool) -> Path:
-    """Return the program that times the C++ bot, compiled if need be. Raises PeerError."""
+    """Return the program that times the C++ bot. Compiles it if necessary. Raises PeerError."""
     folder = peer.folder / "openspiel-c++"
     program = folder / "build" / ("harness.exe" if os.name == "nt" else "harness")
     sources = {
         folder / "harness.cpp": openspiel_source.HARNESS,
         folder / "CMakeLists.txt": openspiel_source.CMAKE,
     }
-    built = folder / "built.txt"  # with these sources, of these packages
+    built = folder / "built.txt"  # compiled from these sources and packages
     mark = peer.packages + "".join(sources.values())
     if program.exists() and built.is_file() and built.read_text() == mark:
         return program
     if not install:
-        raise PeerError(f"openspiel-c++: not built in {folder}; run without --quick once")
+        raise PeerError(f"openspiel-c++: not built in {folder}; run once without --quick")
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in sources.items():
         path.write_text(text.lstrip("\n"))
@@ -101,9 +101,9 @@ def build(peer: Environment, install: bool) -> Path:
 
 
 def read(answer: str, simulations: int) -> Timed:
-    """Return what a bot's answer says, checked: a wrong number of simulations has no rate.
+    """Return a bot's measurement, after checking its number of simulations.
 
-    The bot's first simulation is the root's own evaluation, the children share the others.
+    The bot's first simulation evaluates the root, and the children share the others.
     """
     words = answer.split()
     check("a bot answers with four numbers", len(words) == 4, answer)
@@ -140,7 +140,7 @@ def search(
 def compare(
     subject: Subject, bot: Worker, simulations: int, asked: float, options: Options
 ) -> dict[str, Any]:
-    """Return a row: the engine as it comes, and beside it with the bot's own formula."""
+    """Return a row for the engine's default formula and for the bot's formula."""
     question = f"{subject.theirs} {simulations} puct"
 
     span = 0.0 if options.quick else SLICE
@@ -166,7 +166,7 @@ def compare(
 def compare_uct(
     subject: Subject, bot: Worker, simulations: int, options: Options
 ) -> dict[str, Any]:
-    """Return a row: both with one playout a leaf, and two threads of the engine beside one."""
+    """Return a row: both with one playout per leaf, and the engine on two threads and on one."""
     question = f"{subject.theirs} {simulations} uct"
     span = 0.0 if options.quick else SLICE
     config = UCT.replace(simulations=simulations)
@@ -186,7 +186,7 @@ def compare_uct(
 
 
 def compare_foreign(text: str, bots: Worker, simulations: int, options: Options) -> dict[str, Any]:
-    """Return a row: a game of OpenSpiel's own, beside its C++ bot and its Python bot, in turns."""
+    """Return a row for an OpenSpiel game: the engine, the C++ bot and the Python bot."""
     span = 0.0 if options.quick else SLICE
 
     def peer(rule: str, budget: int) -> Callable[[], Timed]:
@@ -232,7 +232,7 @@ def _rows(report: Report, options: Options, name: str, bot: Worker, python: bool
 
 
 def run(report: Report, options: Options, folder: Path) -> None:
-    """Compare with both bots, as far as they can be had."""
+    """Compare with whichever bots are available."""
     peer = Environment("openspiel", folder)
     install = not options.quick
     peer.prepare(install)
@@ -249,7 +249,7 @@ def run(report: Report, options: Options, folder: Path) -> None:
 
     def own_games() -> None:
         if importlib.util.find_spec("pyspiel") is None:
-            raise PeerError("openspiel-own: its games need open_spiel in this environment as well")
+            raise PeerError("openspiel-own: its games also need open_spiel in this environment")
         with Worker([str(peer.python), "-P", str(worker)]) as bots:
             _foreign_rows(report, options, bots)
 

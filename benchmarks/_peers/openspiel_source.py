@@ -1,14 +1,14 @@
-"""Our program that times OpenSpiel's C++ search, and how it is built: text, to be in the wheel.
+"""Source and build of the program that times OpenSpiel's C++ search, as text for the wheel.
 
-OpenSpiel's sources are those that its own wheel holds; only what the search of these games needs is
-compiled, with the flags of its own release build and the instructions of this machine.
+OpenSpiel's sources come from its wheel. Only the parts needed to search these games are compiled,
+with the flags of OpenSpiel's release build and for this machine's instruction set.
 """
 
 from __future__ import annotations
 
-#: Reads lines "GAME SIMULATIONS RULE", where the rule is "puct" with an evaluator that costs
-#: nothing or "uct" with one random playout a leaf; answers "simulations visits seconds
-#: cpu-seconds", where visits are those of the root's children and simulations those of the root.
+#: Reads lines "GAME SIMULATIONS RULE". The rule is "puct" with a free evaluator, or "uct" with one
+#: random playout per leaf. Answers "simulations visits seconds cpu-seconds", with the simulations
+#: of the root and the visits of its children.
 HARNESS = r"""
 #include <chrono>
 #include <ctime>

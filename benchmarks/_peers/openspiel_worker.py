@@ -1,7 +1,7 @@
-"""Runs in OpenSpiel's environment: its MCTSBots behind the protocol of the C++ program.
+"""OpenSpiel's MCTSBots behind the protocol of the C++ program. Runs in OpenSpiel's environment.
 
-Rules: "puct" and "uct" of the Python bot, "uct-c++" of the C++ bot as the wheel has it. Those of
-UCT play one random game a leaf.
+Rules: "puct" and "uct" of the Python bot, and "uct-c++" of the C++ bot in the wheel. UCT plays one
+random game per leaf.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from open_spiel.python.algorithms import mcts
 
 
 class UniformEvaluator(mcts.Evaluator):  # type: ignore[misc]
-    """Equal priors, value 0."""
+    """Equal priors and value 0."""
 
     def evaluate(self, state: Any) -> list[float]:
         """Return the value for both players."""
         return [0.0, 0.0]
 
     def prior(self, state: Any) -> list[tuple[int, float]]:
-        """Return the legal actions, each with the same probability."""
+        """Return the legal actions with equal probabilities."""
         actions = state.legal_actions()
         return [(action, 1.0 / len(actions)) for action in actions]
 

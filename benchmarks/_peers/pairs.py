@@ -1,4 +1,4 @@
-"""Peer and engine: what each counts in its time, and the figures of both."""
+"""Paired measurements of peer and engine: counts, times and figures."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Timed(NamedTuple):
     """One measured call.
 
     Attributes:
-        done: what was counted, simulations or visits.
-        wall: seconds by the clock.
-        cpu: seconds of processor time, all threads together; 0 = not known.
+        done: number of simulations or visits.
+        wall: seconds of wall-clock time.
+        cpu: seconds of processor time over all threads. 0 = unknown.
     """
 
     done: int
@@ -24,25 +24,25 @@ class Timed(NamedTuple):
 
     @property
     def rate(self) -> Rate:
-        """What was counted a second."""
+        """Counts per second."""
         return Rate(self.done / self.wall, self.done / self.cpu if self.cpu > 0 else 0.0)
 
 
-#: Seconds of either side of a pair, at least.
+#: Minimum seconds for either side of a pair.
 SLICE = 0.1
 
 
 def timed(call: Callable[[], int]) -> Timed:
-    """Make a call that returns what it counts."""
+    """Measure a call that returns its count."""
     begun, used = time.perf_counter(), time.process_time()
     count = call()
     return Timed(count, time.perf_counter() - begun, time.process_time() - used)
 
 
 def repeated(call: Callable[[], Timed], seconds: float) -> Timed:
-    """Make a measured call until it took the seconds together; return the sums.
+    """Repeat a measured call until its total time reaches the seconds. Return the sums.
 
-    A call of few milliseconds would measure how the system shares out the processor.
+    A call of a few milliseconds would mostly measure the system's scheduling.
     """
     took = call()
     while took.wall < seconds:
@@ -52,7 +52,7 @@ def repeated(call: Callable[[], Timed], seconds: float) -> Timed:
 
 
 def figures(theirs: Sequence[Timed], ours: Sequence[Timed], asked: float | None) -> dict[str, Any]:
-    """Return the row's figures: medians of both, of their ratios, and the interval of these."""
+    """Return the row's figures: medians of both sides and of their ratios, with an interval."""
     return {
         "peer/s": median([one.rate.wall for one in theirs]),
         "pyengine/s": median([one.rate.wall for one in ours]),

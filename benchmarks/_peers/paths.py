@@ -21,19 +21,19 @@ SIDE, QUICK_SIDE = 1000, 60
 OBSTACLES = (0.1, 0.3)
 SEED = 1
 NOTE = (
-    "grid rows: searches a second of a square grid from corner to corner, graphs built before;"
-    " igraph and rustworkx by the methods named, with the same heuristic where they take one"
+    "grid rows: searches per second on a square grid from corner to corner, graphs prebuilt;"
+    " igraph and rustworkx with the named methods, and the same heuristic if they take one"
 )
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A way of a peer to find a shortest path.
+    """A shortest-path method of a peer.
 
     Attributes:
-        connectivity: of the grid; straight moves cost 1, diagonal ones the square root of 2.
-        method: of the peer, as the worker knows it.
-        asked: least ratio; None = for comparison.
+        connectivity: neighbours per cell. Straight moves cost 1, diagonal moves sqrt(2).
+        method: the worker's name for the method.
+        asked: minimum ratio. None = for comparison only.
     """
 
     connectivity: int
@@ -41,7 +41,7 @@ class Subject:
     asked: float | None
 
 
-#: With 4 neighbours all costs are 1: igraph's fastest way is breadth-first search.
+#: With 4 neighbours all costs are 1, so breadth-first search is igraph's fastest method.
 SUBJECTS = (
     Subject(4, "igraph-bfs", 2.0),
     Subject(4, "rustworkx-astar", 2.0),
@@ -53,7 +53,7 @@ SUBJECTS = (
 
 
 def cells(side: int, obstacles: float) -> np.ndarray:
-    """Return a square with free corners and blocked cells, True = passable, with a way through."""
+    """Return a square grid (True = passable) with free corners and a path between them."""
     chance = np.random.default_rng(SEED)
     while True:
         free = chance.random((side, side)) >= obstacles
@@ -65,7 +65,7 @@ def cells(side: int, obstacles: float) -> np.ndarray:
 def compare(
     subject: Subject, worker: Worker, file: Path, grid: pyengine.Grid, options: Options
 ) -> dict[str, object]:
-    """Return a row; both search a graph that is there already, from corner to corner."""
+    """Return a row for searches from corner to corner. Building the graph is not measured."""
     corner = (np.load(file).shape[0] - 1,) * 2
     costs = [0.0, 0.0]
     span = 0.0 if options.quick else SLICE
@@ -89,7 +89,7 @@ def compare(
 
 
 def run(report: Report, options: Options, folder: Path) -> None:
-    """Compare on each grid with each way of each peer."""
+    """Compare every method of every peer on each grid."""
     peer = Environment("paths", folder)
     peer.prepare(install=not options.quick)
     program = Path(__file__).with_name("paths_worker.py")

@@ -1,7 +1,7 @@
-"""Runs in an environment of its own: shortest paths by igraph and rustworkx.
+"""Shortest paths with igraph and rustworkx, in a separate environment.
 
-The first line names method, connectivity and a file with the cells; each further line is answered
-with "seconds cpu-seconds cost" of a search from corner to corner.
+The first line names method, connectivity and a file with the cells. The answer to each further line
+is "seconds cpu-seconds cost" of a search from corner to corner.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DIAGONAL = math.sqrt(2)
 
 
 def edges_of(free: Any, connectivity: int) -> tuple[Any, Any]:
-    """Return ``[edges, 2]`` node numbers and ``[edges]`` costs, each undirected edge once."""
+    """Return ``[edges, 2]`` node numbers and ``[edges]`` costs, with each undirected edge once."""
     numbers = np.arange(free.size).reshape(free.shape)
 
     def pairs(there: Any, one: Any, other: Any) -> Any:

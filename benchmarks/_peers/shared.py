@@ -1,8 +1,8 @@
-"""What the peers need of the suites' modules."""
+"""Imports of the suites' modules for the peers."""
 
 from __future__ import annotations
 
-# The one place that knows where this folder lies.
+# The only place that knows the location of this folder.
 from ..common import Options, Report, check, thread_counts  # noqa: TID252
 from ..intervals import median  # noqa: TID252
 from ..pairs import Rate, in_turns, pace, ratios  # noqa: TID252

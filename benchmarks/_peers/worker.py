@@ -1,4 +1,4 @@
-"""A peer that runs beside us: a program that answers each line it is given with a line."""
+"""A peer in a subprocess that answers each input line with one output line."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import IO, Self
 
 from .environment import PeerError, last_words
 
-#: Seconds until a peer that says nothing is given up.
+#: Seconds without output after which a peer is abandoned.
 PATIENCE = 600.0
 
 
 class Worker:
-    """A running program; closing it ends it, whatever it does."""
+    """A running program. Closing it kills the process."""
 
     def __init__(
         self,
@@ -31,8 +31,8 @@ class Worker:
 
         Args:
             words: the program and its arguments.
-            environment: variables of its own; None = ours.
-            with_errors: read its error stream among its lines as well.
+            environment: environment variables. None = inherit ours.
+            with_errors: also read its stderr.
         """
         self._name = str(words[0])
         self._errors: IO[str] = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
@@ -61,7 +61,7 @@ class Worker:
         self._lines.put(None)
 
     def tell(self, line: str) -> None:
-        """Give it a line. Raises PeerError when it has ended."""
+        """Send a line. Raises PeerError if the process has exited."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line + "\n")
@@ -70,7 +70,7 @@ class Worker:
             raise PeerError(self._end()) from error
 
     def line(self) -> str:
-        """Return the next line that it says. Raises PeerError when it ends or says nothing."""
+        """Return the next output line. Raises PeerError if the process exits or times out."""
         try:
             found = self._lines.get(timeout=PATIENCE)
         except queue.Empty:
@@ -80,7 +80,7 @@ class Worker:
         return found
 
     def ask(self, line: str) -> str:
-        """Give it a line and return its answer."""
+        """Send a line and return the answer."""
         self.tell(line)
         return self.line()
 
@@ -90,18 +90,19 @@ class Worker:
         return f"{self._name}: ended with status {status}: {last_words(self._errors.read())}"
 
     def cpu_seconds(self) -> float:
-        """Return the processor time that it has used; 0 where the system does not tell."""
+        """Return the processor time used. 0 if the system does not report it."""
         stat = Path(f"/proc/{self._process.pid}/stat")
         if not stat.exists():
             return 0.0
-        # The name in parentheses may hold anything; of the fields after it, user and system time.
+        # The name in parentheses may contain anything. User and system time are among the fields
+        # after it.
         words = stat.read_text().rpartition(")")[2].split()
         return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """End it."""
+        """Kill the process."""
         if self._process.stdin is not None:
-            with contextlib.suppress(OSError):  # it has ended already
+            with contextlib.suppress(OSError):  # it has already exited
                 self._process.stdin.close()
         self._process.kill()
         self._process.wait()

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pyengine.match import MatchResult
-from pyengine.match.statistics import score_interval
+from pyengine.match.interval import score_interval
 
 __all__ = ["Finding", "of_match", "share"]
 

@@ -318,7 +318,7 @@ TEST_CASE("a move made during a foreign game's call frees nothing that is in use
       if (verb != during || std::exchange(played, true)) return;
       state.apply_action(1);
     };
-    CHECK(mentions(message_of<EngineError>([&] { state.apply_action(0); }), "another one"));
+    CHECK(mentions(message_of<EngineError>([&] { state.apply_action(0); }), "another thread"));
     CHECK(state.history() == std::vector<ActionId>{1, 1});
     CHECK(state.position().to_string() == "4");
   }

@@ -152,7 +152,7 @@ GAMES: dict[str, Case] = {
 }
 
 ENGINES: dict[str, Case] = {
-    "no game": (lambda: Engine(5, "uniform"), ConfigError, "needs num_distinct_actions"),
+    "no game": (lambda: Engine(5, "uniform"), ConfigError, "lacks num_distinct_actions"),
     "no evaluator": (
         lambda: Engine(GAME, None),
         ConfigError,
@@ -163,7 +163,11 @@ ENGINES: dict[str, Case] = {
         ConfigError,
         "config: expected a SearchConfig, got {'threads': 1}",
     ),
-    "an unknown setting": (lambda: Engine(GAME, "uniform", foo=1), ConfigError, "foo: no field"),
+    "an unknown setting": (
+        lambda: Engine(GAME, "uniform", foo=1),
+        ConfigError,
+        "foo: unknown field",
+    ),
     "no state": (lambda: engine().search(None), ConfigError, "expected a state of this game"),
     "one state for many": (
         lambda: engine().search_many(STATE),
@@ -189,7 +193,7 @@ ENGINES: dict[str, Case] = {
     "nothing to tune": (lambda: api.tune(None), ConfigError, "engine: expected an Engine"),
     "no time to tune": (lambda: api.tune(engine(), "x"), ConfigError, "seconds: .* got 'x'"),
     "no path of a network": (lambda: api.OnnxEvaluator(None), ConfigError, "path: .* got None"),
-    "no such network": (lambda: api.OnnxEvaluator("absent"), ModelError, "got nothing"),
+    "no such network": (lambda: api.OnnxEvaluator("absent"), ModelError, "does not exist"),
     "no path of a policy": (lambda: api.RolloutPolicy.load(3), ConfigError, "path: .* got 3"),
 }
 

@@ -103,7 +103,7 @@ def test_a_network_that_does_not_open_is_a_failed_row_and_the_others_are_found(
     assert row["name"] == "evaluator/gomoku8x8_5"
     assert "gomoku8x8_5.onnx" in row["failed"]
     [note] = report.notes
-    assert "no such file: connect4_sunshine, go9x9_pyaq, gomoku6x6_4, othello8x8_ludax" in note
+    assert "nets: connect4_sunshine, go9x9_pyaq, gomoku6x6_4, othello8x8_ludax" in note
 
 
 def test_a_users_network_that_does_not_open_is_a_failed_row(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_run_goes_on_where_ctrl_c_stopped_it(
 ) -> None:
     file, first, second = tmp_path / "gpu.json", [], []
     monkeypatch.setattr(fresh, "stream", measured(first, 4, KeyboardInterrupt()))
-    assert "interrupted: the rows so far" in run(file).notes
+    assert "interrupted: partial results" in run(file).notes
     assert [row["name"] for row in kept.load(file, "gpu")["rows"]] == first[:3]
     monkeypatch.setattr(fresh, "stream", measured(second))
     rows = run(file).rows
@@ -172,7 +172,7 @@ def test_a_run_whose_minutes_are_over_says_that_it_is_unfinished(
 ) -> None:
     begun: list[str] = []
     monkeypatch.setattr(fresh, "stream", measured(begun))
-    for file, how in ((tmp_path / "gpu.json", "goes on"), (None, "--json FILE")):
+    for file, how in ((tmp_path / "gpu.json", "to resume"), (None, "--json FILE")):
         report = run(file, minutes=1e-9)
         assert begun == []
         [note] = [note for note in report.notes if note.startswith("unfinished")]
@@ -187,14 +187,14 @@ def test_float16_is_a_column_where_something_writes_it(monkeypatch: pytest.Monke
     without, with_it = common.Report("gpu"), common.Report("gpu")
     gpu.run(without, options)
     gpu.run(with_it, options, halve=lambda full, half: shutil.copy(full, half))
-    assert any("float16 is left out" in note for note in without.notes)
+    assert any("float16 is skipped" in note for note in without.notes)
     assert not any("float16" in row["name"] for row in without.rows)
-    assert not any("float16 is left out" in note for note in with_it.notes)
+    assert not any("float16 is skipped" in note for note in with_it.notes)
     assert len([row for row in with_it.rows if "float16" in row["name"]]) == len(without.rows)
 
 
 DAMAGED = [
-    ("{", "cannot be read"),
+    ("{", "an unreadable file"),
     ("[1]", "a list"),
     ('{"a": 1}', "no rows of figures under 'a'"),
     ('{"gpu": {"suite": "gpu", "rows": []}}', "no rows of figures under 'gpu'"),
@@ -248,7 +248,7 @@ def test_without_a_gpu_only_a_quick_run_measures(monkeypatch: pytest.MonkeyPatch
     gpu.run(report, common.Options())
     gpu.find_device.cache_clear()
     assert report.rows == []
-    assert report.notes == ["missing: a GPU that works (no driver); --quick needs none"]
+    assert report.notes == ["missing: a working GPU (no driver); --quick works without one"]
 
 
 # What is asked, and what is said of it
@@ -414,7 +414,7 @@ time.sleep(60 if sys.argv[1] == "hangs" else 0)
 
 
 @pytest.mark.parametrize(
-    ("probe", "error"), [("ends", None), ("dies", "a reason"), ("hangs", "not done after 5 s")]
+    ("probe", "error"), [("ends", None), ("dies", "a reason"), ("hangs", "timed out after 5 s")]
 )
 def test_a_stream_yields_at_once_and_says_how_its_process_ended(
     probe: str, error: str | None, tmp_path: Path

@@ -262,7 +262,7 @@ def test_a_copy_never_replaces_the_network(
     (tmp_path / "linked.onnx").symlink_to(source)
     before = source.read_bytes()
     for model, out in ((source, tmp_path / name), (tmp_path / name, source)):
-        with pytest.raises(ConfigError, match=r"other than the input .* the same file"):
+        with pytest.raises(ConfigError, match="would replace the input"):
             change(model, out)
     assert source.read_bytes() == before
     assert (tmp_path / "linked.onnx").is_symlink()
@@ -277,7 +277,7 @@ def test_a_copy_never_replaces_a_bundled_network_or_weights(tmp_path: Path) -> N
         save_as_external_data=True, location=weights.name, size_threshold=0,
     )  # fmt: skip
     for model, out in (("tic_tac_toe", link), (source, weights)):
-        with pytest.raises(ConfigError, match="other than the input"):
+        with pytest.raises(ConfigError, match="would replace the input"):
             quantise(model, out, **TINY)
 
 

@@ -111,7 +111,7 @@ def test_an_output_that_is_not_an_ownership_is_refused_before_any_game(
     tmp_path: Path, written: Networks
 ) -> None:
     source = written()
-    spec = replace(SPEC, ownership_output="score", score_output=None)
+    spec = SPEC.replace(ownership_output="score", score_output=None)
     stages: list[str] = []
     with pytest.raises(pyengine.EvaluationError, match="expected a final board"):
         quantise(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +198,7 @@ def test_wrong_arguments_and_networks_are_refused(tmp_path: Path) -> None:
         ({"value": WDL}, "value_output: expected 3 numbers per row"),
         ({"score_output": "value"}, "value_output: expected 1 numbers per row, got 'value'"),
     ):
-        refused(ModelError, message, spec=replace(SPEC, **wrong))
+        refused(ModelError, message, spec=SPEC.replace(**wrong))
     with_score_utility(source, tmp_path / "once.onnx", spec=SPEC)
     refused(ModelError, "already counts the score", tmp_path / "once.onnx", spec=None)
 

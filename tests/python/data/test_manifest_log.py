@@ -86,7 +86,7 @@ def test_a_shard_adds_a_line_to_the_log_and_closing_merges_it(
 
 def test_a_crash_loses_only_an_incomplete_line(open_log: Any, tmp_path: Path) -> None:
     writer, log = open_log(6)
-    writer._lock.close()  # simulates kill -9
+    writer._lock.release()  # simulates kill -9
     with log.open("ab") as file:
         file.write(b'{"file": "shard-0000')
     dataset = Dataset(tmp_path, verify=True)
@@ -115,7 +115,7 @@ def test_a_log_that_cannot_be_removed_does_not_stop_writers(
     open_log: Any, rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer, _ = open_log(5)
-    writer._lock.close()
+    writer._lock.release()
     remove = Path.unlink
 
     def in_use(path: Path, missing_ok: bool = False) -> None:
@@ -155,7 +155,7 @@ def test_a_full_disk_names_the_log_and_loses_nothing(
 
 def test_a_damaged_log_is_named(open_log: Any, tmp_path: Path) -> None:
     writer, log = open_log(4)
-    writer._lock.close()
+    writer._lock.release()
     content = log.read_bytes()
     for line in (b"{", b"[]", b"3", b'{"file": "shard-000003.npy"}', b'{"model_sha256": 3}'):
         log.write_bytes(line + b"\n" + content)

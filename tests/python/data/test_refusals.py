@@ -253,7 +253,7 @@ CALLBACK = all_but("None", "function")
         }),
         ("import_sgf, absent", lambda v: importing(paths=v), {"absent": "none.sgf"},
          "none.sgf does not exist"),
-        ("import_sgf, out", lambda v: importing(out=v), no_paths(), "expected a path"),
+        ("import_sgf, out", lambda v: importing(out=v), no_paths(), ""),
         ("import_sgf, game's name", lambda v: importing(game=v), {"name": "go"},
          "give load_game('go')"),
         ("Layout, game's name", lambda v: Layout.of(v, PLAIN), {"name": "go"}, "load_game('go')"),

@@ -78,7 +78,7 @@ def test_the_table_has_a_row_per_number_of_actors(
     assert "until 4,900,000 games" in last
     with pytest.raises(SystemExit):
         throughput_main(["--moves", "0"])
-    assert "moves: expected > 0, got 0" in capsys.readouterr().err
+    assert "moves: expected a number > 0, got 0" in capsys.readouterr().err
 
 
 def test_the_model_predicts_the_positions_of_self_play(tmp_path: Path) -> None:

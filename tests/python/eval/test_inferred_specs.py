@@ -82,7 +82,7 @@ def test_with_a_dynamic_board_size_the_trial_run_waits_for_the_game(tmp_path: Pa
     onnx.save(model, path)
     evaluator = assumed(path)
     assert evaluator.spec == ModelSpec()
-    with pytest.raises(ModelError, match=r'policy: expected "logits", .* got "probs"'):
+    with pytest.raises(ModelError, match=r'policy: expected "logits".*, got "probs"'):
         Engine(GAME, evaluator)
 
 

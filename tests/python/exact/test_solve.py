@@ -242,8 +242,8 @@ def test_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:
     assert (record["value"], record["exact"], len(record["line"])) == (0.0, True, 9)
     assert main(["solve", "gomoku", "--depth", "1"]) == 0
     out = capfd.readouterr().out
-    assert "no, 1 plies" in out
-    assert "not known" in out
+    assert "no, searched 1 pl" in out
+    assert "unknown" in out
     assert "a draw" not in out  # not proven
 
 

@@ -231,7 +231,7 @@ def test_a_game_without_progress_is_reported(kind: Any, message: str, plies: int
 @pytest.mark.parametrize(
     ("kind", "algorithm", "message"),
     [
-        (New, "puct", r'game "ToyGame": apply_action\(\) must change .* returned another New'),
+        (New, "puct", r'game "ToyGame": apply_action\(\) must change .* got another New'),
         (Still, "uct", "not over after max_game_length, 10000 plies"),
         (Circle, "puct", "not over after max_game_length, 10000 plies"),
     ],

@@ -107,7 +107,7 @@ def test_a_state_that_cannot_be_recognised_is_named_once() -> None:
     engine = pyengine.Engine(ToyGame(Line), "uniform", simulations=20, threads=1)
     engine.search(Line())
     engine.advance(1)
-    with pytest.warns(UserWarning, match=r"Line has no history\(\), no __eq__") as warned:
+    with pytest.warns(UserWarning, match=r"Line has none of history\(\), __eq__") as warned:
         assert engine.search(played(Line, [1])).reused == 0
     assert warned[0].filename == __file__
     engine.advance(2)

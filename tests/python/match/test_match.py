@@ -315,9 +315,9 @@ def test_the_interval_note_depends_on_the_end_of_the_match() -> None:
     assert whole.interval_note is None
     stopped = play(lowest, highest, games=60, on_progress=lambda result: result.games < 3)
     assert stopped.to_dict()["interval_note"] == stopped.interval_note
-    assert "fixed beforehand" in str(stopped)
+    assert "a fixed number of games" in str(stopped)
     tested = play(lowest, highest, games=6, sprt=Sprt())
-    assert "wider" in str(tested)
+    assert "widened" in str(tested)
     assert tested.score_interval[0] < whole.score_interval[0]
     assert tested.score_interval[1] > whole.score_interval[1]
 

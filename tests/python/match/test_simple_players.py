@@ -146,7 +146,7 @@ def test_the_command_accepts_simple_players() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("value:rollout random --set-b solver=false", "for a player that searches, got random"),
+        ("value:rollout random --set-b solver=false", "need a player that searches, got random"),
         ("value:no.onnx random", "neither a file nor"),
     ],
 )

@@ -25,7 +25,7 @@ NO_NUMBER = wrong("None", "text", "bytes", "NaN", "list", "dict", "object", "fun
         ("state", ENGINE.search, all_but(), ""),
         ("on_progress", lambda v: ENGINE.search(STATE, on_progress=v),
          all_but("None", "function"), "on_progress: expected a function"),
-        ("states", ENGINE.search_many, all_but("list", "dict", "tuple", "array"), "states"),
+        ("states", ENGINE.search_many, all_but("list", "dict", "tuple", "array"), "state"),
         ("a state of states", lambda v: ENGINE.search_many([v]), all_but(), ""),
         ("analyze", ENGINE.analyze, all_but(), "a state of tic_tac_toe"),
         ("every", lambda v: ENGINE.analyze(STATE, every=v), all_but("fraction"), "every"),

@@ -51,8 +51,6 @@ class Unprintable:
         (lambda: GO.state_from_board([LONE] * 9), ConfigError),
         (lambda: GO.state_from_board(["." * 9] * 9, ko=LONE), ConfigError),
         (lambda: ModelSpec(planes=(LONE,)), ConfigError),
-        (lambda: ModelSpec(policy=LONE), ConfigError),
-        (lambda: ModelSpec(value_kind=LONE), ConfigError),
         (lambda: ModelSpec(pass_index=Unprintable()), ConfigError),  # type: ignore[arg-type]
         (lambda: SearchConfig(seed=Unprintable()), ConfigError),  # type: ignore[arg-type]
     ],

@@ -194,7 +194,7 @@ def test_a_python_game_with_custom_planes_is_supported(tmp_path: Path) -> None:
         (Forgetful(), ConfigError, r"value must lie in \[-1, 1\] .*value_kind"),
         (Net(actions=8), ConfigError, r"policy as numbers of shape \[\d+,9\]"),
         (Softmax(), ConfigError, 'expected logits, .* got a policy of prob.*policy="probs"'),
-        (Sigmoid(), ModelError, 'value_kind: expected "tanh", .* got "probs": .* ends in Sigmoid'),
+        (Sigmoid(), ModelError, 'value_kind: expected "tanh".*, got "probs": .* ends in Sigmoid'),
         (Alone(), ConfigError, r"expected \(policy, value\), got Tensor"),
         (3, ConfigError, "module: expected a torch.nn.Module, got 3"),
     ],
