@@ -245,7 +245,7 @@ def test_self_play_retries_on_a_full_disk_until_it_is_stopped(
     part_selfplay.patiently(part, disk.flush)
     assert (disk.tries, len(waits)) == (4, 3)
     monkeypatch.setattr(part_selfplay, "_PATIENCE", 0.0)
-    with pytest.raises(pyengine.DataError, match=r"its 5 games .*, tried again for 0 s"):
+    with pytest.raises(pyengine.DataError, match=r"its 5 games .*, retried for 0 s"):
         part_selfplay.patiently(part, Disk(failures=99).flush)
     monkeypatch.undo()
     part.stop()
