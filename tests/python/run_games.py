@@ -1,13 +1,14 @@
-"""Games and parts of a run, for tests of the loop."""
+"""Games and parts of small runs, for tests of the training loop."""
 
 from __future__ import annotations
 
 import pyengine
 from pyengine import train
 from pyengine.train.loop.child import Child
+from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import RunFolder
 
-#: Settings of a run that takes moments.
+#: Settings of a short run.
 SMALL = """
 [run]
 seed = 3
@@ -42,8 +43,15 @@ def play_games(
     )
 
 
+class Impatient(Part):
+    """A part that stops as soon as it has to wait."""
+
+    def wait(self, seconds: float = 0.2) -> None:
+        self.stop()
+
+
 class Ending(Child):
-    """A part that runs until it is told to end, and then has an exit status."""
+    """A part that runs until it is asked to stop, and then has an exit status."""
 
     def __init__(self, name: str, status: int) -> None:
         self._end = status

@@ -1,4 +1,4 @@
-"""Networks trained by others, and how each reads a position."""
+"""Third-party networks and their specs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from pyengine.eval.spec import ModelSpec
 
 @dataclass
 class Network:
-    """A network of the third-party cases."""
-
     game: str
     spec: ModelSpec
 

@@ -1,4 +1,4 @@
-"""Small ONNX files made on the spot: a linear policy and a linear value."""
+"""Small ONNX files with a linear policy and a linear value."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-DEFAULT = {"pyengine.spec": "{}"}  #: metadata of a model that reads positions as ModelSpec() does
+DEFAULT = {"pyengine.spec": "{}"}  #: metadata with the default ModelSpec
 
 
 @dataclass
 class TinyModel:
-    """What a file says and computes; ``write`` makes it."""
+    """A description of an ONNX file; ``write`` creates it."""
 
     planes: tuple[int, int, int] = (3, 3, 3)  # C, H, W
     actions: int = 9
     value_size: int = 1
     batch: int | str = "N"
     dtype: Any = np.float32
-    int8_input: bool = False  # the model casts it
+    int8_input: bool = False  # cast by the model
     flat_input: bool = False
     names: tuple[str, str, str] = ("planes", "policy", "value")
     extra_output: bool = False
-    nan: str = ""  # name of an output that holds NaN
+    nan: str = ""  # name of an output that is NaN
     metadata: dict[str, str] = field(default_factory=dict)
     declared_policy: Sequence[int | str] | None = None
-    policy_ends: tuple[str, ...] = ()  # operators after the policy's matrix
+    policy_ends: tuple[str, ...] = ()  # operators after the policy's matrix product
     value_ends: tuple[str, ...] = ("Tanh",)
     seed: int = 7
 
@@ -44,17 +44,17 @@ class TinyModel:
         return policy, value
 
     def outputs(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the file computes, in float64."""
+        """Return the outputs of the file, in float64."""
         rows = planes.reshape(len(planes), -1).astype(np.float64)
         policy, value = self.weights()
         return rows @ policy.astype(np.float64), np.tanh(rows @ value.astype(np.float64))
 
     def write(self, path: Path) -> Path:
-        """Write the file; skip the test where the package onnx is absent."""
-        onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
+        """Write the file; skip the test if the package onnx is missing."""
+        onnx = pytest.importorskip("onnx", reason="the test models need the package onnx")
         helper, kinds = onnx.helper, onnx.TensorProto
         kind = kinds.FLOAT if self.dtype == np.float32 else kinds.FLOAT16
-        given = kinds.INT8 if self.int8_input else kind
+        input_kind = kinds.INT8 if self.int8_input else kind
         planes, policy, value = self.names
         weights = dict(zip(("wp", "wv"), self.weights(), strict=True))
         nodes = [
@@ -77,7 +77,7 @@ class TinyModel:
         graph = helper.make_graph(
             nodes,
             "tiny",
-            [helper.make_tensor_value_info(planes, given, [self.batch, *shape])],
+            [helper.make_tensor_value_info(planes, input_kind, [self.batch, *shape])],
             outputs,
             [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()],
         )
@@ -89,12 +89,12 @@ class TinyModel:
 
 
 def _start(ends: Sequence[str], output: str) -> str:
-    """Return the name of the tensor that a chain of operators begins with."""
+    """Return the name of the first tensor of a chain of operators."""
     return f"before_{output}" if ends else output
 
 
 def _chain(helper: Any, output: str, ends: Sequence[str], kind: int) -> list[Any]:
-    """Return nodes that apply operators in turn, the last of which makes the output."""
+    """Return nodes that apply the operators in order."""
     names = [_start(ends, output), *(f"{output}.{n}" for n in range(1, len(ends))), output]
     return [
         helper.make_node(op, [source], [target], **({"to": kind} if op == "Cast" else {}))

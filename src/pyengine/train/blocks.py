@@ -29,13 +29,12 @@ class ConvNorm(nn.Sequential):
     """
 
     def __init__(self, inputs: int, outputs: int, size: int) -> None:
-        """Initialise the kernel randomly."""
         conv = nn.Conv2d(inputs, outputs, size, padding=size // 2, bias=False)
         nn.init.kaiming_normal_(conv.weight, mode="fan_out", nonlinearity="relu")
         super().__init__(conv, nn.BatchNorm2d(outputs))
 
     def forward(self, x: Features) -> Any:
-        """Map [N,F,H,W], of one or each of several boards, to the same shape."""
+        """Map [N,F,H,W] to [N,O,H,W], for each board size."""
         conv, norm = self
         output = each(conv, x)
         if isinstance(output, Tensor) or not norm.training:
@@ -44,9 +43,9 @@ class ConvNorm(nn.Sequential):
 
 
 def _normalised_together(norm: nn.Module, features: Sequence[Tensor]) -> list[Tensor]:
-    """Normalise tensors with common statistics over the points of all.
+    """Normalise tensors with shared statistics over all their points.
 
-    The batch is [points,F,1,1]. With a view [1,F,points,1] PyTorch's gradient is wrong.
+    The batch is [points,F,1,1]. For a view [1,F,points,1] PyTorch computes a wrong gradient.
     """
     rows = [x.permute(0, 2, 3, 1).reshape(-1, x.shape[1]) for x in features]
     normalised = norm(torch.cat(rows)[:, :, None, None])[:, :, 0, 0]
@@ -85,14 +84,13 @@ class BoardBias(nn.Module):
     """
 
     def __init__(self, filters: int) -> None:
-        """Initialise randomly."""
         super().__init__()
         width = max(1, filters // 4)
         self.conv = ConvNorm(filters, width, 3)
         self.out = nn.Linear(3 * width, filters)
 
     def forward(self, x: Features) -> Any:
-        """Return the bias, for one board or each of several."""
+        """Return the bias, for each board size."""
         return each(lambda x: _on_points(self.out(pooled(functional.relu(x)))), self.conv(x))
 
 
@@ -104,7 +102,6 @@ class Excitation(nn.Module):
     """
 
     def __init__(self, filters: int, units: int) -> None:
-        """Initialise randomly."""
         super().__init__()
         self.hidden = nn.Linear(filters, units)
         self.scale = nn.Linear(units, filters)
@@ -122,17 +119,14 @@ class Block(nn.Module):
 
     It is initialised as ``relu(x)``. With random initialisation, activations would double from
     block to block at first: 20 blocks gave policy logits in the thousands and values of 1 or -1.
+
+    Args:
+        filters: F.
+        pooling: whether a :class:`BoardBias` is added to the first convolution.
+        excitation: hidden units of an :class:`Excitation` after the second one; 0 = none.
     """
 
     def __init__(self, filters: int, *, pooling: bool = False, excitation: int = 0) -> None:
-        """Initialise the first convolution randomly.
-
-        Args:
-            filters: F.
-            pooling: whether a :class:`BoardBias` is added to the first convolution.
-            excitation: hidden units of an :class:`Excitation` after the second one; 0 = none.
-
-        """
         super().__init__()
         self.first = ConvNorm(filters, filters, 3)
         self.board_bias = BoardBias(filters) if pooling else None
@@ -144,7 +138,7 @@ class Block(nn.Module):
             nn.init.zeros_(self.excitation.shift.bias)
 
     def forward(self, x: Features) -> Any:
-        """Map [N,F,H,W], of one board or each of several, to the same shape."""
+        """Map [N,F,H,W] to the same shape, for each board size."""
         inner = self.first(x)
         if self.board_bias is not None:
             inner = each(torch.add, inner, self.board_bias(x))

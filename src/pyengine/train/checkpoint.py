@@ -1,4 +1,4 @@
-"""Checkpoints of a training, written atomically; the last few are kept."""
+"""Training checkpoints, written atomically; only the newest are kept."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def newest(directory: Path) -> Path | None:
 
 
 def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
-    """Write a state with its ``step`` and keep the newest ``keep``. Raises DataError."""
+    """Write a state and keep only the ``keep`` newest checkpoints. Raises DataError."""
     path = directory / f"checkpoint-{state['step']:010d}.pt"
     buffer = io.BytesIO()
     torch.save({"format": FORMAT, **state}, buffer)

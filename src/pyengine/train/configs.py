@@ -20,7 +20,7 @@ from pyengine.train.settings import (
     Section,
 )
 
-_MOST_WIDTH = 1 << 16  # larger values are typing errors and would not fit into memory
+_MOST_WIDTH = 1 << 16  # larger values would not fit into memory
 
 
 class NetworkConfig(Section):
@@ -40,18 +40,18 @@ class NetworkConfig(Section):
     filters: int = Field(default=64, ge=1, le=_MOST_WIDTH)
     """Filters of each convolution in the tower; AlphaGo Zero: 256."""
     pooling_every: int = Field(default=0, ge=0)
-    """Blocks per block with global pooling, which adds a bias per channel [KataGo]; 0 = none."""
+    """Add global pooling, a bias per channel, to every n-th block [KataGo]; 0 = never."""
     squeeze_excitation: int = Field(default=0, ge=0, le=_MOST_WIDTH)
-    """Hidden units of the squeeze-and-excitation layer of each block [Lc0]; 0 = no such layer."""
+    """Hidden units of squeeze and excitation in each block [Lc0]; 0 = none."""
     value: Literal["scalar", "wdl"] = "scalar"
     """One value in [-1, 1] (tanh), or logits of win, draw and loss."""
     policy_filters: int = Field(default=2, ge=1, le=_MOST_WIDTH)
-    """Filters of the policy head's 1x1 convolution [AlphaGo Zero]. The default in a run file is 16
-    unless ``kind`` is ``"alphago_zero"``."""
+    """Filters of the policy head's 1x1 convolution [AlphaGo Zero]. Run files of other kinds use
+    16 by default."""
     value_filters: int = Field(default=1, ge=1, le=_MOST_WIDTH)
-    """Filters of the value head's 1x1 convolution [AlphaGo Zero]; 16 in such a run file."""
+    """Filters of the value head's 1x1 convolution [AlphaGo Zero]; 16 for other kinds."""
     value_hidden: int = Field(default=256, ge=1, le=_MOST_WIDTH)
-    """Units of the value head's hidden layer [AlphaGo Zero]; 64 in such a run file."""
+    """Units of the value head's hidden layer [AlphaGo Zero]; 64 for other kinds."""
 
     @model_validator(mode="after")
     def _check_pooling(self) -> NetworkConfig:
@@ -149,7 +149,7 @@ class OptimiserConfig(Section):
     """Factor by which the steps of the published tables are multiplied."""
     boundaries: PositiveInts = ()
     """The increasing steps at which the rate of ``"steps"`` changes. They and ``rates`` may change
-    when a training is resumed."""
+    when training is resumed."""
     rates: PositiveNumbers = ()
     """The rates of ``"steps"``: one more than ``boundaries``."""
 
@@ -256,7 +256,7 @@ class TrainConfig(Section):
         return self
 
     def fixed(self) -> dict[str, dict[str, Any]]:
-        """Return the fields that must not change when a training is resumed."""
+        """Return the fields that must not change when training is resumed."""
         tables = self.to_dict()
         for part, free in (("learner", LearnerConfig.FREE), ("optimiser", OptimiserConfig.FREE)):
             tables[part] = {k: v for k, v in tables[part].items() if k not in free}
@@ -287,7 +287,7 @@ def learning_rate(config: OptimiserConfig, step: int) -> float:
 
 
 def _full_rate(config: OptimiserConfig, step: int) -> float:
-    """The rate without warm-up."""
+    """Return the rate without warm-up."""
     if config.schedule == "constant":
         return config.learning_rate
     if config.schedule == "cosine":  # half a cosine, from 1 to final_fraction

@@ -1,4 +1,4 @@
-"""The error of a training that cannot continue."""
+"""The exception for training that cannot continue."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pyengine.errors import EngineError
 
 
 class TrainingError(EngineError):
-    """A training that cannot continue: a non-finite loss, or a part that fails repeatedly.
+    """Training cannot continue: a non-finite loss, or a part that fails repeatedly.
 
     Earlier checkpoints, candidates and data remain.
     """

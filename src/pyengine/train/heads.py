@@ -162,7 +162,7 @@ def heads_of(config: NetworkConfig, board: tuple[int, int], actions: int) -> nn.
 
 
 class Ownership(nn.Module):
-    """One number per point, before tanh."""
+    """The ownership head: one number per point, before tanh."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()

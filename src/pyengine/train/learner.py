@@ -161,7 +161,7 @@ class Learner:
         self.ranks = Ranks(config.learner.device)
         self.step = 0
         self.seconds = 0.0  #: training time over all sessions
-        self._saved = 0  # step of the last checkpoint; none is needed at the beginning
+        self._saved = 0  # step of the last checkpoint
         self._on_progress = on_progress
         self._shape: Shape | None = None
         self._seen: Features | None = None  # planes of the last step
@@ -248,7 +248,7 @@ class Learner:
         if self.config.average.kind != "swa":
             return module
         batches = max(_LEAST_BATCHES, _STATISTICS // self.config.learner.batch_size)
-        # Streams that no training step uses.
+        # Training steps do not use these random streams.
         return with_statistics(
             module, (self._planes(self._batch(stream)) for stream in range(1, batches + 1))
         )
@@ -427,7 +427,7 @@ class Learner:
         )
 
     def _damage(self) -> str:
-        """Return a note on damage to the data, or ""."""
+        """Verify the data; return a note for an error message, or ""."""
         note = ""
         for data in self.data:
             verify = getattr(data, "verify", None)
@@ -466,7 +466,7 @@ class Learner:
         return checkpoint.not_finite(named) is None
 
     def _newest(self) -> str:
-        """Return a note on the newest checkpoint, which was valid when written."""
+        """Return a note on the newest checkpoint for an error message."""
         newest = checkpoint.newest(self.directory)
         return f"the newest checkpoint is {newest}" if newest else "there is no checkpoint yet"
 

@@ -191,7 +191,7 @@ def outcome_target(batch: Mapping[str, Tensor], logits: Tensor, config: LossConf
 
 
 def _root_value(batch: Mapping[str, Tensor]) -> Tensor:
-    """The search's value, clipped to [-1, 1], since a network's values may be outside."""
+    """Return the search's value, clipped to [-1, 1], which a network's values may exceed."""
     return batch["root_value"].clamp(-1, 1)
 
 

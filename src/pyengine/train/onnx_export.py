@@ -86,9 +86,8 @@ def export(
 
     """
     target = path_of("path", path)
-    if isinstance(games, str) or not isinstance(games, Sequence):
-        games = [games]
-    played = [load_game(game) if isinstance(game, str) else as_game(game) for game in games]
+    listed: Sequence[Any] = games if isinstance(games, list | tuple) else [games]
+    played = [load_game(game) if isinstance(game, str) else as_game(game) for game in listed]
     boards = {planes_shape(game, spec)[1:] for game in played}
     if len(boards) > 1 and network.config.kind == "alphago_zero":
         raise ConfigError(f"games: expected one board for this network, got {sorted(boards)}")

@@ -11,13 +11,9 @@ from torch import nn  # noqa: TID253
 
 
 class Ranks:
-    """The rank of this process under torchrun; a single process is rank 0 of 1.
+    """The rank of this process under torchrun, out of ``world``; rank 0 writes the files.
 
-    Attributes:
-        rank: from 0; rank 0 writes files.
-        world: number of processes.
-        device: the device of this process.
-
+    A process that was not started by torchrun is rank 0 of 1.
     """
 
     def __init__(self, device: str) -> None:

@@ -19,7 +19,7 @@ from pydantic import (  # noqa: TID253  # imported only where the extra is neede
 from pyengine.base.checks import did_you_mean, short_repr
 from pyengine.errors import ConfigError
 
-#: Largest seed of a run or a training: it fits into 64 bits after any number of steps is added.
+#: Largest seed: it fits into 64 bits after any number of steps is added.
 MOST_SEED = 2**62
 
 

@@ -1,4 +1,4 @@
-"""One network for several boards: what it learns with is what its exported file has."""
+"""Networks for several board sizes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import pyengine
 from pyengine import train
-from pyengine.train import LearnerConfig, LossConfig, NetworkConfig, OptimiserConfig, TrainConfig
+from pyengine.train import LearnerConfig, NetworkConfig, OptimiserConfig, TrainConfig
 from synthetic_data import SyntheticData
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
@@ -19,18 +19,17 @@ torch.set_num_threads(1)  # these networks are small
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.blocks import ConvNorm  # noqa: E402
-from pyengine.train.loss import losses, losses_together  # noqa: E402
 
 SMALL, LARGE = "gomoku(board_size=6)", "gomoku(board_size=10)"
 
 
 def data_of(game: str) -> SyntheticData:
-    """Return positions; the policy likes points beside stones, the value counts stones."""
+    """Return positions; the policy prefers points next to stones, the value counts stones."""
     data = SyntheticData(game, 600)
     stones = torch.from_numpy(data.rows["planes"][:, :2])
     near = torch.nn.functional.conv2d(stones, torch.ones(1, 2, 3, 3), padding=1)[:, 0]
-    likes = (near - 20 * stones.sum(1)).flatten(1)
-    data.rows["policy"] = torch.softmax(likes, 1).numpy()
+    logits = (near - 20 * stones.sum(1)).flatten(1)
+    data.rows["policy"] = torch.softmax(logits, 1).numpy()
     data.rows["value"] = torch.tanh(stones[:, 0].sum((1, 2)) / 5 - 3).numpy()
     return data
 
@@ -44,21 +43,21 @@ def config_of(**learner: Any) -> TrainConfig:
     )
 
 
-def test_boards_are_normalised_by_the_statistics_of_all_their_points() -> None:
+def test_the_boards_of_a_batch_share_normalisation_statistics() -> None:
     torch.manual_seed(0)
     layer = ConvNorm(2, 3, 1).double()
     boards = [torch.randn(4, 2, 5, 5).double(), 3 * torch.randn(2, 2, 3, 4).double() + 1]
     for board in boards:
         board.requires_grad_()
-    found = layer(boards)
+    normalised = layer(boards)
     points = torch.cat([layer[0](x).permute(1, 0, 2, 3).reshape(3, -1) for x in boards], 1)
     mean, deviation = points.mean(1), (points.var(1, unbiased=False) + layer[1].eps).sqrt()
     expected = [
         (layer[0](x) - mean[:, None, None]) / deviation[:, None, None] for x in boards
-    ]  # weights begin at 1 and 0
+    ]  # scale and shift are initially 1 and 0
     weights = [torch.randn_like(x) for x in expected]
     gradients = []
-    for outputs in (found, expected):
+    for outputs in (normalised, expected):
         for output, other in zip(outputs, expected, strict=True):
             torch.testing.assert_close(output, other)
         total = sum((x * w).sum() for x, w in zip(outputs, weights, strict=True))
@@ -70,7 +69,7 @@ def test_boards_are_normalised_by_the_statistics_of_all_their_points() -> None:
         torch.testing.assert_close(output, layer(board))
 
 
-def test_each_batch_has_positions_of_each_board_by_its_share(tmp_path: Path) -> None:
+def test_batches_sample_each_board_by_its_weight(tmp_path: Path) -> None:
     data = [data_of(SMALL), data_of(LARGE)]
     with train.Learner(config_of(), data, tmp_path, weights=[1, 2]) as learner:
         counts = []
@@ -84,66 +83,55 @@ def test_each_batch_has_positions_of_each_board_by_its_share(tmp_path: Path) -> 
         for weights in ([1], [1, -1], [0, 0]):
             with pytest.raises(pyengine.ConfigError, match="weights: expected 2 numbers >= 0"):
                 learner.set_data(data, weights)
-    assert set(counts) == {21, 22}  # of 21 1/3
+    assert set(counts) == {21, 22}  # 64 / 3 on average
     assert np.mean(counts) == pytest.approx(64 / 3, abs=0.2)
 
 
-def test_a_network_of_a_value_alone_learns_from_several_boards(tmp_path: Path) -> None:
-    network = NetworkConfig(kind="value", blocks=1, filters=8)
-    config = config_of().replace(network=network)
-    with train.Learner(config, [data_of(SMALL), data_of(LARGE)], tmp_path) as learner:
-        assert learner.train(2)
+@pytest.mark.parametrize(
+    ("kind", "games"),
+    [
+        ("value", [SMALL, LARGE]),
+        ("alphago_zero", ["tic_tac_toe", "mnk(rows=3,columns=3,k=2)"]),
+    ],
+)
+def test_several_games_train_one_network(kind: str, games: list[str], tmp_path: Path) -> None:
+    network = NetworkConfig(kind=kind, blocks=1, filters=8)
+    data = [SyntheticData(game) for game in games]
+    with train.Learner(config_of().replace(network=network), data, tmp_path) as learner:
+        assert learner.train(3)
 
 
-def test_the_loss_of_parts_is_that_of_all_rows() -> None:
-    torch.manual_seed(0)
-    batch = {
-        "policy": torch.softmax(torch.randn(7, 5), 1),
-        "value": torch.randn(7).clamp(-1, 1),
-        "full": torch.tensor([1, 0, 1, 1, 1, 0, 0], dtype=torch.bool),
-    }
-    logits, value = torch.randn(7, 5), torch.randn(7, 1)
-    whole = losses((logits, value), batch, LossConfig())
-    for cut in (2, 5):
-        pieces = [slice(0, cut), slice(cut, 7)]
-        parts = [{name: column[piece] for name, column in batch.items()} for piece in pieces]
-        outputs = [(logits[piece], value[piece]) for piece in pieces]
-        found = losses_together(outputs, parts, LossConfig())
-        for name in ("total", "policy", "value", "divergence"):
-            torch.testing.assert_close(getattr(found, name), getattr(whole, name))
-
-
-def test_the_exported_network_is_the_trained_one_on_every_board(tmp_path: Path) -> None:
-    """What a batch of the training says of positions, the file says of them."""
+def test_the_exported_network_agrees_with_training_on_every_board(tmp_path: Path) -> None:
     data = [data_of(SMALL), data_of(LARGE)]
     with train.Learner(config_of(), data, tmp_path) as learner:
         learner.train(120)
         network = copy.deepcopy(learner.network)
         rng = np.random.default_rng(1)
-        rows = [each.sample(256, rng) for each in data]
-        games = [each.game for each in data]
+        rows = [source.sample(256, rng) for source in data]
+        games = [source.game for source in data]
         path = tmp_path / "network.onnx"
         train.export(learner.exported, games, learner.spec, path)
     import onnxruntime
 
     session = onnxruntime.InferenceSession(path.read_bytes(), providers=["CPUExecutionProvider"])
-    for each in rows:  # before statistics move on
-        exported = session.run(["policy"], {"planes": each["planes"]})[0]
+    for batch in rows:  # before training mode updates the statistics
+        exported = session.run(["policy"], {"planes": batch["planes"]})[0]
         with torch.no_grad():
-            running = network.eval()(torch.from_numpy(each["planes"]))[0]
+            running = network.eval()(torch.from_numpy(batch["planes"]))[0]
         np.testing.assert_allclose(exported, running.numpy(), atol=1e-3)
     with torch.no_grad():
-        trained = network.train()([torch.from_numpy(each["planes"]) for each in rows])
-    for (logits, value), each in zip(trained, rows, strict=True):
-        exported, said = session.run(["policy", "value"], {"planes": each["planes"]})
-        shares = torch.softmax(logits, 1).numpy()
-        difference = np.abs(shares - torch.softmax(torch.from_numpy(exported), 1).numpy())
+        trained = network.train()([torch.from_numpy(batch["planes"]) for batch in rows])
+    for (logits, value), batch in zip(trained, rows, strict=True):
+        exported, exported_value = session.run(["policy", "value"], {"planes": batch["planes"]})
+        policy = torch.softmax(logits, 1).numpy()
+        difference = np.abs(policy - torch.softmax(torch.from_numpy(exported), 1).numpy())
         assert difference.max() < 0.1
-        errors = [float(np.mean((v[:, 0] - each["value"]) ** 2)) for v in (value.numpy(), said)]
+        values = (value.numpy(), exported_value)
+        errors = [float(np.mean((v[:, 0] - batch["value"]) ** 2)) for v in values]
         assert errors[1] < 2 * errors[0] + 0.02
 
 
-def test_a_network_of_several_boards_goes_on_bit_for_bit(tmp_path: Path) -> None:
+def test_resuming_on_several_boards_is_bit_identical(tmp_path: Path) -> None:
     data = [data_of(SMALL), data_of(LARGE)]
     with train.Learner(config_of(), data, tmp_path / "one") as learner:
         learner.train(6)
@@ -151,12 +139,5 @@ def test_a_network_of_several_boards_goes_on_bit_for_bit(tmp_path: Path) -> None
     for steps in (2, 4):
         with train.Learner(config_of(), data, tmp_path / "two", resume=True) as learner:
             learner.train(steps)
-            found = learner.network.state_dict()
-    assert all(torch.equal(whole[name], found[name]) for name in whole)
-
-
-def test_games_of_one_board_share_batches_too(tmp_path: Path) -> None:
-    data = [SyntheticData("tic_tac_toe"), SyntheticData("mnk(rows=3,columns=3,k=2)")]
-    config = TrainConfig(network=NetworkConfig(blocks=1, filters=8), learner=config_of().learner)
-    with train.Learner(config, data, tmp_path) as learner:
-        assert learner.train(3)
+            resumed = learner.network.state_dict()
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)

@@ -1,4 +1,4 @@
-"""Candidates of the learner: none is lost when it dies or when one cannot be written."""
+"""The learner's candidates after crashes and failed exports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyengine import train
 from pyengine.train.loop import part_learner, part_selfplay
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
-from run_games import play_games
+from run_games import Impatient, play_games
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
@@ -43,35 +43,28 @@ every_steps = 10
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     """Return the folder of a run with some games."""
-    found, run = RunFolder(tmp_path), train.RunFile.from_toml(RUN.format(steps=10))
-    found.begin(run)
-    play_games(found, run, 20)
-    return found
-
-
-class Waiting(Part):
-    """A part that is to stop as soon as it has nothing to do."""
-
-    def wait(self, seconds: float = 0.2) -> None:
-        self.stop()
+    folder, run = RunFolder(tmp_path), train.RunFile.from_toml(RUN.format(steps=10))
+    folder.begin(run)
+    play_games(folder, run, 20)
+    return folder
 
 
 def learn(folder: RunFolder, steps: int) -> dict[str, Any]:
-    """Let the learner work up to a step; return what it says in the end."""
+    """Run the learner up to a step and return its final status."""
     run = train.RunFile.from_toml(RUN.format(steps=steps))
-    part_learner.work(Waiting("learner", folder, run))
+    part_learner.work(Impatient("learner", folder, run))
     return folder.status("learner")
 
 
-def test_a_learner_that_dies_between_checkpoint_and_export_exports_when_it_goes_on(
+def test_a_learner_killed_before_an_export_exports_after_resuming(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = part_learner._write
 
-    def die(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
-        if told["step"] > 0:
+    def die(part: Part, network: Any, path: Path, facts: dict[str, Any]) -> None:
+        if facts["step"] > 0:
             raise KeyboardInterrupt
-        real(part, network, path, told)
+        real(part, network, path, facts)
 
     with monkeypatch.context() as patch:
         patch.setattr(part_learner, "_write", die)
@@ -82,11 +75,11 @@ def test_a_learner_that_dies_between_checkpoint_and_export_exports_when_it_goes_
     assert folder.candidates() == [0, 10, 20]
 
 
-def test_the_learner_moves_its_window_and_reads_no_list_twice(
+def test_the_learner_moves_its_window_without_reopening_the_data(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = train.RunFile.from_toml(RUN.format(steps=10))
-    positions = part_learner._Positions(Waiting("learner", folder, run))
+    positions = part_learner._Positions(Impatient("learner", folder, run))
     (data,) = positions.open()
     before = data.games
     play_games(folder, run, 5)
@@ -96,12 +89,12 @@ def test_the_learner_moves_its_window_and_reads_no_list_twice(
     assert (data.games, positions.size) == (before + 5, len(data))
 
 
-def test_the_learner_keeps_no_hash_of_a_shard_that_its_window_left_behind(
+def test_the_learner_forgets_the_hashes_of_shards_outside_its_window(
     folder: RunFolder,
 ) -> None:
     newest = '[window]\nkind = "games"\ngames = 5'
     run = train.RunFile.from_toml(RUN.format(steps=10).replace("[window]", newest))
-    positions = part_learner._Positions(Waiting("learner", folder, run))
+    positions = part_learner._Positions(Impatient("learner", folder, run))
     positions.open()
     (first,) = positions._verified
     play_games(folder, run, 5)
@@ -110,26 +103,26 @@ def test_the_learner_keeps_no_hash_of_a_shard_that_its_window_left_behind(
     assert [str(piece.path) for piece in data.pieces] == [last] != [first]
 
 
-def test_a_candidate_that_cannot_be_written_is_told_and_the_learner_goes_on(
+def test_a_failed_export_is_published_and_the_learner_continues(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = part_learner._write
 
-    def refuse(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
-        if told["step"] in (10, 30):
-            raise train.TrainingError(f"{path.name} is not written: they differ")
-        real(part, network, path, told)
+    def refuse(part: Part, network: Any, path: Path, facts: dict[str, Any]) -> None:
+        if facts["step"] in (10, 30):
+            raise train.TrainingError(f"{path.name} is not written")
+        real(part, network, path, facts)
 
     with monkeypatch.context() as patch:
         patch.setattr(part_learner, "_write", refuse)
         assert learn(folder, 20)["failure"] is None
         assert folder.candidates() == [0, 20]
-        assert learn(folder, 30)["failure"] == "candidate-00000030.onnx is not written: they differ"
+        assert learn(folder, 30)["failure"] == "candidate-00000030.onnx is not written"
     assert learn(folder, 40)["failure"] is None
     assert folder.candidates() == [0, 20, 30, 40]
 
 
-def test_who_plays_before_there_is_a_network_waits_for_the_learner(folder: RunFolder) -> None:
+def test_an_evaluator_without_a_network_waits_for_the_learner(folder: RunFolder) -> None:
     run = train.RunFile.from_toml(RUN.format(steps=10))
     part = Part("selfplay", folder, run)
     first = Best(name="rollout", sha256=None, step=0, generation=0, elo=0.0)
@@ -145,7 +138,7 @@ def test_who_plays_before_there_is_a_network_waits_for_the_learner(folder: RunFo
     assert not part_selfplay._waits_for_learner(part, network)
 
 
-def test_the_first_evaluator_of_several_games_plays_what_the_learner_needs(
+def test_the_first_evaluator_plays_only_what_the_learner_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(part_selfplay, "_FIRST_TURN_SECONDS", 0.0)
@@ -156,8 +149,8 @@ def test_the_first_evaluator_of_several_games_plays_what_the_learner_needs(
     folder = RunFolder(tmp_path)
     folder.begin(run)
     folder.set_best(Best(name="uniform", sha256=None, step=0, generation=0, elo=0.0))
-    part_selfplay.work(Waiting("selfplay", folder, run))
+    part_selfplay.work(Impatient("selfplay", folder, run))
     produced = [folder.produced(name) for name in run.game.name]
-    assert all(each.full > 0 for each in produced)
-    needed = 10 * 16 / 4  # steps of a candidate * batch_size / samples_per_position
-    assert needed <= folder.counted(run) < 20_000  # turns of 5 s gave 50,000
+    assert all(game.full > 0 for game in produced)
+    needed = 10 * 16 / 4  # steps per candidate * batch_size / samples_per_position
+    assert needed <= folder.counted(run) < 20_000  # turns of 5 s would give 50,000

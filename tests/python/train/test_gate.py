@@ -1,4 +1,4 @@
-"""The gate: matches of candidates, what they prove, and the curve that they draw."""
+"""The gate: matches of candidates, acceptance, and the learning curve."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ plies = 2
 """
 
 
-def test_a_stronger_candidate_passes_after_all_its_games() -> None:
-    found = play_gate("rollout", "uniform", [CONNECT_FOUR], GateConfig(games=20, simulations=40))
-    assert found.accepted
-    assert found.complete
-    assert found.games == found.wins + found.draws + found.losses == 20
-    assert found.elo > 35
+def test_a_stronger_candidate_is_accepted_after_all_its_games() -> None:
+    result = play_gate("rollout", "uniform", [CONNECT_FOUR], GateConfig(games=20, simulations=40))
+    assert result.accepted
+    assert result.complete
+    assert result.games == result.wins + result.draws + result.losses == 20
+    assert result.elo > 35
 
 
-def test_a_weaker_candidate_fails_as_soon_as_it_cannot_pass() -> None:
-    found = play_gate("uniform", "rollout", [CONNECT_FOUR], GateConfig(games=100, simulations=40))
-    assert not found.accepted
-    assert found.losses + found.draws / 2 >= 45
-    assert found.score < 0.55
+def test_a_weaker_candidate_is_rejected_as_soon_as_it_cannot_pass() -> None:
+    result = play_gate("uniform", "rollout", [CONNECT_FOUR], GateConfig(games=100, simulations=40))
+    assert not result.accepted
+    assert result.losses + result.draws / 2 >= 45
+    assert result.score < 0.55
 
 
 def test_equal_players_do_not_pass() -> None:
@@ -59,21 +59,21 @@ def test_equal_players_do_not_pass() -> None:
     assert not play_gate("uniform", "uniform", [TIC_TAC_TOE], config).accepted
 
 
-def test_sprt_may_decide() -> None:
+def test_sprt_decides_before_all_games_are_played() -> None:
     config = GateConfig(games=400, simulations=40, method="sprt", elo0=0, elo1=100)
-    found = play_gate("rollout", "uniform", [CONNECT_FOUR], config)
-    assert found.accepted
-    assert found.games < 400
-    assert found.sprt is not None
-    assert found.to_dict()["sprt"]["expected_games"] == found.sprt.expected_games == 68
+    result = play_gate("rollout", "uniform", [CONNECT_FOUR], config)
+    assert result.accepted
+    assert result.games < 400
+    assert result.sprt is not None
+    assert result.to_dict()["sprt"]["expected_games"] == result.sprt.expected_games == 68
 
 
-def test_in_latest_mode_the_games_are_for_the_curve() -> None:
+def test_latest_mode_accepts_a_candidate_that_loses() -> None:
     config = GateConfig(mode="latest", games=20, simulations=40)
-    found = play_gate("uniform", "rollout", [CONNECT_FOUR], config)
-    assert found.accepted
-    assert found.games == 20
-    assert found.elo < 0
+    result = play_gate("uniform", "rollout", [CONNECT_FOUR], config)
+    assert result.accepted
+    assert result.games == 20
+    assert result.elo < 0
 
 
 def test_games_are_shared_between_boards() -> None:
@@ -82,16 +82,16 @@ def test_games_are_shared_between_boards() -> None:
     assert play_gate("uniform", "uniform", games, config).games == 11
 
 
-def test_games_without_an_end_are_drawn() -> None:
-    """And their openings are shorter than max_plies."""
+def test_unfinished_games_are_draws() -> None:
+    # One limit leaves room for all opening moves, the other does not.
     game = pyengine.as_game(ToyGame(ToyState))
     config = GateConfig(mode="latest", games=4, simulations=4, plies=4)
     for max_plies in (3, 12):
-        found = play_gate("uniform", "uniform", [game], config, max_plies=max_plies)
-        assert (found.games, found.draws) == (4, 4)
+        result = play_gate("uniform", "uniform", [game], config, max_plies=max_plies)
+        assert (result.games, result.draws) == (4, 4)
 
 
-def test_an_interrupted_match_of_a_gate_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_match_is_resumed(tmp_path: Path) -> None:
     config = GateConfig(mode="latest", games=40, simulations=20)
     seen: list[int] = []
 
@@ -109,38 +109,37 @@ def test_an_interrupted_match_of_a_gate_goes_on(tmp_path: Path) -> None:
     )
     assert not first.complete
     assert not first.accepted
-    kept = len(read_lines(tmp_path / "match-0.jsonl"))
-    assert kept >= first.games
+    recorded = len(read_lines(tmp_path / "match-0.jsonl"))
+    assert recorded >= first.games
     second = play_gate("rollout", "uniform", [CONNECT_FOUR], config, record=tmp_path / "match")
     assert second.complete
     assert second.games == 40
 
 
 def test_a_match_is_interrupted_within_a_round_of_moves(tmp_path: Path) -> None:
-    """A round of 64 searches of 1,000 simulations needs 1,000 batches here."""
-    batches = 0
+    batches = 0  # 64 searches of 1,000 simulations would need 1,000
 
-    def slow_when_told_to_stop(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def slow_after_stop(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         nonlocal batches
         batches += 1
         if batches > 3:
             time.sleep(0.05)
         return np.zeros((len(planes), 7)), np.zeros(len(planes))
 
-    found = play_gate(
-        CallbackEvaluator(slow_when_told_to_stop),
+    result = play_gate(
+        CallbackEvaluator(slow_after_stop),
         "uniform",
         [CONNECT_FOUR],
         GateConfig(games=64, simulations=1000, batch_size=64),
         stop=lambda: batches > 3,
         record=tmp_path / "match",
     )
-    assert not found.complete
-    assert found.games == 0
+    assert not result.complete
+    assert result.games == 0
     assert 3 < batches < 500
 
 
-def test_a_gate_has_the_games_that_its_sequential_test_needs() -> None:
+def test_the_default_number_of_games_is_enough_for_the_sequential_test() -> None:
     test = GateConfig(method="sprt")
     assert test.sprt is not None
     assert test.most_games == test.sprt.games_for() == 1054
@@ -148,8 +147,8 @@ def test_a_gate_has_the_games_that_its_sequential_test_needs() -> None:
     for games in (1, 200, test.sprt.games_for(0.5) - 1):
         with pytest.raises(pyengine.ConfigError, match=r"games: expected at least 436, .*1054"):
             GateConfig(method="sprt", games=games)
-    for one in (GateConfig(games=20), GateConfig(mode="latest", method="sprt", games=20)):
-        assert one.most_games == 20
+    for config in (GateConfig(games=20), GateConfig(mode="latest", method="sprt", games=20)):
+        assert config.most_games == 20
     with pytest.raises(pyengine.ConfigError, match="one game for method"):
         play_gate("uniform", "uniform", [TIC_TAC_TOE, CONNECT_FOUR], test)
 
@@ -157,8 +156,8 @@ def test_a_gate_has_the_games_that_its_sequential_test_needs() -> None:
 # --- the part -------------------------------------------------------------------------------------
 
 
-def begun(tmp_path: Path, mode: str, against: int = 1, games: int = 8) -> RunFolder:
-    """Return a run of tic-tac-toe whose networks are all the bundled one."""
+def new_run(tmp_path: Path, mode: str, against: int = 1, games: int = 8) -> RunFolder:
+    """Return a run of tic-tac-toe; all its networks are the bundled one."""
     text = RUN.format(mode=mode, against=against, games=games)
     folder = RunFolder(tmp_path / "run")
     folder.begin(RunFile.from_toml(text))
@@ -170,12 +169,12 @@ def begun(tmp_path: Path, mode: str, against: int = 1, games: int = 8) -> RunFol
 
 
 def write(folder: RunFolder, step: int) -> None:
-    """Write the candidate of a step."""
+    """Write a candidate."""
     folder.candidate(step).write_bytes((ROOT / "models" / "tic_tac_toe.onnx").read_bytes())
 
 
-def finished(folder: RunFolder) -> list[dict[str, Any]]:
-    """Let a gate evaluate what there is and return the curve."""
+def evaluate(folder: RunFolder) -> list[dict[str, Any]]:
+    """Run the gate on all candidates and return the curve."""
     part = Part("gate", folder, folder.run())
     part.finish()
     work(part)
@@ -183,10 +182,9 @@ def finished(folder: RunFolder) -> list[dict[str, Any]]:
 
 
 class Stopped(Part):
-    """A part that is stopped in the middle of its first match."""
+    """A part that stops in the middle of its first match."""
 
     def say(self, values: dict[str, Any], *, now: bool = False) -> None:
-        """Stop."""
         if values.get("games"):
             self.stop()
 
@@ -195,13 +193,13 @@ def records(folder: RunFolder) -> list[str]:
     return sorted(file.name for file in folder.log.glob("match-*.jsonl"))
 
 
-def test_a_candidate_meets_the_one_before_it_and_one_some_generations_back(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "latest", against=3)
+def test_a_candidate_plays_the_previous_network_and_an_older_one(tmp_path: Path) -> None:
+    folder = new_run(tmp_path, "latest", against=3)
     for step in (100, 200, 300, 400, 500):
         write(folder, step)
-        curve = finished(folder)
-    met = [[(each["step"], games(each)) for each in line["opponents"]] for line in curve]
-    assert met == [
+        curve = evaluate(folder)
+    opponents = [[(o["step"], games(o)) for o in line["opponents"]] for line in curve]
+    assert opponents == [
         [(0, 8)],
         [(100, 4), (0, 4)],
         [(200, 4), (0, 4)],
@@ -229,35 +227,34 @@ def games(line: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("mode", ["latest", "gate"])
-def test_an_interrupted_match_leaves_no_line_and_goes_on(tmp_path: Path, mode: str) -> None:
-    """Also when a newer candidate has come; the first network is no opponent instead."""
-    folder = begun(tmp_path, mode, games=40)
+def test_an_interrupted_evaluation_adds_no_line_and_is_resumed(tmp_path: Path, mode: str) -> None:
+    folder = new_run(tmp_path, mode, games=40)
     write(folder, 100)
-    curve = finished(folder)
+    curve = evaluate(folder)
     write(folder, 200)
     work(Stopped("gate", folder, folder.run()))
     assert read_lines(folder.curve) == curve
     assert [name[:14] for name in records(folder)] == ["match-00000200"]
-    kept = len((folder.log / records(folder)[0]).read_text().splitlines()) - 1
-    assert 0 < kept < 40
+    recorded = len((folder.log / records(folder)[0]).read_text().splitlines()) - 1
+    assert 0 < recorded < 40
     before = folder.best()
     assert before is not None
     assert before.step == (200 if mode == "latest" else curve[0]["step"] * curve[0]["accepted"])
 
     write(folder, 300)
-    told: list[int] = []
+    progress: list[int] = []
 
     class Watched(Part):
         def say(self, values: dict[str, Any], *, now: bool = False) -> None:
             if values.get("step") == 200:
-                told.append(values["games"])
+                progress.append(values["games"])
 
     part = Watched("gate", folder, folder.run())
     part.finish()
     work(part)
     curve = read_lines(folder.curve)
     assert [line["step"] for line in curve] == [100, 200, 300]
-    assert min(told) >= kept
+    assert min(progress) >= recorded
     assert games(curve[1]) == 40 or not curve[1]["accepted"]
     if mode == "latest":
         assert [line["opponents"][0]["step"] for line in curve] == [0, 100, 200]
@@ -265,8 +262,8 @@ def test_an_interrupted_match_leaves_no_line_and_goes_on(tmp_path: Path, mode: s
     assert records(folder) == []
 
 
-def test_an_interrupted_match_is_played_anew_where_the_threads_have_changed(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "latest", games=40)
+def test_an_interrupted_match_restarts_if_the_threads_have_changed(tmp_path: Path) -> None:
+    folder = new_run(tmp_path, "latest", games=40)
     write(folder, 100)
     work(Stopped("gate", folder, folder.run()))
     assert len(records(folder)) == 1
@@ -274,46 +271,46 @@ def test_an_interrupted_match_is_played_anew_where_the_threads_have_changed(tmp_
     again = RunFile.from_toml(text)
     again.refuse_changes(folder.run())
     folder.set_run(again)
-    assert games(finished(folder)[0]) == 40
+    assert games(evaluate(folder)[0]) == 40
     assert records(folder) == []
 
 
-def test_a_network_whose_gate_was_killed_before_its_first_game_is_evaluated(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "latest")
+def test_a_network_is_evaluated_after_its_gate_was_killed(tmp_path: Path) -> None:
+    folder = new_run(tmp_path, "latest")
     write(folder, 100)
-    finished(folder)
+    evaluate(folder)
     first = folder.best()
     assert first is not None
     write(folder, 200)
-    taken = Best(name=folder.candidate(200).name, sha256="", step=200, generation=2, elo=first.elo)
-    folder.set_best(taken)
+    name = folder.candidate(200).name
+    folder.set_best(Best(name=name, sha256="", step=200, generation=2, elo=first.elo))
     assert folder.evaluated() == 100
-    for step in (100, 150):  # of gates before
+    for step in (100, 150):  # from earlier gates
         (folder.log / f"match-{step:08d}-0.jsonl").write_text("")
     write(folder, 150)
     write(folder, 300)
-    curve = finished(folder)
+    curve = evaluate(folder)
     assert [line["step"] for line in curve] == [100, 200, 300]
     assert [line["generation"] for line in curve] == [1, 2, 3]
     assert [line["opponents"][0]["step"] for line in curve] == [0, 100, 200]
     assert records(folder) == []
 
 
-def test_a_gate_that_was_killed_after_its_line_does_the_rest(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "gate")
+def test_a_gate_killed_after_writing_a_line_completes_the_evaluation(tmp_path: Path) -> None:
+    folder = new_run(tmp_path, "gate")
     write(folder, 50)
     write(folder, 100)
     line = {"step": 100, "generation": 1, "games": 9, "elo": 70.0, "accepted": True}
     append_line(folder.curve, line | {"wins": 6, "draws": 0, "losses": 4})
-    finished(folder)
+    evaluate(folder)
     best = folder.best()
     assert best is not None
     assert (best.step, best.generation, best.elo) == (100, 1, 70.0)
     assert folder.candidates() == [0, 100]
 
 
-def test_where_a_generation_is_missing_the_nearest_older_one_plays(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "latest", against=2)
+def test_the_nearest_older_generation_replaces_a_missing_one(tmp_path: Path) -> None:
+    folder = new_run(tmp_path, "latest", against=2)
     for step, generation in ((100, 1), (300, 3)):
         write(folder, step)
         line = {"step": step, "generation": generation, "games": 9, "elo": 0.0, "accepted": True}
@@ -321,46 +318,46 @@ def test_where_a_generation_is_missing_the_nearest_older_one_plays(tmp_path: Pat
         name = folder.candidate(step).name
         folder.set_best(Best(name=name, sha256="", step=step, generation=generation, elo=0.0))
     write(folder, 400)
-    assert [each["step"] for each in finished(folder)[-1]["opponents"]] == [300, 100]
+    assert [o["step"] for o in evaluate(folder)[-1]["opponents"]] == [300, 100]
     folder.candidate(300).unlink()
     folder.candidate(400).unlink()
     write(folder, 500)
-    assert [each["step"] for each in finished(folder)[-1]["opponents"]] == [100]
+    assert [o["step"] for o in evaluate(folder)[-1]["opponents"]] == [100]
 
 
-def test_without_games_every_candidate_has_its_line(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "latest", games=0)
+def test_a_gate_without_games_adds_a_line_per_candidate(tmp_path: Path) -> None:
+    folder = new_run(tmp_path, "latest", games=0)
     write(folder, 100)
-    line = finished(folder)[0]
+    line = evaluate(folder)[0]
     assert (line["step"], line["accepted"], "wins" in line) == (100, True, False)
 
 
-def test_the_games_of_a_gate_have_the_max_plies_of_self_play(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "latest")
+def test_gate_games_use_the_max_plies_of_self_play(tmp_path: Path) -> None:
+    folder = new_run(tmp_path, "latest")
     limits = "[selfplay]\nmax_plies = 3\nopening_random_moves = 0\n"
     folder.set_run(RunFile.from_toml(limits + folder.run().text))
     write(folder, 100)
-    (line,) = finished(folder)
+    (line,) = evaluate(folder)
     assert (line["wins"], line["draws"], line["losses"]) == (0, 8, 0)
 
 
 def accepting(tmp_path: Path, games: int) -> RunFolder:
-    """Return a run whose gate lets everybody pass who makes a draw."""
-    folder = begun(tmp_path, "gate", games=games)
+    """Return a run whose gate accepts a candidate that draws one game."""
+    folder = new_run(tmp_path, "gate", games=games)
     folder.set_run(RunFile.from_toml(folder.run().text + "threshold = 0.0\n"))
     return folder
 
 
-def test_an_accepted_candidate_plays_for_the_curve_games_that_did_not_choose_it(
+def test_an_accepted_candidate_plays_anchor_games(
     tmp_path: Path,
 ) -> None:
     folder = accepting(tmp_path, games=8)
     for step in (100, 200):
         write(folder, step)
-        curve = finished(folder)
+        curve = evaluate(folder)
     assert [line["accepted"] for line in curve] == [True, True]
-    assert [[each["step"] for each in line["anchors"]] for line in curve] == [[0], [100]]
-    assert [[games(each) for each in line["anchors"]] for line in curve] == [[4], [4]]
+    anchors = [[(o["step"], games(o)) for o in line["anchors"]] for line in curve]
+    assert anchors == [[(0, 4)], [(100, 4)]]
     assert [games(line) for line in curve] == [8, 8]
     last = rated(folder)[200]
     assert last is not None
@@ -369,15 +366,14 @@ def test_an_accepted_candidate_plays_for_the_curve_games_that_did_not_choose_it(
 
 
 class StoppedAtAnchors(Part):
-    """A part that is stopped in the middle of its first anchor games."""
+    """A part that stops in the middle of its first anchor games."""
 
     def say(self, values: dict[str, Any], *, now: bool = False) -> None:
-        """Stop."""
         if values.get("games") and any("anchor" in name for name in records(self.folder)):
             self.stop()
 
 
-def test_anchor_games_that_are_interrupted_go_on_while_the_network_plays(tmp_path: Path) -> None:
+def test_interrupted_anchor_games_are_resumed(tmp_path: Path) -> None:
     folder = accepting(tmp_path, games=60)
     write(folder, 100)
     work(StoppedAtAnchors("gate", folder, folder.run()))
@@ -386,49 +382,47 @@ def test_anchor_games_that_are_interrupted_go_on_while_the_network_plays(tmp_pat
     best = folder.best()
     assert best is not None
     assert best.step == 100
-    (line,) = finished(folder)
+    (line,) = evaluate(folder)
     assert (line["step"], line["generation"], line["accepted"]) == (100, 1, True)
-    assert [games(each) for each in line["anchors"]] == [30]
+    assert [games(opponent) for opponent in line["anchors"]] == [30]
     assert records(folder) == []
 
 
-def test_a_network_that_self_play_has_taken_stays_accepted_where_its_gate_is_played_anew(
+def test_a_network_in_use_stays_accepted_if_its_match_is_repeated(
     tmp_path: Path,
 ) -> None:
     folder = accepting(tmp_path, games=60)
     write(folder, 100)
     work(StoppedAtAnchors("gate", folder, folder.run()))
-    # Other threads play the match anew, and it may end otherwise: here it does.
+    # With other threads the match is repeated, here with a different result.
     text = folder.run().text.replace("threshold = 0.0", "threshold = 1.0\nthreads = 2")
     folder.set_run(RunFile.from_toml(text))
-    (line,) = finished(folder)
+    (line,) = evaluate(folder)
     assert line["accepted"]
-    assert [games(each) for each in line["anchors"]] == [30]
+    assert [games(opponent) for opponent in line["anchors"]] == [30]
     best = folder.best()
     assert best is not None
     assert (best.step, best.elo) == (100, line["elo"])
 
 
 def test_a_rejected_candidate_plays_no_anchor_games(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "gate")
+    folder = new_run(tmp_path, "gate")
     folder.set_run(RunFile.from_toml(folder.run().text + "threshold = 1.0\n"))
     write(folder, 100)
-    (line,) = finished(folder)
+    (line,) = evaluate(folder)
     assert not line["accepted"]
     assert "anchors" not in line
 
 
-def test_of_accepted_networks_the_newest_are_kept(tmp_path: Path) -> None:
-    folder = begun(tmp_path, "latest", against=2, games=4)
+def test_the_newest_accepted_networks_are_kept(tmp_path: Path) -> None:
+    folder = new_run(tmp_path, "latest", against=2, games=4)
     folder.set_run(RunFile.from_toml(folder.run().text + "keep_accepted = 1\n"))
     for step in range(100, 700, 100):
         write(folder, step)
-        curve = finished(folder)
-    assert folder.candidates() == [0, 400, 500, 600]  # two generations back are to play
-    assert [[each["step"] for each in line["opponents"]] for line in curve[-2:]] == [
-        [400, 300],
-        [500, 400],
-    ]
+        curve = evaluate(folder)
+    assert folder.candidates() == [0, 400, 500, 600]  # the last two will still play
+    opponents = [[o["step"] for o in line["opponents"]] for line in curve[-2:]]
+    assert opponents == [[400, 300], [500, 400]]
     assert GateConfig(mode="latest").most_accepted == 100
     assert GateConfig(mode="latest", keep_accepted=0).most_accepted > 10**9
 
@@ -437,32 +431,32 @@ def test_of_accepted_networks_the_newest_are_kept(tmp_path: Path) -> None:
 
 
 def evaluated(step: int, opponent: int, wins: int, losses: int) -> dict[str, Any]:
-    """Return the line of a candidate that met one network and was taken."""
-    met = {"step": opponent, "wins": wins, "draws": 0, "losses": losses}
-    place = {"step": step, "generation": step // 100, "games": 10 * step, "elo": 0.0}
-    return {**place, "accepted": True, **met, "step": step, "opponents": [met]}
+    """Return the line of an accepted candidate with one opponent."""
+    match = {"step": opponent, "wins": wins, "draws": 0, "losses": losses}
+    facts = {"step": step, "generation": step // 100, "games": 10 * step, "elo": 0.0}
+    return {**match, **facts, "accepted": True, "opponents": [match]}
 
 
-def test_equals_that_passed_the_gate_do_not_rise_on_the_curve() -> None:
+def test_the_rating_of_equal_players_does_not_rise_by_selection() -> None:
     rng = np.random.default_rng(0)
     lines = []
     for step in range(100, 2100, 100):
         wins = 0
-        while wins <= 110:  # at most 55 %: who fails plays on for nobody
+        while wins <= 110:  # only candidates above 55 % are accepted
             wins = int(rng.binomial(200, 0.5))
         anchors = int(rng.binomial(200, 0.5))
         line = evaluated(step, step - 100, wins, 200 - wins)
-        met = {"step": step - 100, "wins": anchors, "draws": 0, "losses": 200 - anchors}
-        lines.append(line | {"anchors": [met]})
+        match = {"step": step - 100, "wins": anchors, "draws": 0, "losses": 200 - anchors}
+        lines.append(line | {"anchors": [match]})
     fair = ratings(results(lines))[2000]
-    chosen = ratings(results([line | {"anchors": []} for line in lines]))[2000]
+    selected = ratings(results([line | {"anchors": []} for line in lines]))[2000]
     assert fair is not None
-    assert chosen is not None
+    assert selected is not None
     assert abs(fair.elo) < 2 * fair.error
-    assert chosen.elo > 6 * chosen.error
+    assert selected.elo > 6 * selected.error
 
 
-def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
+def test_the_learning_curve_is_drawn(tmp_path: Path) -> None:
     with pytest.raises(pyengine.ConfigError, match="no candidate was evaluated"):
         plot_curve(tmp_path, tmp_path / "curve.svg")
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
@@ -473,7 +467,9 @@ def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
     assert plot_curve(tmp_path, tmp_path / "curve.svg").read_text().count("<svg") == 1
 
 
-def test_the_command_names_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_path_of_the_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
     pytest.importorskip("typer", reason="the command needs the extra cli")
     from pyengine.cli import main
@@ -484,7 +480,7 @@ def test_the_command_names_the_picture(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == f"{picture}\n"
 
 
-def test_the_picture_says_who_is_left_out(tmp_path: Path) -> None:
+def test_the_picture_mentions_unconnected_candidates(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
     append_line(tmp_path / "curve.jsonl", evaluated(100, 0, 6, 4))
     append_line(tmp_path / "curve.jsonl", evaluated(300, 250, 1, 1))

@@ -1,4 +1,4 @@
-"""Auxiliary heads: they teach the tower, and only those of the last board may be exported."""
+"""Auxiliary heads: training, and export of ownership and score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest
 
 import pyengine
 from data_games import finished, write
-from loss_parts import assert_parts_are_the_whole
 from pyengine import Dataset, ModelSpec, train
 from pyengine.train import LearnerConfig, LossConfig, NetworkConfig, OptimiserConfig, TrainConfig
 from pyengine.train.loop.state import RunFolder
@@ -24,7 +23,7 @@ torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra t
 torch.set_num_threads(1)  # these networks are small
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
-from pyengine.train.loss import losses  # noqa: E402
+from pyengine.train.loss import losses, losses_together  # noqa: E402
 from pyengine.train.network import new_network  # noqa: E402
 
 LATER = LossConfig(reply_weight=0.15, short_value_weight=0.5, horizons=(2.0, 6.0))
@@ -35,30 +34,30 @@ SPEC = ModelSpec()
 GO = "go(board_size=5,komi=2.5)"
 
 
-def config_of(loss: LossConfig = ALL, *, kept: bool = False, **network: Any) -> TrainConfig:
+def config_of(loss: LossConfig = ALL, *, export: bool = False, **network: Any) -> TrainConfig:
     """Return small settings."""
     return TrainConfig(
         network=NetworkConfig(blocks=1, filters=8, value_hidden=8, **network),
         loss=loss,
         optimiser=OptimiserConfig(schedule="constant", learning_rate=0.02),
         learner=LearnerConfig(
-            batch_size=32, threads=1, log_steps=5, device="cpu", export_final_board=kept
+            batch_size=32, threads=1, log_steps=5, device="cpu", export_final_board=export
         ),
     )
 
 
-def written(path: Path, name: str = GO, *, surprise: bool = False) -> Path:
-    """Write random games; a few were cut short."""
+def write_games(path: Path, name: str = GO, *, surprise: bool = False) -> Path:
+    """Write random games, some of them unfinished."""
     game, rng = pyengine.load_game(name), random.Random(5)
     plies = [None, None, 12]
     games = [finished(game, SPEC, n, rng, plies=plies[n % 3]) for n in range(12)]
-    games = [dataclasses.replace(one, surprise=np.ones(len(one.ply))) for one in games]
+    games = [dataclasses.replace(g, surprise=np.ones(len(g.ply))) for g in games]
     return write(path, game, SPEC, games, surprise=surprise)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return written(tmp_path_factory.mktemp("data") / "go")
+    return write_games(tmp_path_factory.mktemp("data") / "go")
 
 
 @pytest.fixture
@@ -74,21 +73,21 @@ def weights_of(*networks: Any) -> dict[str, Any]:
     }
 
 
-def assert_holds(found: dict[str, Any], expected: dict[str, Any]) -> None:
+def assert_contains(weights: dict[str, Any], expected: dict[str, Any]) -> None:
     """Compare bit for bit."""
-    assert [name for name, one in expected.items() if not torch.equal(found[name], one)] == []
+    assert [n for n, tensor in expected.items() if not torch.equal(weights[n], tensor)] == []
 
 
 @pytest.mark.parametrize("kind", ["alphago_zero", "convolutional", "value"])
 @pytest.mark.parametrize("value", ["scalar", "wdl"])
-def test_the_other_weights_begin_as_they_do_without_the_heads(kind: str, value: str) -> None:
+def test_auxiliary_heads_do_not_change_the_other_initial_weights(kind: str, value: str) -> None:
     planes = torch.randn(4, 3, 5, 5)
     plain, later, network = (
         new_network(config_of(loss, kind=kind, value=value), 3, (5, 5), 26)
         for loss in (LossConfig(), LATER, ALL)
     )
-    assert_holds(weights_of(later), weights_of(plain))
-    assert_holds(weights_of(network), weights_of(later))
+    assert_contains(weights_of(later), weights_of(plain))
+    assert_contains(weights_of(network), weights_of(later))
     added = network.state_dict().keys() - plain.state_dict().keys()
     heads = {f"auxiliary.{name}" for name in ("reply", "values", "ownership", "score")}
     assert {".".join(name.split(".")[:2]) for name in added} == heads
@@ -98,8 +97,8 @@ def test_the_other_weights_begin_as_they_do_without_the_heads(kind: str, value: 
     assert outputs["short_values"].abs().max() <= 1
     assert outputs["ownership"].shape == (4, 5, 5)
     assert outputs["score"].shape == (4,)
-    for found, expected in zip((policy, evaluated), plain.train()(planes), strict=True):
-        assert torch.equal(found, expected)
+    for output, expected in zip((policy, evaluated), plain.train()(planes), strict=True):
+        assert torch.equal(output, expected)
     assert len(network.eval()(planes)) == 2
 
 
@@ -112,7 +111,7 @@ def test_the_other_weights_begin_as_they_do_without_the_heads(kind: str, value: 
         (LossConfig(score_weight=1), "score"),
     ],
 )
-def test_each_weight_brings_its_own_head(loss: LossConfig, name: str) -> None:
+def test_each_loss_weight_adds_its_head(loss: LossConfig, name: str) -> None:
     network = new_network(config_of(loss), 3, (5, 5), 26)
     planes = torch.randn(2, 3, 5, 5)
     assert network.train()(planes)[2].keys() == {name}
@@ -125,6 +124,7 @@ def random_batch(rows: int = 7) -> tuple[Any, dict[str, Any]]:
     batch = {
         "policy": torch.softmax(torch.randn(rows, 5), 1),
         "value": torch.randn(rows).clamp(-1, 1),
+        "full": torch.arange(rows) % 4 != 1,
         "reply": torch.softmax(torch.randn(rows, 5), 1),
         "replied": torch.arange(rows) % 3 != 1,
         "short_values": torch.rand(rows, 2) * 2 - 1,
@@ -143,43 +143,54 @@ def random_batch(rows: int = 7) -> tuple[Any, dict[str, Any]]:
 
 def test_the_loss_is_the_weighted_sum() -> None:
     outputs, batch = random_batch()
-    plain, found = losses(outputs[:2], batch, LossConfig()), losses(outputs, batch, ALL)
-    said = {name: array.numpy().astype(np.float64) for name, array in outputs[2].items()}
-    log_p = said["reply"] - np.log(np.exp(said["reply"]).sum(1, keepdims=True))
+    plain, loss = losses(outputs[:2], batch, LossConfig()), losses(outputs, batch, ALL)
+    heads = {name: array.numpy().astype(np.float64) for name, array in outputs[2].items()}
+    log_p = heads["reply"] - np.log(np.exp(heads["reply"]).sum(1, keepdims=True))
     reply = -(batch["reply"].numpy() * log_p).sum(1)[batch["replied"].numpy()].mean()
-    squares = ((said["short_values"] - batch["short_values"].numpy()) ** 2).mean()
-    own, target = (1 + np.tanh(said["ownership"])) / 2, (1 + batch["ownership"].numpy()) / 2
+    squares = ((heads["short_values"] - batch["short_values"].numpy()) ** 2).mean()
+    own, target = (1 + np.tanh(heads["ownership"])) / 2, (1 + batch["ownership"].numpy()) / 2
     entropy = -(target * np.log(own) + (1 - target) * np.log(1 - own)).mean(axis=(1, 2))
-    off = np.abs(said["score"] - batch["score"].numpy())
+    off = np.abs(heads["score"] - batch["score"].numpy())
     assert (off > 12).any()
     assert (off <= 12).any()
     huber = np.where(off <= 12, 0.5 * off**2, 12 * (off - 6))
     ended = batch["ended"].numpy()
     terms = (reply, squares, entropy[ended].mean(), huber[ended].mean())
     for name, term in zip(NAMES, terms, strict=True):
-        assert getattr(found, name).item() == pytest.approx(term, rel=1e-5)
+        assert getattr(loss, name).item() == pytest.approx(term, rel=1e-5)
     expected = plain.total.item() + np.dot(terms, (0.15, 0.5, 1.5, 0.0015))
-    assert found.total.item() == pytest.approx(expected, rel=1e-5)
+    assert loss.total.item() == pytest.approx(expected, rel=1e-5)
     assert losses(outputs, batch, LossConfig()).total.item() == plain.total.item()
 
 
-def test_the_loss_of_parts_is_that_of_all_rows() -> None:
+def test_the_loss_of_a_split_batch_equals_that_of_the_whole() -> None:
     outputs, batch = random_batch()
-    assert_parts_are_the_whole(outputs, batch, ALL, NAMES)
+    logits, value, heads = outputs
+    whole = losses(outputs, batch, ALL)
+    for cut in (2, 5):
+        pieces = [slice(0, cut), slice(cut, 7)]
+        parts = [{name: column[piece] for name, column in batch.items()} for piece in pieces]
+        split = [
+            (logits[piece], value[piece], {name: head[piece] for name, head in heads.items()})
+            for piece in pieces
+        ]
+        loss = losses_together(split, parts, ALL)
+        for name in ("total", "policy", "value", "divergence", *NAMES):
+            torch.testing.assert_close(getattr(loss, name), getattr(whole, name))
 
 
-def test_rows_without_a_target_teach_nothing() -> None:
+def test_rows_without_a_target_have_no_gradient() -> None:
     outputs, batch = random_batch()
     batch["replied"][:] = batch["ended"][:] = False
     for tensor in outputs[2].values():
         tensor.requires_grad_()
-    found = losses(outputs, batch, ALL)
-    assert (found.reply.item(), found.ownership.item(), found.score.item()) == (0, 0, 0)
-    found.total.backward()
+    loss = losses(outputs, batch, ALL)
+    assert (loss.reply.item(), loss.ownership.item(), loss.score.item()) == (0, 0, 0)
+    loss.total.backward()
     assert all(not outputs[2][name].grad.any() for name in ("reply", "ownership", "score"))
 
 
-def test_the_heads_learn_and_the_log_tells(data: Dataset, tmp_path: Path) -> None:
+def test_the_heads_learn_and_their_losses_are_logged(data: Dataset, tmp_path: Path) -> None:
     reports: list[train.StepReport] = []
     with train.Learner(config_of(), data, tmp_path, on_progress=reports.append) as learner:
         learner.train(60)
@@ -190,7 +201,7 @@ def test_the_heads_learn_and_the_log_tells(data: Dataset, tmp_path: Path) -> Non
         assert [line[name] for line in lines] == values
 
 
-def test_targets_that_are_not_learnt_change_no_weights_and_no_reports(
+def test_unused_targets_do_not_change_weights_or_reports(
     data: Dataset, folder: Path, tmp_path: Path
 ) -> None:
     reports: list[train.StepReport] = []
@@ -203,7 +214,7 @@ def test_targets_that_are_not_learnt_change_no_weights_and_no_reports(
     assert line.keys().isdisjoint(NAMES)
     with train.Learner(config, Dataset(folder), tmp_path / "b") as learner:
         learner.train(5)
-        assert_holds(weights_of(learner.network), expected)
+        assert_contains(weights_of(learner.network), expected)
 
 
 def test_horizons_may_change_while_their_weight_is_0(data: Dataset, folder: Path,
@@ -222,7 +233,7 @@ def test_horizons_may_change_while_their_weight_is_0(data: Dataset, folder: Path
                 learner.train(1)
 
 
-def test_going_on_is_the_same_as_never_having_stopped(data: Dataset, tmp_path: Path) -> None:
+def test_a_resumed_training_equals_an_uninterrupted_one(data: Dataset, tmp_path: Path) -> None:
     average = train.AverageConfig(kind="swa", every=2, start=2)
     config = config_of().replace(average=average)
     with train.Learner(config, data, tmp_path / "one") as learner:
@@ -230,16 +241,18 @@ def test_going_on_is_the_same_as_never_having_stopped(data: Dataset, tmp_path: P
         expected = weights_of(learner.network, learner.exported)
     with train.Learner(config, data, tmp_path / "two") as learner:
         learner.train(5)
-    kept = config.replace(learner=config.learner.replace(export_final_board=True))  # may change
-    with train.Learner(kept, data, tmp_path / "two", resume=True) as learner:
+    exporting = config.replace(learner=config.learner.replace(export_final_board=True))
+    with train.Learner(exporting, data, tmp_path / "two", resume=True) as learner:
         learner.train(5)
-        assert_holds(weights_of(learner.network, learner.exported), expected)
+        assert_contains(weights_of(learner.network, learner.exported), expected)
 
 
-def test_boards_of_several_sizes_are_learnt_together(tmp_path: Path) -> None:
+def test_auxiliary_heads_train_on_several_board_sizes(tmp_path: Path) -> None:
     names = ["go(board_size=5,komi=2.5)", "go(board_size=7)"]
     targets: dict[str, Any] = {"reply": True, "horizons": ALL.horizons, "final_board": True}
-    data = [Dataset(written(tmp_path / str(i), name), **targets) for i, name in enumerate(names)]
+    data = [
+        Dataset(write_games(tmp_path / str(i), name), **targets) for i, name in enumerate(names)
+    ]
     with train.Learner(config_of(kind="convolutional"), data, tmp_path / "run") as learner:
         assert learner.train(3)
 
@@ -254,11 +267,11 @@ def test_boards_of_several_sizes_are_learnt_together(tmp_path: Path) -> None:
         ("value", GO, "top_down"),
     ],
 )
-def test_an_exported_network_predicts_the_last_board_as_pytorch_does(
+def test_an_exported_network_predicts_the_final_board_as_pytorch_does(
     kind: str, game: str, rows: str, tmp_path: Path
 ) -> None:
     ort = pytest.importorskip("onnxruntime")
-    data = Dataset(written(tmp_path / "data", game), final_board=True)
+    data = Dataset(write_games(tmp_path / "data", game), final_board=True)
     with train.Learner(config_of(BOARD, kind=kind), data, tmp_path / "run") as learner:
         learner.train(2)
         network = learner.exported.eval()
@@ -273,8 +286,8 @@ def test_an_exported_network_predicts_the_last_board_as_pytorch_does(
     names = [output.name for output in session.get_outputs()]
     assert names == ["policy", "value", "ownership", "score"]
     expected = (policy, value, board["ownership"], board["score"])
-    for found, one in zip(session.run(None, {"planes": planes}), expected, strict=True):
-        np.testing.assert_allclose(found, one.numpy(), rtol=1e-4, atol=1e-4)
+    for output, tensor in zip(session.run(None, {"planes": planes}), expected, strict=True):
+        np.testing.assert_allclose(output, tensor.numpy(), rtol=1e-4, atol=1e-4)
     assert np.abs(board["ownership"].numpy()).max() <= 1
     written_spec = pyengine.OnnxEvaluator(path).spec
     assert written_spec is not None
@@ -282,7 +295,7 @@ def test_an_exported_network_predicts_the_last_board_as_pytorch_does(
 
 
 @pytest.mark.parametrize("kind", ["alphago_zero", "convolutional"])
-def test_without_being_asked_an_export_leaves_all_heads_out(kind: str, tmp_path: Path) -> None:
+def test_an_export_omits_auxiliary_heads_by_default(kind: str, tmp_path: Path) -> None:
     network = new_network(config_of(kind=kind), 3, (5, 5), 26).eval()
     report = train.export(network, GO, SPEC, tmp_path / "network.onnx")
     import onnx
@@ -299,7 +312,7 @@ def test_without_being_asked_an_export_leaves_all_heads_out(kind: str, tmp_path:
         train.export(plain, GO, SPEC, tmp_path / "other.onnx", final_board=True)
 
 
-def test_a_last_board_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
+def test_a_network_with_a_non_finite_final_board_is_not_written(tmp_path: Path) -> None:
     network = new_network(config_of(BOARD), 3, (5, 5), 26).eval()
     with torch.no_grad():
         network.auxiliary.ownership.out.weight[0, 0] = torch.nan  # type: ignore[union-attr]
@@ -309,17 +322,17 @@ def test_a_last_board_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
     train.export(network, GO, SPEC, tmp_path / "network.onnx")
 
 
-def test_boards_of_any_size_have_their_own_outputs(tmp_path: Path) -> None:
+def test_final_board_outputs_adapt_to_the_board_size(tmp_path: Path) -> None:
     games = ["go(board_size=5)", "go(board_size=7)"]
     network = new_network(config_of(BOARD, kind="convolutional"), 3, (5, 5), 26).eval()
     report = train.export(network, games, SPEC, tmp_path / "any.onnx", final_board=True)
     evaluator = pyengine.OnnxEvaluator(report.path)
     for side, game in zip((5, 7), games, strict=True):
         state = pyengine.load_game(game).new_initial_state([3, 4])
-        owned, score = evaluator.evaluate_final_board([state, state])
-        assert owned is not None
+        ownership, score = evaluator.evaluate_final_board([state, state])
+        assert ownership is not None
         assert score is not None
-        assert (owned.shape, score.shape) == ((2, side, side), (2,))
+        assert (ownership.shape, score.shape) == ((2, side, side), (2,))
 
 
 RUN = f"""
@@ -337,9 +350,9 @@ ownership_weight = 1.5
 """
 
 
-def test_a_run_reads_its_data_with_the_targets_of_its_loss(tmp_path: Path) -> None:
+def test_a_run_reads_the_targets_of_its_loss(tmp_path: Path) -> None:
     run, folder = train.RunFile.from_toml(RUN), RunFolder(tmp_path)
-    written(folder.data(GO), surprise=True)
+    write_games(folder.data(GO), surprise=True)
     (data,) = windows_on(run, folder, [20])
     assert data.horizons == run.train.loss.horizons == (2, 6)
     assert {"reply", "ownership", "score", "ended"} <= data[0].keys()
@@ -358,7 +371,7 @@ def test_a_run_reads_its_data_with_the_targets_of_its_loss(tmp_path: Path) -> No
         ({"reply": True, "horizons": (2.0, 7.0)}, r"horizons of the loss, .*got \[2\.0, 7\.0\]"),
     ],
 )
-def test_data_without_the_targets_are_refused(
+def test_data_without_required_targets_are_refused(
     settings: dict[str, Any], message: str, folder: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(pyengine.ConfigError, match=message):
@@ -367,7 +380,7 @@ def test_data_without_the_targets_are_refused(
         train.Learner(config_of(), SyntheticData(), tmp_path)
 
 
-def test_a_game_without_points_has_no_score_to_learn(tmp_path: Path) -> None:
-    four = Dataset(written(tmp_path / "four", "connect_four"), final_board=True)
+def test_a_game_without_a_score_is_refused(tmp_path: Path) -> None:
+    four = Dataset(write_games(tmp_path / "four", "connect_four"), final_board=True)
     with pytest.raises(pyengine.ConfigError, match=r"to return score .*Go or Othello"):
         train.Learner(config_of(BOARD), four, tmp_path / "run")

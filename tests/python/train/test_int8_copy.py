@@ -1,4 +1,4 @@
-"""Runs that play with int8 copies of their networks."""
+"""Int8 copies of a run's networks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import pytest
 import pyengine
 from pyengine import distributed, train
 from pyengine.train.loop import int8_copy, part_learner, part_selfplay
-from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
-from run_games import play_games
+from run_games import Impatient, play_games
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
@@ -51,37 +50,30 @@ simulations = 4
 """
 
 
-class Waiting(Part):
-    """A part that is to stop as soon as it has nothing to do."""
-
-    def wait(self, seconds: float = 0.2) -> None:
-        self.stop()
-
-
-def learnt(path: Path, *games: str) -> tuple[RunFolder, train.RunFile]:
-    """Return the folder of a run whose learner has done 10 steps, and the run."""
+def trained(path: Path, *games: str) -> tuple[RunFolder, train.RunFile]:
+    """Return the folder of a run after 10 training steps, and the run."""
     run = train.RunFile.from_toml(RUN.format(steps=10, games=json.dumps(games)))
     folder = RunFolder(path)
     folder.begin(run)
     for game in games:
         alone = train.RunFile.from_toml(RUN.format(steps=10, games=json.dumps([game])))
         play_games(folder, alone, 10)
-    part_learner.work(Waiting("learner", folder, run))
+    part_learner.work(Impatient("learner", folder, run))
     return folder, run
 
 
-def kinds(path: Path) -> set[str]:
-    """Return the kinds of a file's nodes."""
+def operators(path: Path) -> set[str]:
+    """Return the operators of a model."""
     return {node.op_type for node in onnx.load(path).graph.node}
 
 
-def test_a_candidate_has_an_int8_copy_that_plays_for_it(tmp_path: Path) -> None:
-    folder, run = learnt(tmp_path, "tic_tac_toe")
+def test_the_int8_copy_of_a_candidate_is_used_for_playing(tmp_path: Path) -> None:
+    folder, run = trained(tmp_path, "tic_tac_toe")
     assert folder.candidates() == [0, 10]
-    assert "QuantizeLinear" not in kinds(folder.candidate(10))
-    assert "QuantizeLinear" in kinds(folder.int8_copy(10))
+    assert "QuantizeLinear" not in operators(folder.candidate(10))
+    assert "QuantizeLinear" in operators(folder.int8_copy(10))
     assert folder.played(10) == folder.int8_copy(10)
-    assert folder.played(0) == folder.candidate(0)  # of random weights, before there are positions
+    assert folder.played(0) == folder.candidate(0)  # written before there are positions
     name, sha256 = folder.candidate(10).name, "0" * 64
     best = Best(name=name, sha256=sha256, step=10, generation=1, elo=0.0)
     playing = part_selfplay.evaluator_of(best, folder)
@@ -93,7 +85,7 @@ def test_a_candidate_has_an_int8_copy_that_plays_for_it(tmp_path: Path) -> None:
     assert not folder.int8_copy(10).exists()
 
 
-def test_a_removal_that_is_cut_short_leaves_no_copy_alone(
+def test_an_interrupted_removal_leaves_no_copy_without_its_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = RunFolder(tmp_path)
@@ -112,30 +104,30 @@ def test_a_removal_that_is_cut_short_leaves_no_copy_alone(
     assert (folder.candidates(), folder.int8_copy(10).exists()) == ([10], False)
 
 
-def test_one_copy_plays_on_all_boards(tmp_path: Path) -> None:
+def test_one_copy_works_on_all_boards(tmp_path: Path) -> None:
     names = ("gomoku(board_size=5,win_length=4)", "gomoku(board_size=6,win_length=4)")
-    folder, run = learnt(tmp_path, *names)
+    folder, run = trained(tmp_path, *names)
     network, copied = map(pyengine.OnnxEvaluator, (folder.candidate(10), folder.int8_copy(10)))
     for game in run.games:
         states = [game.new_initial_state()]
-        expected, found = network.evaluate(states), copied.evaluate(states)
-        np.testing.assert_allclose(found[0], expected[0], atol=0.05)
-        np.testing.assert_allclose(found[1], expected[1], atol=0.1)
+        expected, outputs = network.evaluate(states), copied.evaluate(states)
+        np.testing.assert_allclose(outputs[0], expected[0], atol=0.05)
+        np.testing.assert_allclose(outputs[1], expected[1], atol=0.1)
 
 
-def test_a_copy_that_evaluates_otherwise_is_told_and_the_network_plays(
+def test_an_inaccurate_copy_is_discarded_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(int8_copy._LIMITS, "policy_mean", 0.0)
-    stale = RunFolder(tmp_path).int8_copy(10)  # its writer died before the candidate was there
+    stale = RunFolder(tmp_path).int8_copy(10)  # left by a writer that crashed
     write = part_learner._write_with_copy
 
-    def write_where_one_is(*args: Any) -> str | None:
+    def write_over_stale_copy(*args: Any) -> str | None:
         stale.touch()
         return write(*args)
 
-    monkeypatch.setattr(part_learner, "_write_with_copy", write_where_one_is)
-    folder, _ = learnt(tmp_path, "tic_tac_toe")
+    monkeypatch.setattr(part_learner, "_write_with_copy", write_over_stale_copy)
+    folder, _ = trained(tmp_path, "tic_tac_toe")
     assert not stale.exists()
     assert folder.candidates() == [0, 10]
     assert folder.played(10) == folder.candidate(10)

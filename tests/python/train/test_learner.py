@@ -1,4 +1,4 @@
-"""The learner: it learns, goes on exactly, refuses changes, and stops between steps."""
+"""The learner: training, resuming, checkpoints and errors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def config_of(**parts: Any) -> TrainConfig:
 
 
 def weights_of(learner: train.Learner) -> dict[str, Any]:
-    """Return a copy of all tensors of the network and of its average."""
+    """Return a copy of all tensors of the network and its average."""
     state = dict(learner.network.state_dict())
     state |= {f"average {k}": v for k, v in learner.exported.state_dict().items()}
     return {name: tensor.clone() for name, tensor in state.items()}
@@ -67,7 +67,7 @@ def data() -> SyntheticData:
 
 
 @pytest.mark.parametrize(("kind", "average"), [("sgd", "none"), ("sgd", "ema"), ("adamw", "swa")])
-def test_going_on_is_the_same_as_never_having_stopped(
+def test_a_resumed_training_equals_an_uninterrupted_one(
     kind: str, average: str, data: SyntheticData, tmp_path: Path
 ) -> None:
     optimiser = OptimiserConfig(kind=kind, schedule="cosine", learning_rate=0.01, total_steps=20)
@@ -83,9 +83,7 @@ def test_going_on_is_the_same_as_never_having_stopped(
         assert_equal(weights_of(learner), expected)
 
 
-def test_the_rate_may_be_lowered_when_a_training_goes_on(
-    data: SyntheticData, tmp_path: Path
-) -> None:
+def test_the_learning_rate_may_be_lowered_on_resume(data: SyntheticData, tmp_path: Path) -> None:
     rates = partial(OptimiserConfig, schedule="steps", rates=(0.1, 0.01))
     planned = config_of(optimiser=rates(boundaries=(5,)))
     with train.Learner(planned, data, tmp_path / "planned") as learner:
@@ -101,9 +99,7 @@ def test_the_rate_may_be_lowered_when_a_training_goes_on(
         train.Learner(faster, data, tmp_path, resume=True)
 
 
-def test_steps_of_an_earlier_call_are_saved_with_those_of_this_one(
-    data: SyntheticData, tmp_path: Path
-) -> None:
+def test_unsaved_steps_of_an_earlier_call_are_saved(data: SyntheticData, tmp_path: Path) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
         learner.train(5, save=False)
         assert not list(tmp_path.glob("checkpoint*"))
@@ -111,19 +107,19 @@ def test_steps_of_an_earlier_call_are_saved_with_those_of_this_one(
     assert [path.name for path in tmp_path.glob("checkpoint*")] == ["checkpoint-0000000005.pt"]
 
 
-def test_a_report_is_of_all_steps_since_the_last_however_they_were_asked_for(
+def test_reports_do_not_depend_on_how_steps_are_split_into_calls(
     data: SyntheticData, tmp_path: Path
 ) -> None:
     def reports(name: str, calls: Sequence[int]) -> list[dict[str, Any]]:
-        found: list[Any] = []
-        with train.Learner(config_of(), data, tmp_path / name, on_progress=found.append) as learner:
+        seen: list[Any] = []
+        with train.Learner(config_of(), data, tmp_path / name, on_progress=seen.append) as learner:
             for steps in calls:
                 learner.train(steps, save=False)
-        return [{**asdict(each), "positions_per_second": 0} for each in found]
+        return [{**asdict(report), "positions_per_second": 0} for report in seen]
 
-    at_once = reports("whole", [10])
-    assert [each["step"] for each in at_once] == [5, 10]
-    assert reports("parts", [3, 1, 4, 2]) == at_once
+    expected = reports("whole", [10])
+    assert [report["step"] for report in expected] == [5, 10]
+    assert reports("parts", [3, 1, 4, 2]) == expected
 
 
 def test_it_learns(data: SyntheticData, tmp_path: Path) -> None:
@@ -137,7 +133,7 @@ def test_it_learns(data: SyntheticData, tmp_path: Path) -> None:
     assert [line["step"] for line in lines] == [report.step for report in reports]
 
 
-def test_tensorboard_shows_what_the_log_says(data: SyntheticData, tmp_path: Path) -> None:
+def test_tensorboard_shows_the_values_of_the_log(data: SyntheticData, tmp_path: Path) -> None:
     reading = pytest.importorskip(
         "tensorboard.backend.event_processing.event_accumulator", reason="needs TensorBoard"
     )
@@ -151,7 +147,7 @@ def test_tensorboard_shows_what_the_log_says(data: SyntheticData, tmp_path: Path
         assert shown == [(line["step"], pytest.approx(line[name])) for line in logged]
 
 
-def test_it_learns_with_half_the_precision(data: SyntheticData, tmp_path: Path) -> None:
+def test_it_learns_in_bfloat16(data: SyntheticData, tmp_path: Path) -> None:
     reports: list[train.StepReport] = []
     config = config_of(
         learner=LearnerConfig(batch_size=32, log_steps=20, device="cpu", precision="bfloat16")
@@ -159,12 +155,12 @@ def test_it_learns_with_half_the_precision(data: SyntheticData, tmp_path: Path) 
     with train.Learner(config, data, tmp_path, on_progress=reports.append) as learner:
         learner.train(100)
         assert {p.dtype for p in learner.network.parameters()} == {torch.float32}
-        found = train.export(learner.exported, data.game, data.spec, tmp_path / "net.onnx")
-    assert found.difference < 1e-5
+        export = train.export(learner.exported, data.game, data.spec, tmp_path / "net.onnx")
+    assert export.difference < 1e-5
     assert reports[-1].divergence < 0.5 * reports[0].divergence
 
 
-def test_the_last_checkpoints_are_kept(data: SyntheticData, tmp_path: Path) -> None:
+def test_the_newest_checkpoints_are_kept(data: SyntheticData, tmp_path: Path) -> None:
     learner = LearnerConfig(batch_size=8, checkpoint_steps=2, keep=2, device="cpu")
     with train.Learner(config_of(learner=learner), data, tmp_path) as trainer:
         trainer.train(7)
@@ -172,7 +168,7 @@ def test_the_last_checkpoints_are_kept(data: SyntheticData, tmp_path: Path) -> N
     assert names == ["checkpoint-0000000006.pt", "checkpoint-0000000007.pt"]
 
 
-def test_other_settings_are_refused_by_name(data: SyntheticData, tmp_path: Path) -> None:
+def test_changed_settings_are_refused_by_name(data: SyntheticData, tmp_path: Path) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
         learner.train(1)
     changed = config_of(
@@ -184,7 +180,9 @@ def test_other_settings_are_refused_by_name(data: SyntheticData, tmp_path: Path)
         train.Learner(changed, data, tmp_path, resume=True)
 
 
-def test_a_folder_with_checkpoints_is_not_begun_anew(data: SyntheticData, tmp_path: Path) -> None:
+def test_a_new_training_does_not_start_in_a_directory_with_checkpoints(
+    data: SyntheticData, tmp_path: Path
+) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
         learner.train(1)
     with pytest.raises(pyengine.ConfigError, match=r"holds checkpoint-0000000001\.pt"):
@@ -206,7 +204,7 @@ def infinite(state: dict[str, Any]) -> None:
         (infinite, r"network\.stem\.0\.weight has numbers that are not finite"),
     ],
 )
-def test_a_checkpoint_that_is_damaged_is_named(
+def test_a_damaged_checkpoint_is_refused_by_name(
     change: Callable[[Any], None], message: str, data: SyntheticData, tmp_path: Path
 ) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
@@ -254,14 +252,14 @@ def test_data_of_several_games_are_refused(data: SyntheticData, tmp_path: Path) 
         ({"planes": np.zeros((1, 1, 3, 3)), "policy": np.zeros((1, 9)), "value": 3}, "value"),
     ],
 )
-def test_data_that_return_no_arrays_are_refused(answer: Any, name: str, tmp_path: Path) -> None:
+def test_data_without_valid_arrays_are_refused(answer: Any, name: str, tmp_path: Path) -> None:
     data: Any = SyntheticData(positions=20)
     data.sample = lambda *_, **__: answer
     with pytest.raises(pyengine.ConfigError, match=rf"sample\(1, \.\.\.\) to return {name} as an"):
         train.Learner(config_of(), data, tmp_path)
 
 
-def test_a_loss_that_is_not_finite_ends_the_training_and_keeps_checkpoints(
+def test_a_non_finite_loss_ends_the_training_and_keeps_checkpoints(
     tmp_path: Path,
 ) -> None:
     data = SyntheticData()
@@ -279,16 +277,16 @@ def test_a_loss_that_is_not_finite_ends_the_training_and_keeps_checkpoints(
 
 
 def recorded(directory: Path) -> list[Path]:
-    """Play a few games and return the shards."""
+    """Record a few games and return the shards."""
     search = pyengine.SearchConfig(simulations=8, threads=1)
     config = pyengine.SelfPlayConfig(search=search, concurrent_games=4)
     pyengine.selfplay("tic_tac_toe", "uniform", games=8, out=directory, config=config)
     return sorted(directory.glob("shard-*.npy"))
 
 
-def test_a_loss_that_is_not_finite_names_the_shard_that_is_damaged(tmp_path: Path) -> None:
+def test_a_non_finite_loss_names_the_damaged_shard(tmp_path: Path) -> None:
     (shard,) = recorded(tmp_path / "data")
-    sound = shard.read_bytes()
+    valid = shard.read_bytes()
     records = np.lib.format.open_memmap(shard, mode="r+")
     records["value"] = np.nan
     records.flush()
@@ -298,7 +296,7 @@ def test_a_loss_that_is_not_finite_names_the_shard_that_is_damaged(tmp_path: Pat
         pytest.raises(train.TrainingError, match=rf"value nan .*{shard.name}.* damaged"),
     ):
         learner.train(3)
-    shard.write_bytes(sound)
+    shard.write_bytes(valid)
     diverging = config_of(optimiser=OptimiserConfig(schedule="constant", learning_rate=1e38))
     data = pyengine.Dataset(tmp_path / "data")
     with (
@@ -308,7 +306,7 @@ def test_a_loss_that_is_not_finite_names_the_shard_that_is_damaged(tmp_path: Pat
         learner.train(9)
 
 
-def test_a_checkpoint_on_a_full_disk_is_named_and_those_before_stay(
+def test_a_full_disk_leaves_earlier_checkpoints_and_names_the_new_one(
     data: SyntheticData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -322,11 +320,11 @@ def test_a_checkpoint_on_a_full_disk_is_named_and_those_before_stay(
             learner.train(1)
         assert [path.name for path in tmp_path.glob("*.pt")] == ["checkpoint-0000000001.pt"]
         monkeypatch.undo()
-        learner.train(0)  # there is room now
+        learner.train(0)  # there is space now
     assert (tmp_path / "checkpoint-0000000002.pt").exists()
 
 
-def test_scalars_on_a_full_disk_are_named(
+def test_a_full_disk_names_the_tensorboard_directory(
     data: SyntheticData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     board = pytest.importorskip("torch.utils.tensorboard", reason="needs TensorBoard")
@@ -352,9 +350,7 @@ def test_scalars_on_a_full_disk_are_named(
 
 
 @pytest.mark.parametrize("rate", [1e30, 3e38])
-def test_weights_from_which_no_training_goes_on_are_not_written(
-    rate: float, data: SyntheticData, tmp_path: Path
-) -> None:
+def test_unusable_weights_are_not_written(rate: float, data: SyntheticData, tmp_path: Path) -> None:
     optimiser = OptimiserConfig(schedule="steps", boundaries=(9, 10), rates=(0.01, rate, 0.01))
     learner = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=5, device="cpu")
     config = config_of(optimiser=optimiser, learner=learner)
@@ -367,27 +363,27 @@ def test_weights_from_which_no_training_goes_on_are_not_written(
         assert trainer.train(4)
 
 
-def test_the_check_of_a_checkpoint_leaves_the_training_as_it_is(
+def test_checking_a_checkpoint_does_not_change_the_training(
     data: SyntheticData, tmp_path: Path
 ) -> None:
-    often = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=1, device="cpu")
-    seldom = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=50, device="cpu")
-    found = []
-    for name, learner in (("often", often), ("seldom", seldom)):
+    frequent = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=1, device="cpu")
+    rare = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=50, device="cpu")
+    weights = []
+    for name, learner in (("frequent", frequent), ("rare", rare)):
         with train.Learner(config_of(learner=learner), data, tmp_path / name) as trainer:
             trainer.train(10)
-            found.append(weights_of(trainer))
-    assert_equal(*found)
+            weights.append(weights_of(trainer))
+    assert_equal(*weights)
 
 
 def order_of(game: pyengine.Game) -> list[int]:
-    """Return where a policy with the pass first and the lowest row next has each action."""
+    """Return the index of each action in a policy with the pass first and rows bottom-up."""
     rows, columns = game.board_shape
     points = range(rows * columns)
     return [1 + (rows - 1 - p // columns) * columns + p % columns for p in points] + [0]
 
 
-def test_a_network_learns_and_plays_with_the_policy_order_of_its_data(tmp_path: Path) -> None:
+def test_a_network_uses_the_policy_order_of_its_data(tmp_path: Path) -> None:
     game = pyengine.load_game("go(board_size=5)")
     spec = pyengine.ModelSpec(policy_rows="bottom_up", pass_index=0, input="x")
     search = pyengine.SearchConfig(simulations=8, threads=1)
@@ -402,8 +398,8 @@ def test_a_network_learns_and_plays_with_the_policy_order_of_its_data(tmp_path: 
     policy, _ = pyengine.OnnxEvaluator(tmp_path / "net.onnx").evaluate([state])
     with torch.no_grad():
         logits, _ = network.eval()(torch.from_numpy(state.observation_tensor(spec)[None]))
-    at = [order_of(game)[action] for action in state.legal_actions()]
-    expected = torch.softmax(logits[0, at], 0).numpy()
+    indices = [order_of(game)[action] for action in state.legal_actions()]
+    expected = torch.softmax(logits[0, indices], 0).numpy()
     assert policy[0, state.legal_actions()] == pytest.approx(expected, abs=1e-5)
 
 
@@ -415,24 +411,22 @@ def test_a_network_learns_and_plays_with_the_policy_order_of_its_data(tmp_path: 
         ("value", {"policy_rows": "bottom_up"}, "like its rows, got 'bottom_up'"),
     ],
 )
-def test_a_head_of_convolutions_refuses_an_order_that_it_lacks(
+def test_a_convolutional_head_refuses_an_unsupported_policy_order(
     kind: str, spec: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     data = SyntheticData("go(board_size=5)", positions=20, later=True)
     data.spec = pyengine.ModelSpec(**spec)
-    learnt = train.LossConfig(reply_weight=0.15)
+    loss = train.LossConfig(reply_weight=0.15)
     network = NetworkConfig(kind=kind, blocks=0, filters=4)
     with pytest.raises(pyengine.ConfigError, match=message):
-        train.Learner(config_of(network=network, loss=learnt), data, tmp_path)
-    plain = config_of(network=network) if kind == "value" else config_of(loss=learnt)
+        train.Learner(config_of(network=network, loss=loss), data, tmp_path)
+    plain = config_of(network=network) if kind == "value" else config_of(loss=loss)
     train.Learner(plain, data, tmp_path).close()
     with pytest.raises(pyengine.ConfigError, match="expected one spec"):
         train.Learner(config_of(), [data, SyntheticData("go(board_size=5)")], tmp_path)
 
 
-def test_ctrl_c_ends_between_two_steps_with_a_checkpoint(
-    data: SyntheticData, tmp_path: Path
-) -> None:
+def test_ctrl_c_writes_a_checkpoint_between_two_steps(data: SyntheticData, tmp_path: Path) -> None:
     def interrupt(report: train.StepReport) -> None:
         signal.raise_signal(signal.SIGINT)
 
@@ -461,7 +455,7 @@ def test_the_exported_network_is_the_average(data: SyntheticData, tmp_path: Path
         torch.testing.assert_close(learner.exported.stem[0].weight, sum(seen) / 3)
 
 
-def test_the_mean_of_weights_is_exported_with_statistics_of_its_own(
+def test_averaged_weights_are_exported_with_recomputed_statistics(
     data: SyntheticData, tmp_path: Path
 ) -> None:
     def loss_of(network: train.Network) -> float:
@@ -475,24 +469,6 @@ def test_the_mean_of_weights_is_exported_with_statistics_of_its_own(
         before = weights_of(learner)
         assert loss_of(learner.exported) < loss_of(copy.deepcopy(learner.average.module))
         assert_equal(weights_of(learner), before)
-
-
-def test_one_convolutional_network_learns_from_boards_of_two_sizes(tmp_path: Path) -> None:
-    data = [SyntheticData("gomoku(board_size=6)"), SyntheticData("gomoku(board_size=8)")]
-    network = NetworkConfig(kind="convolutional", blocks=1, filters=8)
-    shapes = set()
-
-    class Seen(SyntheticData):
-        def sample(self, *args: Any, **options: Any) -> dict[str, np.ndarray]:
-            batch = super().sample(*args, **options)
-            shapes.add(batch["planes"].shape[2:])
-            return batch
-
-    for each in data:
-        each.__class__ = Seen
-    with train.Learner(config_of(network=network), data, tmp_path) as learner:
-        assert learner.train(10)
-    assert shapes == {(6, 6), (8, 8)}
 
 
 _RANK = """
@@ -519,7 +495,7 @@ def _free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def test_two_processes_hold_the_same_network(tmp_path: Path) -> None:
+def test_two_processes_train_the_same_network(tmp_path: Path) -> None:
     if not torch.distributed.is_available():
         pytest.skip("this PyTorch has no torch.distributed")
     script = tmp_path / "rank.py"

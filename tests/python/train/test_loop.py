@@ -1,4 +1,4 @@
-"""The loop: three processes in one folder, which end, go on, and survive each other."""
+"""The loop: its processes, limits, restarts and resuming."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from run_games import Ending, play_games
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the loop is tried on POSIX")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the loop is tested on POSIX")
 
 RUN = """
 [run]
@@ -84,7 +84,7 @@ def run_of(limits: str = "", *, game: str = '"tic_tac_toe"', mode: str = "latest
 
 
 def alive(pid: int) -> bool:
-    """Return whether a process is there and no zombie."""
+    """Return whether a process exists and is not a zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except OSError:
@@ -92,7 +92,7 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
-def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> None:
+def test_a_run_ends_at_its_limit_and_can_be_resumed(tmp_path: Path) -> None:
     shown: list[train.RunProgress] = []
     report = train.train_run(run_of("steps = 20"), tmp_path, on_progress=shown.append)
     assert report.reason == "steps"
@@ -125,7 +125,7 @@ def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> N
     assert list((tmp_path / "checkpoints").glob("*.pt"))
 
 
-def test_a_run_on_two_boards_plays_int8_copies_that_know_the_last_board(tmp_path: Path) -> None:
+def test_a_run_on_two_boards_uses_int8_copies_and_exports_the_final_board(tmp_path: Path) -> None:
     games = ["othello(board_size=4)", "othello(board_size=6)"]
     text = RUN.format(limits="steps = 20", game=json.dumps(games), mode="latest")
     text = text.replace("[train]\n", "[train]\nexport_final_board = true\n", 1)
@@ -148,7 +148,7 @@ def test_a_run_on_two_boards_plays_int8_copies_that_know_the_last_board(tmp_path
         assert next(data.batches(len(data)))["ended"].all()
 
 
-def test_parts_that_are_killed_are_started_again_and_two_processes_learn(tmp_path: Path) -> None:
+def test_killed_parts_are_restarted_while_two_processes_learn(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     text = run_of().text.replace("batch_size = 64", "batch_size = 64\nprocesses = 2", 1)
     teams: list[list[int]] = []
@@ -159,14 +159,14 @@ def test_parts_that_are_killed_are_started_again_and_two_processes_learn(tmp_pat
         if team and team not in teams:
             teams.append(team)
             if len(teams) == 1:
-                os.kill(team[1], signal.SIGKILL)  # which ends the learner's first process too
+                os.kill(team[1], signal.SIGKILL)  # the learner's first process then exits too
         for part in ("selfplay", "gate"):
             pid = folder.status(part).get("pid")
             if teams and part not in killed and pid is not None:
                 killed[part] = pid
                 os.kill(pid, signal.SIGKILL)
-        back = len(killed) == 2 and all(folder.status(p)["pid"] != killed[p] for p in killed)
-        return not (back and len(teams) == 2 and progress.step >= 25)
+        restarted = len(killed) == 2 and all(folder.status(p)["pid"] != killed[p] for p in killed)
+        return not (restarted and len(teams) == 2 and progress.step >= 25)
 
     report = train.train_run(train.RunFile.from_toml(text), tmp_path, on_progress=kill_each_once)
     assert (report.reason, report.progress.restarts) == ("stopped", 3)
@@ -178,7 +178,7 @@ def test_parts_that_are_killed_are_started_again_and_two_processes_learn(tmp_pat
     assert int(last.stem[-10:]) >= 25
 
 
-def test_a_shard_whose_content_is_damaged_is_named_before_it_is_learnt(tmp_path: Path) -> None:
+def test_a_damaged_shard_is_named_before_training_on_it(tmp_path: Path) -> None:
     folder, run = RunFolder(tmp_path), run_of()
     folder.begin(run)
     play_games(folder, run, 60, simulations=8, concurrent_games=16)
@@ -199,7 +199,7 @@ def test_a_second_supervisor_and_a_second_part_are_refused(tmp_path: Path) -> No
         pytest.raises(pyengine.EngineError, match="is running already"),
     ):
         train.train_run(run_of(), tmp_path, resume=True)
-    for _ in range(2):  # a lock ends with its holder
+    for _ in range(2):  # the first lock has been released
         with (
             lock(folder.lock("gate"), "a part"),
             pytest.raises(pyengine.EngineError, match=r"the part gate of .* is running already"),
@@ -208,7 +208,7 @@ def test_a_second_supervisor_and_a_second_part_are_refused(tmp_path: Path) -> No
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
-    """Start the command in a session of its own."""
+    """Start the command in a new session."""
     return subprocess.Popen(
         [sys.executable, "-m", "pyengine.cli", "train", *arguments],
         stdout=subprocess.PIPE,
@@ -221,7 +221,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 def wait_for_steps(
     folder: RunFolder, process: subprocess.Popen[str], steps: int, before: Sequence[int] = ()
 ) -> list[int]:
-    """Wait until the learner has done so many steps; return the processes of the parts."""
+    """Wait for a step of the learner; return the process ids of the parts."""
     while True:
         learner = folder.status("learner")
         if learner.get("step", 0) >= steps and learner["pid"] not in before:
@@ -230,7 +230,7 @@ def wait_for_steps(
         time.sleep(0.1)
 
 
-def test_parts_end_when_their_supervisor_is_killed_or_stopped_and_resume_goes_on(
+def test_parts_exit_with_their_supervisor_and_the_run_can_be_resumed(
     tmp_path: Path,
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
@@ -261,8 +261,8 @@ def test_parts_end_when_their_supervisor_is_killed_or_stopped_and_resume_goes_on
     assert (report.reason, report.progress.step) == ("steps", steps + 20)
 
 
-def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the error of the command in one line."""
+def error_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the error message of the command, on one line."""
     pytest.importorskip("typer", reason="the command needs the extra cli")
     from pyengine.cli import main
 
@@ -285,20 +285,20 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 def test_wrong_use_of_the_command_is_refused(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert message in refused(arguments, capsys)
+    assert message in error_of(arguments, capsys)
 
 
-def test_a_part_refuses_settings_that_are_not_those_of_its_folder(
+def test_a_part_refuses_settings_that_differ_from_its_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
     folder.begin(run_of())
     file.write_text(run_of(mode="gate").text)
     arguments = [str(file), "--directory", str(folder.path), "--part", "gate"]
-    assert "[gate] mode: 'latest' is now 'gate'" in refused(arguments, capsys)
+    assert "[gate] mode: 'latest' is now 'gate'" in error_of(arguments, capsys)
 
 
-def test_the_command_says_which_limit_a_run_had_reached_before(
+def test_the_command_names_the_limit_reached_in_an_earlier_session(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
@@ -310,12 +310,12 @@ def test_the_command_says_which_limit_a_run_had_reached_before(
     folder.begin(run)
     folder.set_seconds(61.0)
     assert main(["train", "--directory", str(tmp_path), "--resume"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "the run has already reached its limit of minutes" in told
-    assert "raise --minutes, or minutes in" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "the run has already reached its limit of minutes" in output
+    assert "raise --minutes, or minutes in" in output
 
 
-def test_the_last_line_of_redirected_progress_is_that_of_the_end(
+def test_redirected_progress_ends_with_the_final_state(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
@@ -331,10 +331,10 @@ def test_the_last_line_of_redirected_progress_is_that_of_the_end(
     assert [line.split("self-play ")[1][:7] for line in lines] == ["0 games", "2 games"]
 
 
-def test_progress_says_how_many_games_a_test_is_expected_to_take() -> None:
-    told = {"step": 5, "games": 20, "most_games": 1054, "score": 0.55}
-    assert _gate_text(told) == "step 5: 20 of 1054 games, 55%"
-    assert "(SPRT, 526 expected)" in _gate_text(told | {"expected_games": 526})
+def test_progress_shows_the_expected_number_of_games() -> None:
+    status = {"step": 5, "games": 20, "most_games": 1054, "score": 0.55}
+    assert _gate_text(status) == "step 5: 20 of 1054 games, 55%"
+    assert "(SPRT, 526 expected)" in _gate_text(status | {"expected_games": 526})
 
 
 def test_a_short_run_ends_stronger_than_it_began(tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ def test_a_short_run_ends_stronger_than_it_began(tmp_path: Path) -> None:
     first = RunFolder(tmp_path).candidate(0)
     with (
         pyengine.Engine("tic_tac_toe", report.model, config=settings) as last,
-        pyengine.Engine("tic_tac_toe", first, config=settings) as random,
+        pyengine.Engine("tic_tac_toe", first, config=settings) as initial,
     ):
-        found = pyengine.match(last, random, games=200, openings=pyengine.Openings(plies=2))
-    assert found.score_interval[0] > 0.6
+        result = pyengine.match(last, initial, games=200, openings=pyengine.Openings(plies=2))
+    assert result.score_interval[0] > 0.6

@@ -1,4 +1,4 @@
-"""Any PyTorch module as ONNX: what is checked before the file is there."""
+"""Export of any PyTorch module to ONNX."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Net(torch.nn.Module):
 
 class Forgetful(Net):
     def last(self, value: Any) -> Any:
-        return value + 3.0  # no tanh
+        return value + 3.0  # outside [-1, 1]
 
 
 class Sigmoid(Net):
     def last(self, value: Any) -> Any:
-        return torch.sigmoid(value)  # a probability lies in [-1, 1] too
+        return torch.sigmoid(value)  # also in [-1, 1]
 
 
 class Softmax(Net):
@@ -65,39 +65,39 @@ class Alone(Net):
         return super().forward(planes)[0]
 
 
-def test_a_module_is_written_and_evaluates_as_in_pytorch(tmp_path: Path) -> None:
+def test_an_exported_module_evaluates_as_in_pytorch(tmp_path: Path) -> None:
     module, file = Net(), tmp_path / "net.onnx"
     module.train()
     report = train.export_module(module, "tic_tac_toe", SPEC, file, metadata={"step": 7})
-    assert module.training  # left as it is
+    assert module.training  # unchanged
     assert report.path == file
     assert report.difference <= train.onnx_export.TOLERANCE
     state = pyengine.load_game("tic_tac_toe").new_initial_state([4, 0])
-    policy, value = pyengine.OnnxEvaluator(file).evaluate([state])  # its spec lies inside
+    policy, value = pyengine.OnnxEvaluator(file).evaluate([state])  # with the embedded spec
     module.eval()
     with torch.no_grad():
         logits, expected = module(torch.from_numpy(state.observation_tensor(SPEC)[None]))
     legal = state.legal_actions()
-    shares = torch.softmax(logits[0, legal], 0).numpy()
-    np.testing.assert_allclose(policy[0, legal], shares, atol=1e-5)
+    probabilities = torch.softmax(logits[0, legal], 0).numpy()
+    np.testing.assert_allclose(policy[0, legal], probabilities, atol=1e-5)
     np.testing.assert_allclose(value, expected[0].numpy(), atol=1e-5)
     engine = pyengine.Engine("tic_tac_toe", file, batch_size=5, simulations=60)
-    assert engine.search(state).visits.sum() == 60  # a batch of any size fits
+    assert engine.search(state).visits.sum() == 60  # any batch size is supported
 
 
 class WithBoard(Net):
-    """Says of the last board, too."""
+    """Also predicts the final board."""
 
     def __init__(self, scale: float = 1.0, points: int = 9) -> None:
         super().__init__()
         self.scale = scale
-        self.owned = torch.nn.Linear(36, points)
+        self.ownership = torch.nn.Linear(36, points)
         self.score = torch.nn.Linear(36, 1)
 
     def forward(self, planes: Any) -> Any:
         body = self.body(planes)
         policy, value = super().forward(planes)
-        ownership = torch.tanh(self.owned(body)) + self.scale - 1
+        ownership = torch.tanh(self.ownership(body)) + self.scale - 1
         return policy, value, ownership.unflatten(1, (3, -1)), self.score(body)
 
 
@@ -106,7 +106,7 @@ class Owner(WithBoard):
         return super().forward(planes)[:3]
 
 
-def test_what_a_module_says_of_the_last_board_is_written(tmp_path: Path) -> None:
+def test_the_final_board_outputs_of_a_module_are_exported(tmp_path: Path) -> None:
     spec = ModelSpec(
         planes=SPEC.planes, rows="bottom_up", ownership_output="territory", score_output="lead"
     )
@@ -115,10 +115,10 @@ def test_what_a_module_says_of_the_last_board_is_written(tmp_path: Path) -> None
     state = pyengine.load_game("tic_tac_toe").new_initial_state([4, 0])
     result = pyengine.Engine("tic_tac_toe", file).search(state, simulations=10)
     with torch.no_grad():
-        said = module(torch.from_numpy(state.observation_tensor(spec)[None]))
-    expected = said[2][0].numpy()
+        outputs = module(torch.from_numpy(state.observation_tensor(spec)[None]))
+    expected = outputs[2][0].numpy()
     np.testing.assert_allclose(result.ownership, expected[::-1], atol=1e-5)
-    assert result.score == pytest.approx(said[3].item(), abs=1e-4)
+    assert result.score == pytest.approx(outputs[3].item(), abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -132,16 +132,14 @@ def test_what_a_module_says_of_the_last_board_is_written(tmp_path: Path) -> None
     ],
     ids=["too few", "too many", "beyond 1", "not finite", "another board"],
 )
-def test_what_does_not_fit_the_last_board_is_refused(
-    module: Any, message: str, tmp_path: Path
-) -> None:
+def test_invalid_final_board_outputs_are_refused(module: Any, message: str, tmp_path: Path) -> None:
     spec = ModelSpec(planes=SPEC.planes, ownership_output="ownership")
     with pytest.raises(ConfigError, match=message):
         train.export_module(module, "tic_tac_toe", spec, tmp_path / "net.onnx")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_board_on_its_side_is_refused(tmp_path: Path) -> None:
+def test_a_transposed_board_is_refused(tmp_path: Path) -> None:
     class Aside(torch.nn.Module):
         def forward(self, planes: Any) -> Any:
             first = planes[:, 0]
@@ -152,7 +150,7 @@ def test_a_board_on_its_side_is_refused(tmp_path: Path) -> None:
         train.export_module(Aside(), "connect_four", spec, tmp_path / "net.onnx")
 
 
-def test_a_score_may_be_all_that_is_said(tmp_path: Path) -> None:
+def test_a_module_may_predict_only_the_score(tmp_path: Path) -> None:
     class Scored(WithBoard):
         def forward(self, planes: Any) -> Any:
             policy, value, _, score = super().forward(planes)
@@ -162,12 +160,12 @@ def test_a_score_may_be_all_that_is_said(tmp_path: Path) -> None:
     train.export_module(Scored(), "tic_tac_toe", spec, tmp_path / "net.onnx")
     evaluator = pyengine.OnnxEvaluator(tmp_path / "net.onnx")
     states = [pyengine.load_game("tic_tac_toe").new_initial_state()]
-    owned, score = evaluator.evaluate_final_board(states)
-    assert owned is None
+    ownership, score = evaluator.evaluate_final_board(states)
+    assert ownership is None
     assert score is not None
 
 
-def test_three_values_and_a_layout_of_its_own(tmp_path: Path) -> None:
+def test_a_module_with_win_draw_loss_is_exported(tmp_path: Path) -> None:
     spec = ModelSpec(planes=("own[0]", "opp[0]"), value=("loss", "draw", "win"))
 
     class Wdl(Net):
@@ -178,7 +176,7 @@ def test_three_values_and_a_layout_of_its_own(tmp_path: Path) -> None:
     assert report.positions > 10
 
 
-def test_a_python_game_with_planes_of_its_own(tmp_path: Path) -> None:
+def test_a_python_game_with_custom_planes_is_supported(tmp_path: Path) -> None:
     class Seen(Matches):
         def observation_tensor(self) -> Any:
             return np.full((1, 1, 3), self.left / 11, np.float32)
@@ -202,7 +200,7 @@ def test_a_python_game_with_planes_of_its_own(tmp_path: Path) -> None:
     ],
     ids=["no tanh", "another game", "probabilities", "a sigmoid", "no value", "no module"],
 )
-def test_a_module_that_does_not_fit_is_refused(
+def test_a_module_with_invalid_outputs_is_refused(
     module: Any, error: type[Exception], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=message):

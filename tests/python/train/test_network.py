@@ -1,4 +1,4 @@
-"""Networks, loss, schedules and export of pyengine.train."""
+"""Networks, losses, optimisers and ONNX export."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
 
 
 def network_for(config: NetworkConfig, game: str) -> train.Network:
-    """Return a network whose blocks do something and whose normalisation has seen something."""
+    """Return a network with non-trivial blocks and normalisation statistics."""
     torch.manual_seed(1)
     played = pyengine.load_game(game)
     network = train.Network(config, 3, played.board_shape, played.num_distinct_actions())
     for block in network.blocks:
-        torch.nn.init.uniform_(block.second[1].weight)  # 0 in a fresh one
+        torch.nn.init.uniform_(block.second[1].weight)  # initially 0
     network.train()
     for _ in range(3):
         network(torch.randn(16, 3, *played.board_shape))
@@ -66,7 +66,7 @@ def test_the_published_network_has_the_published_size() -> None:
         ("value", ["go(board_size=5)"]),
     ],
 )
-def test_onnx_runtime_computes_what_pytorch_does(
+def test_onnx_runtime_agrees_with_pytorch(
     kind: str, games: list[str], value: str, tmp_path: Path
 ) -> None:
     network = network_for(NetworkConfig(kind=kind, blocks=2, filters=8, value=value), games[0])
@@ -76,7 +76,7 @@ def test_onnx_runtime_computes_what_pytorch_does(
 
 
 @pytest.mark.parametrize(
-    "told",
+    "settings",
     [
         {"pooling_every": 2},
         {"squeeze_excitation": 4},
@@ -84,32 +84,31 @@ def test_onnx_runtime_computes_what_pytorch_does(
     ],
     ids=str,
 )
-def test_blocks_that_see_the_whole_board_are_exported(
-    told: dict[str, object], tmp_path: Path
+def test_blocks_with_global_pooling_are_exported(
+    settings: dict[str, object], tmp_path: Path
 ) -> None:
-    config = NetworkConfig(**{"blocks": 3, "filters": 8, **told})
-    games = ["go(board_size=5)", "go(rows=3,columns=7)"][: 1 + ("kind" in told)]
+    config = NetworkConfig(**{"blocks": 3, "filters": 8, **settings})
+    games = ["go(board_size=5)", "go(rows=3,columns=7)"][: 1 + ("kind" in settings)]
     network = network_for(config, games[0])
     for block in network.blocks:
         if block.excitation is not None:
-            torch.nn.init.normal_(block.excitation.shift.weight)  # 0 in a fresh one
+            torch.nn.init.normal_(block.excitation.shift.weight)  # initially 0
     assert train.export(network, games, pyengine.ModelSpec(), tmp_path / "n.onnx").difference < 1e-5
     plain = config.replace(pooling_every=0)
     biased = [block.board_bias is not None for block in network.blocks]
-    assert biased == [
-        (k + 1) % config.pooling_every == 0 if config.pooling_every else False for k in range(3)
-    ]
+    every = config.pooling_every
+    assert biased == [every > 0 and (number + 1) % every == 0 for number in range(3)]
     assert parameters_of(network_for(plain, games[0])) <= parameters_of(network)
 
 
-@pytest.mark.parametrize("told", [{"pooling": True}, {"excitation": 4}], ids=str)
-def test_a_fresh_block_that_sees_the_whole_board_is_the_identity(told: dict[str, Any]) -> None:
-    block = Block(8, **told)
+@pytest.mark.parametrize("settings", [{"pooling": True}, {"excitation": 4}], ids=str)
+def test_a_new_block_is_the_identity(settings: dict[str, Any]) -> None:
+    block = Block(8, **settings)
     x = torch.rand(4, 8, 5, 5)
     assert torch.equal(block(x), x)
 
 
-def test_a_far_stone_changes_what_a_block_with_pooling_says_of_a_point() -> None:
+def test_global_pooling_makes_a_point_depend_on_distant_stones() -> None:
     near, far = torch.zeros(1, 8, 19, 19), torch.zeros(1, 8, 19, 19)
     far[0, :, 18, 18] = 1
     for pooling in (False, True):
@@ -119,7 +118,7 @@ def test_a_far_stone_changes_what_a_block_with_pooling_says_of_a_point() -> None
         assert torch.equal(block(near)[0, :, 0, 0], block(far)[0, :, 0, 0]) != pooling
 
 
-def test_a_deep_network_that_has_not_learnt_evaluates_moderately(tmp_path: Path) -> None:
+def test_the_outputs_of_a_new_deep_network_are_moderate(tmp_path: Path) -> None:
     torch.manual_seed(0)
     network = train.Network(NetworkConfig(blocks=20, filters=32), 17, (9, 9), 82).eval()
     logits, value = network(torch.rand(16, 17, 9, 9))
@@ -129,7 +128,7 @@ def test_a_deep_network_that_has_not_learnt_evaluates_moderately(tmp_path: Path)
     assert train.export(network, "go(board_size=9)", spec, tmp_path / "n.onnx").difference < 1e-5
 
 
-def test_an_exported_file_is_an_evaluator_that_knows_its_spec(tmp_path: Path) -> None:
+def test_an_exported_file_contains_its_spec_and_metadata(tmp_path: Path) -> None:
     spec = pyengine.ModelSpec(planes=("opp[0]", "own[0]", "ones"))
     network = network_for(NetworkConfig(blocks=1, filters=4, value="wdl"), "tic_tac_toe")
     path = tmp_path / "net.onnx"
@@ -138,14 +137,14 @@ def test_an_exported_file_is_an_evaluator_that_knows_its_spec(tmp_path: Path) ->
     assert evaluator.spec is not None
     assert evaluator.spec.planes == spec.planes
     assert evaluator.spec.value == ("win", "draw", "loss")
-    told = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
-    assert json.loads(told["pyengine.manifest"]) == {"step": 7}
+    metadata = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
+    assert json.loads(metadata["pyengine.manifest"]) == {"step": 7}
     assert report.sha256 == pyengine.base.files.sha256_of(path)
 
 
 @pytest.mark.parametrize("kind", ["alphago_zero", "convolutional"])
 @pytest.mark.parametrize(
-    "told",
+    "settings",
     [
         {"policy_rows": "bottom_up"},
         {"rows": "bottom_up"},
@@ -155,27 +154,27 @@ def test_an_exported_file_is_an_evaluator_that_knows_its_spec(tmp_path: Path) ->
     ],
     ids=str,
 )
-def test_a_network_may_order_its_policy_as_its_spec_says(
-    told: dict[str, object], kind: str, tmp_path: Path
+def test_the_policy_order_of_the_spec_is_supported(
+    settings: dict[str, object], kind: str, tmp_path: Path
 ) -> None:
     game = "go(board_size=5)"
     network = network_for(NetworkConfig(kind=kind, blocks=1, filters=8), game)
-    report = train.export(network, game, pyengine.ModelSpec(**told), tmp_path / "net.onnx")
+    report = train.export(network, game, pyengine.ModelSpec(**settings), tmp_path / "net.onnx")
     assert report.difference < 1e-5
-    found = pyengine.OnnxEvaluator(report.path).spec
+    exported_spec = pyengine.OnnxEvaluator(report.path).spec
     names = dict.fromkeys(("input", "policy_output", "value_output"))
-    assert found == pyengine.ModelSpec(**told).replace(**names)
+    assert exported_spec == pyengine.ModelSpec(**settings).replace(**names)
 
 
-def test_a_network_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
+def test_a_non_finite_network_is_not_written(tmp_path: Path) -> None:
     network = network_for(NetworkConfig(blocks=1, filters=4), "tic_tac_toe")
     path = tmp_path / "net.onnx"
-    path.write_text("the one before")
+    path.write_text("old")
     with torch.no_grad():
         network.stem[0].weight[0, 0, 0, 0] = math.nan
     with pytest.raises(train.TrainingError, match=r"net\.onnx is not written"):
         train.export(network, "tic_tac_toe", pyengine.ModelSpec(), path)
-    assert path.read_text() == "the one before"
+    assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["net.onnx"]
 
 
@@ -197,7 +196,7 @@ def test_a_network_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
         ({"path": "file/x.onnx"}, pyengine.DataError, "cannot be written"),
     ],
 )
-def test_what_cannot_be_exported_is_refused_and_leaves_no_file(
+def test_an_invalid_export_is_refused_and_leaves_no_file(
     changes: dict[str, Any],
     error: type[Exception],
     message: str,
@@ -208,13 +207,18 @@ def test_what_cannot_be_exported_is_refused_and_leaves_no_file(
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
-    given = {"games": "tic_tac_toe", "spec": pyengine.ModelSpec(), "path": "net.onnx", **changes}
+    arguments = {
+        "games": "tic_tac_toe",
+        "spec": pyengine.ModelSpec(),
+        "path": "net.onnx",
+        **changes,
+    }
     with pytest.raises(error, match=message):
-        train.export(network, **given)
+        train.export(network, **arguments)
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "file"}
 
 
-def test_a_game_of_a_user_is_a_game_to_export_for(tmp_path: Path) -> None:
+def test_a_python_game_is_supported_by_export(tmp_path: Path) -> None:
     class Seen(Matches):
         def observation_tensor(self) -> Any:
             return np.full((1, 1, 3), self.left / 11, np.float32)
@@ -226,7 +230,7 @@ def test_a_game_of_a_user_is_a_game_to_export_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["convolutional", "value"])
-def test_a_convolutional_network_needs_an_action_for_each_point(kind: str) -> None:
+def test_a_convolutional_network_needs_one_action_per_point(kind: str) -> None:
     with pytest.raises(pyengine.ConfigError, match=rf"network\.kind: \"{kind}.*got 7 actions"):
         train.Network(NetworkConfig(kind=kind), 3, (6, 7), 7)
 
@@ -243,7 +247,7 @@ def test_a_value_network_gives_every_legal_action_the_same_prior(tmp_path: Path)
 
 
 @pytest.mark.parametrize("game", ["tic_tac_toe", "go(board_size=5)"])
-def test_a_network_may_value_positions_for_the_first_player(game: str, tmp_path: Path) -> None:
+def test_values_may_be_for_the_first_player(game: str, tmp_path: Path) -> None:
     network = network_for(NetworkConfig.convolutional(kind="value", blocks=0, filters=4), game)
     played = pyengine.load_game(game)
     states = [played.new_initial_state(), played.new_initial_state([4])]
@@ -266,29 +270,29 @@ def test_a_convolutional_network_evaluates_any_board() -> None:
     assert value.shape == (2, 1)
 
 
-def test_folding_keeps_the_function() -> None:
+def test_folding_the_normalisation_preserves_the_output() -> None:
     network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
     x = torch.randn(2, 3, 3, 3)
     kernel, bias = (torch.from_numpy(array) for array in folded(network.stem))
-    found = torch.nn.functional.conv2d(x, kernel, bias, padding=1)
-    torch.testing.assert_close(found, network.stem(x), atol=1e-5, rtol=1e-5)
+    output = torch.nn.functional.conv2d(x, kernel, bias, padding=1)
+    torch.testing.assert_close(output, network.stem(x), atol=1e-5, rtol=1e-5)
 
 
-def test_the_loss_is_the_published_one() -> None:
+def test_the_loss_matches_the_published_formula() -> None:
     logits = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
     value = torch.tensor([[0.5], [-0.5]])
     batch = {
         "policy": torch.tensor([[1.0, 0.0], [0.5, 0.5]]),
         "value": torch.tensor([1.0, -1.0]),
     }
-    found = losses((logits, value), batch, LossConfig())
+    loss = losses((logits, value), batch, LossConfig())
     log_p = np.log(np.exp(logits.numpy()) / np.exp(logits.numpy()).sum(1, keepdims=True))
     expected = -(batch["policy"].numpy() * log_p).sum(1).mean() + 0.25
-    assert found.total.item() == pytest.approx(expected, rel=1e-6)
-    assert found.policy.item() - found.divergence.item() == pytest.approx(math.log(2) / 2)
+    assert loss.total.item() == pytest.approx(expected, rel=1e-6)
+    assert loss.policy.item() - loss.divergence.item() == pytest.approx(math.log(2) / 2)
 
 
-def test_a_position_of_a_fast_search_teaches_no_policy() -> None:
+def test_positions_of_fast_searches_are_not_policy_targets() -> None:
     logits = torch.zeros(2, 3, requires_grad=True)
     batch = {
         "policy": torch.eye(3)[:2],
@@ -301,7 +305,7 @@ def test_a_position_of_a_fast_search_teaches_no_policy() -> None:
     assert logits.grad[1].abs().sum() == 0
 
 
-def test_the_root_value_may_share_in_the_target() -> None:
+def test_the_root_value_is_mixed_into_the_target() -> None:
     batch = {
         "policy": torch.ones(1, 1),
         "value": torch.tensor([1.0]),
@@ -313,7 +317,7 @@ def test_the_root_value_may_share_in_the_target() -> None:
     assert value_target(beyond, LossConfig(root_value_mix=0.75)).tolist() == [1.0]
 
 
-def test_outcomes_become_shares_with_their_value_as_mean() -> None:
+def test_outcome_shares_have_the_outcome_as_their_mean() -> None:
     value = torch.tensor([1.0, 0.0, -1.0, 0.25])
     shares = outcome_shares(value)
     assert shares[:3].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -322,7 +326,7 @@ def test_outcomes_become_shares_with_their_value_as_mean() -> None:
 
 
 @pytest.mark.parametrize("kind", ["sgd", "adamw"])
-def test_weights_decay_and_biases_and_normalisation_do_not(kind: str) -> None:
+def test_only_weights_decay(kind: str) -> None:
     network = network_for(NetworkConfig.convolutional(blocks=1, filters=4), "tic_tac_toe")
     before = {name: p.detach().clone() for name, p in network.named_parameters()}
     optimiser = optimiser_of(network, OptimiserConfig(kind=kind, weight_decay=0.1))
@@ -341,12 +345,12 @@ def test_weights_decay_and_biases_and_normalisation_do_not(kind: str) -> None:
 
 
 @pytest.mark.parametrize("outcomes", [[1.0, -1.0, -1.0, 1.0], [1.0, 0.0, -1.0, 0.0]])
-def test_only_outcomes_move_the_chance_of_a_draw(outcomes: list[float]) -> None:
-    """A root value of 0.3 is no draw of 70 %: the slope of the draw's logit is that of z alone."""
+def test_only_outcomes_train_the_draw_probability(outcomes: list[float]) -> None:
+    # A root value of 0.3 does not mean a 70 % draw: only z affects the gradient of the draw logit.
     config = LossConfig(root_value_mix=0.75)
     batch = {
         "value": torch.tensor(outcomes),
-        "root_value": torch.tensor([0.3, -0.2, 0.0, 5.0]),  # what lies outside is clipped
+        "root_value": torch.tensor([0.3, -0.2, 0.0, 5.0]),  # clipped to [-1, 1]
     }
     logits = torch.tensor([[0.5, -1.0, 0.0]] * 3 + [[4.0, -9.0, 0.0]], requires_grad=True)
     target = outcome_target(batch, logits, config)
@@ -361,9 +365,9 @@ def test_only_outcomes_move_the_chance_of_a_draw(outcomes: list[float]) -> None:
 
 
 @pytest.mark.parametrize("value", ["scalar", "wdl"])
-def test_a_game_that_was_cut_short_teaches_the_policy_and_not_the_value(value: str) -> None:
+def test_an_unfinished_game_trains_the_policy_but_not_the_value(value: str) -> None:
     width = 3 if value == "wdl" else 1
-    said = torch.full((3, width), 0.2, requires_grad=True)
+    value_output = torch.full((3, width), 0.2, requires_grad=True)
     logits = torch.zeros(3, 4, requires_grad=True)
     batch = {
         "policy": torch.eye(4)[:3],
@@ -372,20 +376,20 @@ def test_a_game_that_was_cut_short_teaches_the_policy_and_not_the_value(value: s
         "decided": torch.tensor([True, False, True]),
     }
     config = LossConfig(root_value_mix=0.5)
-    found = losses((logits, said), batch, config)
-    found.total.backward()
-    assert said.grad is not None
+    loss = losses((logits, value_output), batch, config)
+    loss.total.backward()
+    assert value_output.grad is not None
     assert logits.grad is not None
-    assert (said.grad[1] == 0).all()
+    assert (value_output.grad[1] == 0).all()
     assert (logits.grad != 0).any(1).all()
-    others = {name: each[[0, 2]] for name, each in batch.items() if name != "decided"}
-    alone = losses((logits[[0, 2]], said[[0, 2]]), others, config)
-    torch.testing.assert_close(found.value, alone.value)
-    none = losses((logits, said), batch | {"decided": torch.zeros(3)}, config)
-    assert none.value.item() == 0
+    others = {name: rows[[0, 2]] for name, rows in batch.items() if name != "decided"}
+    alone = losses((logits[[0, 2]], value_output[[0, 2]]), others, config)
+    torch.testing.assert_close(loss.value, alone.value)
+    undecided = losses((logits, value_output), batch | {"decided": torch.zeros(3)}, config)
+    assert undecided.value.item() == 0
 
 
-def test_weight_decay_of_sgd_is_the_gradient_of_c_times_the_squares() -> None:
+def test_weight_decay_with_sgd_matches_the_published_regularisation() -> None:
     network = network_for(NetworkConfig(blocks=0, filters=2), "tic_tac_toe")
     before = [p.detach().clone() for p in network.parameters()]
     regularisation(network, 1e-4).backward()

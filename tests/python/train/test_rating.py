@@ -1,4 +1,4 @@
-"""The fit of all results of a run: synthetic players of known strength, saturated and apart."""
+"""Ratings of synthetic players with known strengths."""
 
 from __future__ import annotations
 
@@ -15,44 +15,47 @@ from pyengine.train.loop.rating import Factors, Pairing, Rating, ratings
 
 
 def played(rng: random.Random, true: Sequence[float], a: int, b: int, games: int) -> Pairing:
-    """Return what two players of these strengths get, without draws."""
+    """Simulate games between two players, without draws."""
     wins = sum(rng.random() < score_of_elo(true[a] - true[b]) for _ in range(games))
     return Pairing(player=a, opponent=b, wins=wins, draws=0, losses=games - wins)
 
 
 def chain(rng: random.Random, true: Sequence[float], games: int, back: int) -> list[Pairing]:
-    """Return matches of each with the one before it and the one ``back`` before it."""
+    """Let each player meet its predecessor and the player ``back`` places earlier."""
     others = [sorted({a - 1, max(0, a - back)}) for a in range(len(true))]
     return [
         played(rng, true, a, b, games) for a in range(1, len(true)) for b in others[a] if b != a
     ]
 
 
-def sure(found: dict[int, Rating | None], player: int) -> Rating:
-    rating = found[player]
+def rating_of(result: dict[int, Rating | None], player: int) -> Rating:
+    rating = result[player]
     assert rating is not None
     return rating
 
 
 def test_strengths_are_recovered_within_their_errors(rng: random.Random) -> None:
     true = [0.0, 150, 250, 320, 400, 430, 500, 480, 560, 600, 640, 700]
-    found = ratings(chain(rng, true, games=400, back=4))
-    assert sorted(found) == list(range(len(true)))
-    assert found[0] == Rating(elo=0.0, error=0.0)
-    off = [(sure(found, a).elo - true[a]) / sure(found, a).error for a in range(1, len(true))]
-    assert max(map(abs, off)) < 4
-    assert all(10 < sure(found, a).error < 40 for a in range(1, len(true)))
+    result = ratings(chain(rng, true, games=400, back=4))
+    assert sorted(result) == list(range(len(true)))
+    assert result[0] == Rating(elo=0.0, error=0.0)
+    errors = [
+        (rating_of(result, a).elo - true[a]) / rating_of(result, a).error
+        for a in range(1, len(true))
+    ]
+    assert max(map(abs, errors)) < 4
+    assert all(10 < rating_of(result, a).error < 40 for a in range(1, len(true)))
 
 
-def test_a_long_chain_of_short_matches_is_neither_too_long_nor_too_short(
+def test_the_rating_of_a_long_chain_is_unbiased(
     rng: random.Random,
 ) -> None:
     true = [15.0 * a for a in range(60)]
-    ends = [sure(ratings(chain(rng, true, games=20, back=4)), 59).elo for _ in range(30)]
+    ends = [rating_of(ratings(chain(rng, true, games=20, back=4)), 59).elo for _ in range(30)]
     assert abs(fmean(ends) - true[-1]) < 4 * stdev(ends) / math.sqrt(len(ends))
 
 
-def test_who_is_named_first_and_in_how_many_parts_does_not_matter() -> None:
+def test_ratings_do_not_depend_on_how_games_are_grouped() -> None:
     one = ratings([Pairing(player=1, opponent=0, wins=20, draws=6, losses=4)])
     two = ratings(
         [
@@ -60,42 +63,42 @@ def test_who_is_named_first_and_in_how_many_parts_does_not_matter() -> None:
             Pairing(player=1, opponent=0, wins=5, draws=6, losses=0),
         ]
     )
-    assert sure(one, 1).elo == pytest.approx(sure(two, 1).elo)
-    assert sure(one, 1).elo == pytest.approx(400 * math.log10(23.25 / 7.25))
+    assert rating_of(one, 1).elo == pytest.approx(rating_of(two, 1).elo)
+    assert rating_of(one, 1).elo == pytest.approx(400 * math.log10(23.25 / 7.25))
 
 
-def test_a_match_won_by_40_to_0_is_finite() -> None:
-    found = ratings([Pairing(player=a + 1, opponent=a, wins=40, draws=0, losses=0) for a in (0, 1)])
-    assert sure(found, 1).elo == pytest.approx(400 * math.log10(40.25 / 0.25))
-    assert sure(found, 2).elo == pytest.approx(2 * sure(found, 1).elo)
-    assert sure(found, 2).error > sure(found, 1).error > 100
+def test_the_rating_of_a_clean_sweep_is_finite() -> None:
+    result = ratings(
+        [Pairing(player=a + 1, opponent=a, wins=40, draws=0, losses=0) for a in (0, 1)]
+    )
+    assert rating_of(result, 1).elo == pytest.approx(400 * math.log10(40.25 / 0.25))
+    assert rating_of(result, 2).elo == pytest.approx(2 * rating_of(result, 1).elo)
+    assert rating_of(result, 2).error > rating_of(result, 1).error > 100
 
 
-def test_a_circle_of_winners_is_equal() -> None:
-    found = ratings(
+def test_players_that_beat_each_other_in_a_circle_are_equal() -> None:
+    result = ratings(
         [Pairing(player=a, opponent=(a + 1) % 3, wins=4000, draws=0, losses=0) for a in range(3)]
     )
-    assert [round(sure(found, a).elo, 6) for a in range(3)] == [0, 0, 0]
+    assert [round(rating_of(result, a).elo, 6) for a in range(3)] == [0, 0, 0]
 
 
-def test_whom_no_games_join_to_the_first_is_told() -> None:
-    found = ratings(
+def test_unconnected_players_have_no_rating() -> None:
+    result = ratings(
         [
             Pairing(player=1, opponent=0, wins=1, draws=0, losses=1),
             Pairing(player=5, opponent=4, wins=1, draws=0, losses=1),
             Pairing(player=3, opponent=0, wins=0, draws=0, losses=0),
         ]
     )
-    assert found.keys() == {0, 1, 4, 5}
-    assert (found[4], found[5]) == (None, None)
-    assert sure(found, 1).elo == pytest.approx(0)
+    assert result.keys() == {0, 1, 4, 5}
+    assert (result[4], result[5]) == (None, None)
+    assert rating_of(result, 1).elo == pytest.approx(0)
     assert ratings([]) == {0: Rating(elo=0.0, error=0.0)}
 
 
 @pytest.mark.parametrize("density", [0.0, 0.1, 1.0])
-def test_what_factors_solve_and_invert_is_what_numpy_computes(
-    rng: random.Random, density: float
-) -> None:
+def test_factors_agree_with_numpy(rng: random.Random, density: float) -> None:
     rows = 40
     links = {
         (a, b): rng.gauss(0, 1) for a in range(rows) for b in range(a) if rng.random() < density
@@ -112,12 +115,11 @@ def test_what_factors_solve_and_invert_is_what_numpy_computes(
 
 
 @pytest.mark.parametrize("kind", ["chain", "star"])
-def test_the_rows_of_a_chain_and_of_a_star_keep_few_neighbours(kind: str) -> None:
-    """So that the work is linear."""
-    rows, back = 2000, 4
+def test_elimination_keeps_chains_and_stars_sparse(kind: str) -> None:
+    rows, back = 2000, 4  # the cost is then linear
     others = {"chain": lambda row: {row - 1, row - back}, "star": lambda row: {row // 1000 * 1000}}
     links = {
         (row, other): -1.0 for row in range(rows) for other in others[kind](row) if 0 <= other < row
     }
     factors = Factors([5.0] * rows, links) if kind == "chain" else Factors([1001.0] * rows, links)
-    assert max(len(each.shares) for each in factors._steps) <= 2 * back
+    assert max(len(step.shares) for step in factors._steps) <= 2 * back

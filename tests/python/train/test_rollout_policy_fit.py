@@ -1,4 +1,4 @@
-"""A rollout policy learnt from games: what it finds again, and what is refused."""
+"""Fitting a rollout policy to games."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GO = load_game("go(board_size=7,superko=simple)")
 
 
 def teacher() -> RolloutPolicy:
-    """Likes to capture, to answer nearby, and no first line."""
+    """Return a policy that prefers captures and nearby replies and avoids the first line."""
     numbers = np.arange(PATTERNS)
     edge = ((numbers >> 2 & 3) == 3) | ((numbers >> 6 & 3) == 3)
     edge |= ((numbers >> 8 & 3) == 3) | ((numbers >> 12 & 3) == 3)
@@ -41,7 +41,7 @@ def teacher() -> RolloutPolicy:
 
 
 def games_of(policy: RolloutPolicy, count: int, seed: int = 0) -> list[list[int]]:
-    """Games that a policy plays, all at once."""
+    """Return games played by a policy."""
     rng = np.random.default_rng(seed)
     states = [GO.new_initial_state() for _ in range(count)]
     live = list(states)
@@ -58,14 +58,14 @@ def played() -> list[list[int]]:
     return games_of(teacher(), 250)
 
 
-def test_the_weights_of_the_policy_that_played_are_found_again(
+def test_the_weights_of_the_playing_policy_are_recovered(
     played: list[list[int]], tmp_path: Path
 ) -> None:
-    told: list[RolloutFitProgress] = []
+    seen: list[RolloutFitProgress] = []
     file = tmp_path / "policy.npz"
-    fit = rollout_policy(played, file, game=GO, on_progress=told.append)
-    assert [progress.epoch for progress in told] == list(range(1, 9))
-    assert told[-1].log_likelihood > told[0].log_likelihood
+    fit = rollout_policy(played, file, game=GO, on_progress=seen.append)
+    assert [progress.epoch for progress in seen] == list(range(1, 9))
+    assert seen[-1].log_likelihood > seen[0].log_likelihood
     scores = fit.held_out
     assert scores.log_likelihood > scores.uniform_log_likelihood + 0.2
     assert scores.top1 > 1.5 * scores.uniform_top1
@@ -77,52 +77,52 @@ def test_the_weights_of_the_policy_that_played_are_found_again(
     assert again.policy.digest == fit.policy.digest
 
 
-def test_the_gradient_is_that_of_the_log_likelihood(played: list[list[int]]) -> None:
+def test_the_gradient_matches_finite_differences(played: list[list[int]]) -> None:
     examples = _Examples.of([(GO, played[0]), (GO, played[1])], pattern_classes(), "games")
     batch = next(examples.batches(None))
     weights = _Weights()
     weights.all[:] = np.random.default_rng(1).normal(0, 0.3, len(weights.all))
     _, gradient = weights.gradient(batch)
     largest = np.argsort(-np.abs(gradient))[:40]
-    for at in largest:
+    for index in largest:
         values = []
         for step in (1e-4, -1e-4):
             moved = _Weights()
             moved.all[:] = weights.all
-            moved.all[at] += step
+            moved.all[index] += step
             values.append(moved.gradient(batch)[0])
-        assert gradient[at] == pytest.approx((values[0] - values[1]) / 2e-4, rel=1e-3, abs=1e-7)
+        assert gradient[index] == pytest.approx((values[0] - values[1]) / 2e-4, rel=1e-3, abs=1e-7)
 
 
-def test_turned_and_mirrored_patterns_are_one_class() -> None:
+def test_symmetric_patterns_share_a_class() -> None:
     classes = pattern_classes()
     assert np.array_equal(classes[classes], classes)
-    # Burnside: a mirror leaves two points where they are and swaps three pairs
+    # Burnside's lemma; a reflection fixes two points and swaps three pairs.
     assert len(np.unique(classes)) == (4**8 + 2 * 4**2 + 4**4 + 4 * 4**5) // 8
     up, left = 1 << 2, 1 << 6
     assert classes[up] == classes[left] != classes[1]
 
 
-def test_games_come_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
+def test_games_are_read_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
     config = SelfPlayConfig(search=SearchConfig(simulations=8), concurrent_games=4)
     selfplay(GO, "rollout", games=4, out=tmp_path / "shards", config=config)
-    told = lambda _: None  # noqa: E731
-    by_folder = rollout_policy(tmp_path / "shards", epochs=1, on_progress=told)
-    by_dataset = rollout_policy(Dataset(tmp_path / "shards"), epochs=1, on_progress=told)
+    quiet = lambda _: None  # noqa: E731
+    by_folder = rollout_policy(tmp_path / "shards", epochs=1, on_progress=quiet)
+    by_dataset = rollout_policy(Dataset(tmp_path / "shards"), epochs=1, on_progress=quiet)
     assert by_folder.policy.digest == by_dataset.policy.digest
     states = [GO.new_initial_state(m) for m in games_of(teacher(), 3)]
-    assert rollout_policy(states, epochs=1, on_progress=told).games == 2
+    assert rollout_policy(states, epochs=1, on_progress=quiet).games == 2
     pytest.importorskip("sgfmill")
     for number in range(3):
         (tmp_path / f"{number}.sgf").write_text("(;GM[1]SZ[7]RE[B+1];B[dd];W[cc];B[ec])")
     by_sgf = rollout_policy(
-        [tmp_path / f"{number}.sgf" for number in range(3)], game=GO, epochs=1, on_progress=told
+        [tmp_path / f"{number}.sgf" for number in range(3)], game=GO, epochs=1, on_progress=quiet
     )
     assert (by_sgf.games, by_sgf.positions, by_sgf.held_out.positions) == (2, 6, 3)
 
 
 @pytest.mark.parametrize(
-    ("games", "options", "error", "says"),
+    ("games", "options", "error", "message"),
     [
         ([[24]], {"game": GO}, ConfigError, "expected at least 2, got 1"),
         ([[24], [24]], {}, ConfigError, "got \\[24\\]"),
@@ -149,14 +149,14 @@ def test_games_come_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
         (__file__, {}, ConfigError, r"expected game=\.\.\. \(--game\) for SGF files"),
     ],
 )
-def test_what_cannot_be_learnt_from_is_refused(
-    games: Any, options: dict[str, Any], error: type[Exception], says: str
+def test_invalid_games_and_arguments_are_refused(
+    games: Any, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         rollout_policy(games, **options)
 
 
-def test_sgf_files_that_hold_no_games_say_why(tmp_path: Path) -> None:
+def test_the_error_for_sgf_files_without_usable_games_gives_the_reason(tmp_path: Path) -> None:
     pytest.importorskip("sgfmill")
     (tmp_path / "1.sgf").write_text("(;GM[1]SZ[19]RE[B+1];B[dd];W[cc])")
     (tmp_path / "2.sgf").write_text("(;GM[1]SZ[7];B[dd];W[cc])")
@@ -167,23 +167,23 @@ def test_sgf_files_that_hold_no_games_say_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("game", [None, GO])
-def test_a_folder_without_games_is_said_to_have_none(game: Any, tmp_path: Path) -> None:
+def test_a_folder_without_games_is_refused(game: Any, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no game")
     with pytest.raises(ConfigError, match="has neither shards nor SGF files"):
         rollout_policy(tmp_path, game=game)
 
 
-def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+def test_an_unwritable_output_is_refused_before_fitting(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="does not exist"):
         rollout_policy([[24], [24]], tmp_path / "none" / "policy.npz", game=GO)
 
 
-def test_learning_ends_where_progress_says_so(played: list[list[int]]) -> None:
-    told: list[RolloutFitProgress] = []
+def test_the_callback_can_end_the_fit(played: list[list[int]]) -> None:
+    seen: list[RolloutFitProgress] = []
 
     def stop(progress: RolloutFitProgress) -> bool:
-        told.append(progress)
+        seen.append(progress)
         return False
 
     rollout_policy(played[:10], game=GO, on_progress=stop)
-    assert len(told) == 1
+    assert len(seen) == 1

@@ -1,4 +1,4 @@
-"""The run file, the window, and the folder of a run."""
+"""The folder of a run, its limits and failures."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from pyengine.train.loop.part import PERMANENT, Part
 from pyengine.train.loop.state import Best, RunFolder
 from run_games import SMALL, Ending
 
-#: A line of the curve, without its matches.
+#: A line of the curve without matches.
 LINE = '"step": 1, "generation": 0, "games": 0, "elo": 0, "accepted": true'
 
 
-def test_a_folder_is_begun_once(tmp_path: Path) -> None:
+def test_a_folder_holds_one_run(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     with pytest.raises(pyengine.ConfigError, match=r"run\.toml does not exist"):
         folder.run()
@@ -35,7 +35,7 @@ def test_a_folder_is_begun_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_run_does_not_begin_among_other_files(resume: bool, tmp_path: Path) -> None:
+def test_a_run_does_not_start_among_other_files(resume: bool, tmp_path: Path) -> None:
     config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=2, threads=1))
     pyengine.selfplay("tic_tac_toe", "uniform", games=1, out=tmp_path, config=config)
     before = sorted(tmp_path.iterdir())
@@ -46,7 +46,7 @@ def test_a_run_does_not_begin_among_other_files(resume: bool, tmp_path: Path) ->
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_run_begins_beside_its_settings_output_and_lock(tmp_path: Path) -> None:
+def test_a_run_starts_beside_settings_output_and_locks(tmp_path: Path) -> None:
     for name in ("settings.toml", "out.log", ".hidden"):
         (tmp_path / name).write_text("")
     (tmp_path / "lock").mkdir()
@@ -58,7 +58,7 @@ def test_a_run_begins_beside_its_settings_output_and_lock(tmp_path: Path) -> Non
     ("limit", "before"),
     [("minutes = 1", True), ("minutes = 2", None), ("steps = 7", True), ("steps = 8", None)],
 )
-def test_a_run_that_had_reached_its_limit_says_so(
+def test_a_report_says_whether_the_limit_was_reached_earlier(
     limit: str, before: bool | None, tmp_path: Path
 ) -> None:
     run, folder = RunFile.from_toml(SMALL.replace("seed = 3", limit)), RunFolder(tmp_path)
@@ -67,7 +67,7 @@ def test_a_run_that_had_reached_its_limit_says_so(
     (tmp_path / "curve.jsonl").write_text("{" + LINE.replace('"step": 1', '"step": 7') + "}\n")
 
     def learn(_progress: RunProgress) -> bool:
-        folder.set_status("learner", {"step": 7})  # as a learner does that goes on
+        folder.set_status("learner", {"step": 7})  # as a resumed learner does
         return before is True
 
     def start(name: str, _folder: RunFolder, _run: RunFile) -> Ending:
@@ -78,13 +78,13 @@ def test_a_run_that_had_reached_its_limit_says_so(
     assert report.ended_before is bool(before)
 
 
-def test_a_limit_that_this_sitting_reaches_was_not_reached_before(tmp_path: Path) -> None:
+def test_a_limit_reached_in_this_session_was_not_reached_earlier(tmp_path: Path) -> None:
     run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
     report = train_run(run, tmp_path, start=lambda name, _folder, _run: Ending(name, 0))
     assert (report.reason, report.ended_before) == ("minutes", False)
 
 
-def test_the_best_network_is_a_file_that_says_who(tmp_path: Path) -> None:
+def test_the_best_network_is_stored_in_a_file(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     assert folder.best() is None
     best = Best(name="candidate-00000200.onnx", sha256="ab", step=200, generation=3, elo=12.5)
@@ -95,14 +95,14 @@ def test_the_best_network_is_a_file_that_says_who(tmp_path: Path) -> None:
         folder.best()
 
 
-def test_boards_of_one_game_have_folders_of_their_own(tmp_path: Path) -> None:
+def test_each_board_has_its_own_data_folder(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     names = ["gomoku(board_size=8)", "gomoku(board_size=15)", "tic_tac_toe", "go(komi=7.5)"]
-    found = [folder.data(name).name for name in names]
-    assert found == ["gomoku-board_size-8", "gomoku-board_size-15", "tic_tac_toe", "go-komi-7.5"]
+    folders = [folder.data(name).name for name in names]
+    assert folders == ["gomoku-board_size-8", "gomoku-board_size-15", "tic_tac_toe", "go-komi-7.5"]
 
 
-def test_a_line_that_a_crash_cut_off_costs_no_other(tmp_path: Path) -> None:
+def test_a_truncated_line_does_not_affect_others(tmp_path: Path) -> None:
     path = tmp_path / "curve.jsonl"
     append_line(path, {"step": 1})
     with path.open("a") as file:
@@ -130,7 +130,7 @@ def test_a_line_that_a_crash_cut_off_costs_no_other(tmp_path: Path) -> None:
         ("curve.jsonl", f'{{{LINE}, "opponents": [{{"step": 0}}]}}'),
     ],
 )
-def test_a_damaged_file_of_a_run_is_named(name: str, text: str | None, tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused_by_name(name: str, text: str | None, tmp_path: Path) -> None:
     if text is None:
         (tmp_path / name).mkdir()
     else:
@@ -140,11 +140,11 @@ def test_a_damaged_file_of_a_run_is_named(name: str, text: str | None, tmp_path:
         (folder.best(), folder.seconds(), folder.evaluated())
 
 
-def test_damage_at_any_byte_of_a_curve_raises_no_other_error(
+def test_any_damage_to_the_curve_raises_only_data_errors(
     tmp_path: Path, rng: random.Random
 ) -> None:
-    folder, met = RunFolder(tmp_path), {"step": 0, "wins": 3, "draws": 0, "losses": 1}
-    line = json.loads(f"{{{LINE}}}") | {"opponents": [met]}
+    folder, match = RunFolder(tmp_path), {"step": 0, "wins": 3, "draws": 0, "losses": 1}
+    line = json.loads(f"{{{LINE}}}") | {"opponents": [match]}
     for step in (1, 2):
         append_line(folder.curve, line | {"step": step})
     whole = folder.curve.read_bytes()
@@ -157,7 +157,7 @@ def test_damage_at_any_byte_of_a_curve_raises_no_other_error(
                 assert len(folder.evaluations()) <= 2
 
 
-def test_a_part_that_fails_while_the_run_ends_is_told_when_all_have_ended(tmp_path: Path) -> None:
+def test_a_part_failing_at_the_end_is_reported_after_all_have_exited(tmp_path: Path) -> None:
     run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
     parts: list[Ending] = []
 
@@ -174,7 +174,7 @@ def test_a_part_that_fails_while_the_run_ends_is_told_when_all_have_ended(tmp_pa
     )
 
 
-def test_a_part_that_would_fail_again_ends_the_run_with_its_last_words(tmp_path: Path) -> None:
+def test_a_permanent_failure_ends_the_run_with_its_last_output(tmp_path: Path) -> None:
     class Failed(Ending):
         def _start(self) -> None:
             self._now = PERMANENT
@@ -185,12 +185,12 @@ def test_a_part_that_would_fail_again_ends_the_run_with_its_last_words(tmp_path:
 
 
 def full(*_args: object, **_options: object) -> None:
-    """Stand for a writing to a full disk."""
+    """Fail like a write to a full disk."""
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
 @pytest.mark.parametrize("place", ["set_run", "set_seconds"])
-def test_a_run_on_a_full_disk_names_what_cannot_be_written(
+def test_a_full_disk_names_the_file_that_cannot_be_written(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(RunFolder, place, full)
@@ -199,7 +199,7 @@ def test_a_run_on_a_full_disk_names_what_cannot_be_written(
         train_run(run, tmp_path, start=lambda name, _folder, _run: Ending(name, 0))
 
 
-def test_a_full_disk_while_a_run_fails_does_not_hide_why(
+def test_a_full_disk_does_not_hide_the_first_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(RunFolder, "set_seconds", full)
@@ -223,7 +223,7 @@ def test_a_line_or_a_lock_that_cannot_be_written_names_the_file(
 
 
 class Disk:
-    """A writer of shards on a disk that is full at first."""
+    """A shard writer on a disk that is full for the first ``failures`` writes."""
 
     def __init__(self, failures: int) -> None:
         self.failures = failures
@@ -235,7 +235,7 @@ class Disk:
             raise pyengine.DataError("shard-000000.npy cannot be written; its 5 games are not ...")
 
 
-def test_self_play_waits_for_room_on_a_full_disk_unless_it_is_to_stop(
+def test_self_play_retries_on_a_full_disk_until_it_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part = Part("selfplay", RunFolder(tmp_path), RunFile.from_toml(SMALL))
@@ -245,7 +245,7 @@ def test_self_play_waits_for_room_on_a_full_disk_unless_it_is_to_stop(
     part_selfplay.patiently(part, disk.flush)
     assert (disk.tries, len(waits)) == (4, 3)
     monkeypatch.setattr(part_selfplay, "_PATIENCE", 0.0)
-    with pytest.raises(pyengine.DataError, match=r"its 5 games .*, tried again for 0 s"):
+    with pytest.raises(pyengine.DataError, match=r"its 5 games .*, retried for 0 s"):
         part_selfplay.patiently(part, Disk(failures=99).flush)
     monkeypatch.undo()
     part.stop()
@@ -255,11 +255,11 @@ def test_self_play_waits_for_room_on_a_full_disk_unless_it_is_to_stop(
     assert stopped.tries == 1
 
 
-def test_what_parts_said_before_they_were_killed_counts_no_more(tmp_path: Path) -> None:
+def test_the_status_of_an_earlier_session_is_ignored(tmp_path: Path) -> None:
     run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nsteps = 100"))
     folder = RunFolder(tmp_path)
     folder.begin(run)
-    folder.set_status("learner", {"pid": 1, "step": 100})  # of which no checkpoint was written
+    folder.set_status("learner", {"pid": 1, "step": 100})  # without a checkpoint
     seen: list[int] = []
 
     def stop_soon(progress: RunProgress) -> bool:
@@ -274,4 +274,4 @@ def test_what_parts_said_before_they_were_killed_counts_no_more(tmp_path: Path) 
         start=lambda name, _folder, _run: Ending(name, 0),
     )
     assert report.reason == "stopped"
-    assert seen == [0, 0, 0, 0]  # and once when all parts have ended
+    assert seen == [0, 0, 0, 0]  # the last one after all parts have exited

@@ -1,4 +1,4 @@
-"""Run files and their sections: what they hold, what is refused, what may change later."""
+"""Run files and their settings."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def test_without_its_packages_training_imports_and_the_error_names_the_extra() -
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "models" / "runs").glob("*.toml")), ids=str)
-def test_the_runs_of_this_repository_are_valid(path: Path) -> None:
+def test_the_run_files_in_this_repository_are_valid(path: Path) -> None:
     run = RunFile.from_toml(path)
     assert run.games
     assert run.selfplay_config(0).search.threads in (1, 2)
 
 
-def test_a_run_file_holds_all_of_a_run() -> None:
+def test_a_run_file_sets_every_section() -> None:
     run = RunFile.from_toml(
         SMALL
         + """
@@ -106,31 +106,31 @@ def test_a_run_file_holds_all_of_a_run() -> None:
     assert (config.search.simulations, config.search.symmetry) == (11, "none")
     assert run.gate.search_config().c_puct == 2
     assert (run.distributed.actors, run.with_actors(2).distributed.actors) == (None, 2)
-    assert isinstance(run.train.fixed()["loss"]["value_weight"], int)  # as the file has it
+    assert isinstance(run.train.fixed()["loss"]["value_weight"], int)  # as in the file
     assert pickle.loads(pickle.dumps(run)) == copy.deepcopy(run) == run
     assert run.limited(steps=3).run.to_dict() == run.run.to_dict() | {"steps": 3}
 
 
 @pytest.mark.parametrize("preset", ["alphago_zero", "leela_zero"])
-def test_a_preset_in_a_run_file_stands_for_its_whole_spec(preset: str) -> None:
+def test_a_preset_in_a_run_file_selects_its_spec(preset: str) -> None:
     text = SMALL.replace('"tic_tac_toe"', f'"go(board_size=5)"\nplanes = ["{preset}"]')
     assert RunFile.from_toml(text).spec == getattr(pyengine.ModelSpec, preset)()
 
 
 def outside(section: type[Section], name: str) -> list[Any]:
-    """Return values that the declaration of a field does not allow."""
+    """Return values outside the declared range of a field."""
     limits = {
-        key: getattr(one, key)
-        for one in section.model_fields[name].metadata
+        key: getattr(limit, key)
+        for limit in section.model_fields[name].metadata
         for key in ("ge", "gt", "le", "lt")
-        if hasattr(one, key)
+        if hasattr(limit, key)
     }
     step = {"ge": -1, "gt": 0, "le": 1, "lt": 0}
     return [object(), float("nan"), *(limit + step[key] for key, limit in limits.items())]
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda kind: kind.section)
-def test_every_setting_refuses_what_it_is_declared_not_to_take(section: type[Section]) -> None:
+def test_every_setting_refuses_values_outside_its_declared_range(section: type[Section]) -> None:
     for name, field in section.model_fields.items():
         if name == "actors":  # in the table of wrong run files
             continue
@@ -158,16 +158,21 @@ def test_every_setting_refuses_what_it_is_declared_not_to_take(section: type[Sec
         (TrainConfig.model_fields["optimiser"], "an OptimiserConfig"),
     ],
 )
-def test_a_declaration_reads_as_a_range(annotation: Any, words: str) -> None:
+def test_declarations_are_described_as_ranges(annotation: Any, words: str) -> None:
     assert expected(annotation.annotation, *annotation.metadata) == words
 
 
-def test_help_shows_the_declaration_of_a_setting() -> None:
+def test_assigning_to_a_setting_is_refused_in_one_line() -> None:
+    with pytest.raises(AttributeError, match=r"^network\.blocks cannot be assigned: use replace"):
+        NetworkConfig().blocks = 3  # type: ignore[misc]
+
+
+def test_help_shows_the_range_and_default_of_a_setting() -> None:
     line = "    blocks (an int in [0, 10000], default 4): Residual blocks; AlphaGo Zero: 19 or 39."
     assert line in (NetworkConfig.__doc__ or "").splitlines()
 
 
-#: A change of SMALL, and the setting that the error names.
+#: A change of SMALL and the beginning of the error message.
 WRONG = [
     ("", "[games]", "games: no such section; did you mean game?"),
     ("", "batch", "a run file: expected TOML"),
@@ -219,20 +224,20 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("old", "new", "message"), WRONG)
-def test_a_run_file_that_is_wrong_is_refused_by_name(old: str, new: str, message: str) -> None:
+def test_an_invalid_run_file_is_refused_by_name(old: str, new: str, message: str) -> None:
     text = SMALL.replace(old, new) if old else f"{SMALL}{new}"
-    with pytest.raises(pyengine.ConfigError) as refused:
+    with pytest.raises(pyengine.ConfigError) as error:
         RunFile.from_toml(text)
-    assert str(refused.value).startswith(message)
+    assert str(error.value).startswith(message)
 
 
 @pytest.mark.parametrize("game", ["gomoku", "othello"])
-def test_a_board_of_stones_may_be_learnt(game: str) -> None:
+def test_ownership_is_supported_for_boards_of_stones(game: str) -> None:
     run = RunFile.from_toml(f'[game]\nname = "{game}"\n[train.loss]\nownership_weight = 1\n')
     assert run.train.loss.final_board
 
 
-def test_a_game_of_a_user_has_no_board_of_stones(tmp_path: Path) -> None:
+def test_ownership_is_refused_for_python_games(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text("from toy_games import Matches, ToyGame\nGAME = ToyGame(Matches)\n")
     text = f'[game]\nname = "{own}:GAME"\nplanes = ["ones"]\n[train.loss]\nownership_weight = 1\n'
@@ -242,13 +247,13 @@ def test_a_game_of_a_user_has_no_board_of_stones(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", [None, "", "[game]", "[[[", Path("absent.toml")])
 @pytest.mark.parametrize("resume", [True, False])
-def test_a_run_that_cannot_be_leaves_no_folder(source: Any, resume: bool, tmp_path: Path) -> None:
+def test_an_invalid_run_leaves_no_folder(source: Any, resume: bool, tmp_path: Path) -> None:
     with pytest.raises(pyengine.ConfigError):
         train.train_run(source, tmp_path / "run", resume=resume)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
+def test_only_some_settings_may_change_on_resume() -> None:
     before = RunFile.from_toml(SMALL)
     more = SMALL.replace("seed = 3", 'seed = 3\nminutes = 5\nname = "other"').replace(
         "batch_size = 64", "batch_size = 64\nthreads = 2"
@@ -272,7 +277,7 @@ def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
         gomoku.refuse_changes(before)
 
 
-def test_the_window_grows_slower_than_the_data() -> None:
+def test_the_window_grows_more_slowly_than_the_data() -> None:
     window = WindowConfig(start=1000)
     sizes = [window.positions_of(total) for total in (10, 1000, 2000, 10_000, 100_000)]
     assert sizes[:2] == [10, 1000]
@@ -282,8 +287,8 @@ def test_the_window_grows_slower_than_the_data() -> None:
     assert sizes[4] == round(1000 * (1 + 0.4 * (100**0.75 - 1) / 0.75))
     newest = window.games_of(games=5000, positions=100_000)
     assert newest == pytest.approx(5000 * sizes[4] / 100_000, abs=1)
-    of_games = WindowConfig(kind="games", games=100)
-    assert [of_games.games_of(games, games * 9) for games in (0, 40, 400)] == [1, 40, 100]
+    by_games = WindowConfig(kind="games", games=100)
+    assert [by_games.games_of(games, games * 9) for games in (0, 40, 400)] == [1, 40, 100]
 
 
 def test_the_learner_waits_for_positions() -> None:
@@ -319,7 +324,7 @@ def test_the_learner_waits_for_positions() -> None:
     ],
     ids=lambda value: value.get("schedule", ""),
 )
-def test_a_schedule_has_its_rates(settings: dict[str, Any], table: dict[int, float]) -> None:
+def test_schedules_return_their_rates(settings: dict[str, Any], table: dict[int, float]) -> None:
     config = OptimiserConfig(**settings)
     assert {step: train.learning_rate(config, step) for step in table} == pytest.approx(table)
 

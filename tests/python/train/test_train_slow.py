@@ -1,4 +1,4 @@
-"""The whole loop on real games, minutes each: from random weights to clearly stronger ones."""
+"""Full training runs of a few minutes, from random weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(os.name == "nt", reason="the loop is tried on POSIX"),
+    pytest.mark.skipif(os.name == "nt", reason="the loop is tested on POSIX"),
 ]
 
 RUN = """
@@ -65,12 +65,12 @@ every_steps = 50
 games = 0
 """
 
-SIMULATIONS = 16  # of both sides: the search alone does not decide
+SIMULATIONS = 16  # per move; few, so that the network matters
 GAMES = 100
 
 
 def trained(tmp_path: Path, games: list[str], planes: list[str], kind: str, steps: int) -> Path:
-    """Run the loop and return the file of its last network."""
+    """Run the loop and return its last network."""
     text = RUN.format(games=games, planes=planes, kind=kind, steps=steps).replace("'", '"')
     report = train.train_run(train.RunFile.from_toml(text), tmp_path)
     assert report.reason == "steps"
@@ -79,8 +79,8 @@ def trained(tmp_path: Path, games: list[str], planes: list[str], kind: str, step
     return report.model
 
 
-def against_the_first(tmp_path: Path, model: Path, game: str) -> MatchResult:
-    """Play the last network against the random weights that the run began with."""
+def play_first_network(tmp_path: Path, model: Path, game: str) -> MatchResult:
+    """Play the last network against the random initial weights."""
     settings = {"simulations": SIMULATIONS, "threads": 1, "batch_size": 64, "in_flight": 1}
     first = RunFolder(tmp_path).candidate(0)
     with (
@@ -95,23 +95,22 @@ def assert_clearly_stronger(result: MatchResult) -> None:
     assert result.score_interval[0] > 0.5, str(result)
 
 
-def test_connect_four_is_learnt_from_random_weights(tmp_path: Path) -> None:
+def test_connect_four_is_learned_from_random_weights(tmp_path: Path) -> None:
     planes = ["own[0]", "opp[0]", "first_to_move", "ones"]
     model = trained(tmp_path, ["connect_four"], planes, "alphago_zero", steps=1000)
-    assert_clearly_stronger(against_the_first(tmp_path, model, "connect_four"))
+    assert_clearly_stronger(play_first_network(tmp_path, model, "connect_four"))
 
 
 def test_one_network_learns_gomoku_on_several_boards(tmp_path: Path) -> None:
-    """Stronger on both boards of the run, and on one that it never saw."""
     games = ["gomoku(board_size=7)", "gomoku(board_size=9)"]
     planes = ["own[0]", "opp[0]", "last[0]", "first_to_move", "ones"]
     model = trained(tmp_path, games, planes, "convolutional", steps=300)
-    for game in [*games, "gomoku(board_size=8)"]:
-        assert_clearly_stronger(against_the_first(tmp_path, model, game))
+    for game in [*games, "gomoku(board_size=8)"]:  # the last was not trained
+        assert_clearly_stronger(play_first_network(tmp_path, model, game))
 
 
-def test_go_on_7x7_is_learnt_from_random_weights(tmp_path: Path) -> None:
+def test_go_on_7x7_is_learned_from_random_weights(tmp_path: Path) -> None:
     game = "go(board_size=7,komi=9.5)"
     planes = ["own[0]", "opp[0]", "first_to_move", "legal", "liberties[1]", "ones"]
     model = trained(tmp_path, [game], planes, "convolutional", steps=300)
-    assert_clearly_stronger(against_the_first(tmp_path, model, game))
+    assert_clearly_stronger(play_first_network(tmp_path, model, game))

@@ -103,7 +103,7 @@ def play_gate(
         if count == 0 or interrupted or _decided(results, counts, config):
             continue
 
-        def go_on(result: MatchResult) -> bool:
+        def proceed(result: MatchResult) -> bool:
             if on_progress is not None:
                 on_progress(result)
             if stop is not None and stop():
@@ -112,7 +112,7 @@ def play_gate(
 
         file = None if start is None else start.with_name(f"{start.name}-{number}.jsonl")
         with _sides(evaluators, game, config, stop) as sides:
-            result = _match(sides, count, config, seed, max_plies, file, go_on)
+            result = _match(sides, count, config, seed, max_plies, file, proceed)
         results.append(result)
         interrupted = stop is not None and stop() and result.games < count
     return _result(results, counts, config, interrupted)

@@ -147,13 +147,13 @@ def patiently(part: Part, write: Callable[[], None]) -> None:
             return
         except DataError as error:
             if part.stopping or time.monotonic() >= deadline:
-                tried = "" if part.stopping else f", tried again for {_PATIENCE:g} s"
+                tried = "" if part.stopping else f", retried for {_PATIENCE:g} s"
                 raise DataError(f"{error}{tried}") from error
         part.wait(1.0)
 
 
 def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
-    """Play one game type until asked to stop, a better network arrives, or the turn is over."""
+    """Play one of the games until asked to stop, a new network arrives, or the turn is over."""
     start = time.monotonic()
     longest = _TURN_SECONDS if runner.best.is_network else _FIRST_TURN_SECONDS
     before = sum(other.writer.positions for other in runners)
@@ -162,7 +162,7 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
         runner.player.write(runner.writer, finished)
         _tick(runners)
 
-    def go_on(finished: Iterator[FinishedGame]) -> bool:
+    def proceed(finished: Iterator[FinishedGame]) -> bool:
         patiently(part, lambda: take(finished))
         seconds = time.monotonic() - start
         positions = sum(other.writer.positions for other in runners)
@@ -181,7 +181,7 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
         turn_over = len(runners) > 1 and seconds > longest
         return not (part.finishing or part.held or waits or newer or turn_over)
 
-    runner.player.run(_ENDLESS, go_on)
+    runner.player.run(_ENDLESS, proceed)
 
 
 def _counts(runner: _GameRunner) -> dict[str, Any]:

@@ -51,8 +51,7 @@ _SECTIONS = (
 )
 _PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
 
-#: May change when a run goes on: how fast a search is and how much room it has. The same of the
-#: gate, and what it keeps.
+#: May change when a run is resumed: the speed and memory of searches, and the files to keep.
 _FREE_SEARCH = ("threads", "memory_limit", "cache_entries")
 _FREE_GATE = ("threads", "keep_accepted", "keep_rejected")
 

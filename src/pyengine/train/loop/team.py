@@ -102,7 +102,7 @@ class Team:
 
     @property
     def pids(self) -> list[int]:
-        """Number of processes, including this one."""
+        """The ids of all processes, this one first."""
         return [os.getpid(), *(process.pid for process in self._processes)]
 
     def tell(self, **order: Any) -> None:
@@ -145,7 +145,10 @@ class Team:
             for rank, process in enumerate(self._processes, 1):
                 status = process.poll()
                 if status is not None and not self._over.is_set():
-                    print(f"process {rank} of the learner ended with {status}", file=sys.stderr)
+                    print(
+                        f"process {rank} of the learner exited with status {status}",
+                        file=sys.stderr,
+                    )
                     os._exit(PERMANENT if status == PERMANENT else 1)
 
 
@@ -165,7 +168,7 @@ def _free_port() -> int:
 
 
 def _orders() -> queue.SimpleQueue[dict[str, Any]]:
-    """Yield the orders; exit if the input ends without ``end``."""
+    """Return a queue of orders; the process exits if the input ends without ``end``."""
     orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
 
     def follow() -> None:
