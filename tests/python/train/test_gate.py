@@ -126,6 +126,8 @@ def test_a_match_is_interrupted_within_a_round_of_moves(tmp_path: Path) -> None:
             time.sleep(0.05)
         return np.zeros((len(planes), 7)), np.zeros(len(planes))
 
+    slow_after_stop.identity = "slow"  # type: ignore[attr-defined]
+
     result = play_gate(
         CallbackEvaluator(slow_after_stop),
         "uniform",
