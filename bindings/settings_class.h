@@ -141,7 +141,7 @@ py::dict dict_of(const Settings& settings) {
   return fields;
 }
 
-/// The inverse of dict_of(). Missing fields have their defaults.
+/// The inverse of dict_of(). Missing fields take their defaults.
 template <class Settings>
 Settings from_dict(const py::object& fields) {
   if (!py::isinstance<py::dict>(fields)) {
@@ -300,7 +300,7 @@ py::class_<Settings> bind_settings(py::module_& m, const std::string& summary,
   bound.def_static("fields", &list_of<Settings>, "Return a description of each field.")
       .def("to_dict", to_dict, "Return all fields as plain values.")
       .def_static("from_dict", &from_dict<Settings>, py::arg("fields"),
-                  "Return the settings of to_dict(). Missing fields have their defaults.")
+                  "Return the settings of to_dict(). Missing fields take their defaults.")
       .def("fingerprint", &fingerprint<Settings>, "Return a hash of the settings as 12 hex digits.")
       .def("__eq__",
            [](const Settings& a, const py::object& b) {
@@ -327,7 +327,7 @@ void bind_toml(py::class_<Settings>& bound) {
       "Return all fields as TOML, without those that are None.");
   const std::string doc = std::string("from_toml(source: str | pathlib.Path) -> pyengine._core.") +
       Table<Settings>::name +
-      "\n\nRead TOML text, or the file at a Path. Missing fields have their defaults.";
+      "\n\nRead TOML text, or the file at a Path. Missing fields take their defaults.";
   py::options options;
   options.disable_function_signatures();
   bound.def_static("from_toml", &from_toml<Settings>, py::arg("source"), doc.c_str());

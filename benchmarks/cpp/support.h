@@ -53,7 +53,7 @@ inline std::unique_ptr<AnyPosition> position_after(const AnyGame& game, int plie
   return position;
 }
 
-/// A third of the board is full: what a search sees most.
+/// A third of the board is full, as in most positions of a search.
 inline std::unique_ptr<AnyPosition> middle_position(const AnyGame& game) {
   return position_after(game, game.shape().rows * game.shape().columns / 3);
 }
@@ -63,7 +63,7 @@ struct WrongAnswer : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 inline void require(bool holds, const std::string& claim) {
-  if (!holds) throw WrongAnswer("wrong answer: not so that " + claim);
+  if (!holds) throw WrongAnswer("wrong answer: it is not true that " + claim);
 }
 
 using Body = std::function<void(benchmark::State&)>;

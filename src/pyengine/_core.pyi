@@ -405,7 +405,7 @@ class ModelSpec:
     @staticmethod
     def from_dict(fields: typing.Any) -> ModelSpec:
         """
-        Return the settings of to_dict(). Missing fields have their defaults.
+        Return the settings of to_dict(). Missing fields take their defaults.
         """
     @staticmethod
     def from_json(text: typing.Any) -> ModelSpec:
@@ -799,12 +799,12 @@ class SearchConfig:
     @staticmethod
     def from_dict(fields: typing.Any) -> SearchConfig:
         """
-        Return the settings of to_dict(). Missing fields have their defaults.
+        Return the settings of to_dict(). Missing fields take their defaults.
         """
     @staticmethod
     def from_toml(source: str | pathlib.Path) -> SearchConfig:
         """
-        Read TOML text, or the file at a Path. Missing fields have their defaults.
+        Read TOML text, or the file at a Path. Missing fields take their defaults.
         """
     def __eq__(self, arg0: typing.Any) -> bool: ...
     def __getstate__(self) -> dict: ...
@@ -1175,7 +1175,7 @@ class SelfPlayConfig:
     @staticmethod
     def from_dict(fields: typing.Any) -> SelfPlayConfig:
         """
-        Return the settings of to_dict(). Missing fields have their defaults.
+        Return the settings of to_dict(). Missing fields take their defaults.
         """
     @staticmethod
     def gumbel(game: typing.Any, *, simulations: typing.Any = 32) -> SelfPlayConfig:

@@ -22,7 +22,7 @@ def _marked(mark: str) -> dict[int, str]:
             command = (
                 (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             )
-        except OSError:  # ended, or of another user
+        except OSError:  # has exited, or belongs to another user
             continue
         if any(helper in command for helper in _HELPERS) or int(folder.name) == os.getpid():
             continue

@@ -185,7 +185,7 @@ void Searcher::limit_memory(const SearchConfig& config) {
   pool_->set_limit(trees);
 }
 
-/// The memory of dropped trees may still be on its way back.
+/// The memory of dropped trees may not have been released yet.
 void Searcher::make_room(const GoesOn& goes_on) {
   if (pool_->available() < pool_->limit_chunks() / 2) wait_for_background(goes_on);
 }

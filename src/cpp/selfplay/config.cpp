@@ -70,8 +70,8 @@ int games_at_once(const SelfPlayConfig& config) noexcept {
 
 SelfPlayConfig sized(SelfPlayConfig config, int device_batches) {
   if (device_batches > 0) {
-    // Batches on the device, as many that wait for it, one being decoded and one being filled. With
-    // one game per row, no tree has two leaves in flight.
+    // The batches on the device, as many waiting for it, one being decoded and one being filled.
+    // With one game per row, no tree has two leaves in flight.
     const int under_way = 2 * device_batches + 2;
     int& rows = config.search.batch_size;
     if (rows == kDefaultRows) {

@@ -1,4 +1,4 @@
-"""Conversion of a network under checks, shared by int8 and float16."""
+"""Checked conversion of a network, shared by int8 and float16."""
 
 from __future__ import annotations
 

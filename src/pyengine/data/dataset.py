@@ -273,7 +273,7 @@ class Dataset:
 
         Args:
             size: rows in a batch.
-            shuffle: use a random order instead of the order of writing.
+            shuffle: use a random order instead of the order in which they were written.
             seed: the only source of randomness, at least 0. Use a different one for each epoch.
             augment: apply a random symmetry of the board to each row.
             drop_last: leave out a smaller last batch.

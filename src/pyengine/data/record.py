@@ -226,7 +226,7 @@ class GameLine:
     """A game in the list of games of a shard; most fields are those of :class:`FinishedGame`.
 
     Attributes:
-        positions: number of recorded positions; the shard has them in the order of the list.
+        positions: number of recorded positions; the shard stores them in list order.
         full: ``1`` for each position of a full search, ``0`` for the others.
         lowest: absent in the file if None.
         start: absent in the file if None.

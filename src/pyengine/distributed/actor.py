@@ -220,5 +220,5 @@ def _sweep(parent: Path) -> None:
             if time.time() - path.stat().st_mtime > _LOCK_DELAY and (path / _LOCK).exists():
                 lock(path / _LOCK).release()
                 shutil.rmtree(path, ignore_errors=True)
-        except (OSError, ConfigError):  # of another user, or in use
+        except (OSError, ConfigError):  # belongs to another user, or is in use
             continue

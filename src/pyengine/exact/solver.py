@@ -26,7 +26,7 @@ class SolveResult:
         value: the outcome with best play for the player to move: 1 a win, 0 a draw, -1 a loss (in a
             user's game its return, scaled to [-1, 1]); with ``score=True`` the margin.
         action: a best move; if not ``exact``, the best one so far; None if the search was stopped
-            before it knew any.
+            before it found one.
         pv: best moves of both players, starting with ``action`` and, if ``exact``, to the end of
             the game; empty if ``action`` is None.
         exact: whether the value is certain; False if a limit cut the search off.

@@ -443,7 +443,7 @@ class _Checker:
             _expect(not _ask(other, "is_terminal"), f"symmetry {k}: the mirrored game is over")
             _expect(
                 _ask(other, "current_player") == _ask(state, "current_player"),
-                f"symmetry {k}: the mirrored game has another player to move",
+                f"symmetry {k}: the mirrored game has a different player to move",
             )
             expected = sorted(self.wrapped.symmetry_action(k, action) for action in legal)
             others = sorted(_ints(other, "legal_actions"))

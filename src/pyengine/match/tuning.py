@@ -63,7 +63,7 @@ class TuneResult:
     Attributes:
         config: the engine's configuration with the best setting.
         best: the trial of that setting.
-        trials: all trials; those with most rounds first, then the fastest.
+        trials: all trials, by number of rounds, then by speed.
         seconds: total duration.
         complete: False if Ctrl-C ended the tuning early.
     """
@@ -271,7 +271,7 @@ class _Halving:
         return self._trial(max((s for s in self.rates if self.rounds[s] == last), key=self.merit))
 
     def table(self) -> tuple[Trial, ...]:
-        """Return all trials; those with most rounds first, then the fastest."""
+        """Return all trials, by number of rounds, then by speed."""
         trials = [self._trial(setting) for setting in self.rates]
         return tuple(sorted(trials, key=lambda trial: (trial.rounds, trial.rate), reverse=True))
 

@@ -230,7 +230,7 @@ TEST_SUITE("concurrent") {
     CHECK(calls == 1);
   }
 
-  TEST_CASE("a captured session has one place on the device for all callers") {
+  TEST_CASE("all callers of a captured session share one slot on the device") {
     Scene scene(8);
     {
       Graphs graphs(scene.api, std::make_unique<CountedCopies>(scene.counts));

@@ -153,7 +153,7 @@ TEST_CASE("children are created in edge order and never move") {
   }
   bool full = false;
   CHECK(planted.tree->create_child(planted.allocator, root, full) == nullptr);
-  CHECK_FALSE(full);  // every move has a child, which is not a lack of memory
+  CHECK_FALSE(full);  // every move already has a child: not out of memory
 }
 
 TEST_CASE("at the memory limit nothing is created, and the existing tree stays usable") {

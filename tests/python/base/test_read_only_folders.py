@@ -1,4 +1,4 @@
-"""Writing to a read-only directory is one error that names the path."""
+"""Writing to a read-only directory raises one error that names the path."""
 
 from __future__ import annotations
 

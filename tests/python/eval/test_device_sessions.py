@@ -1,7 +1,7 @@
 """Networks on a simulated GPU: device threads, sessions per batch size, padding.
 
-The CPU plays the device; ``pyengine doctor --gpu`` checks what only a real GPU does, such as
-page-locked memory.
+The CPU stands in for the device; ``pyengine doctor --gpu`` checks what only a real GPU does, such
+as page-locked memory.
 """
 
 from __future__ import annotations

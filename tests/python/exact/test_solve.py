@@ -248,7 +248,7 @@ def test_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 class Still:
-    """Its actions have no effect, which nothing reports."""
+    """Its actions have no effect, and nothing reports that."""
 
     def clone(self) -> Still:
         return Still()

@@ -305,7 +305,7 @@ def run(*programs: str) -> list[tuple[int, str, str]]:
     return ended
 
 
-#: Every kind of work with user code in the search, and every evaluator in a long search.
+#: Every kind of call that runs user code during a search, and every evaluator.
 _PAIRS = [
     *((work, "python game and callable") for work in _WORK),
     *(("a long search", evaluator) for evaluator in _EVALUATORS),

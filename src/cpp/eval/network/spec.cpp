@@ -310,7 +310,7 @@ ModelSpec infer_spec(std::span<const TensorInfo> inputs, std::span<const TensorI
     ambiguous("open what the input is (four dimensions are read)", inputs, outputs);
   const bool first = readable(shape[1], shape[2], shape[3], outputs);
   const bool last = readable(shape[3], shape[1], shape[2], outputs);
-  if (first && last) ambiguous("open whether planes come first or last", inputs, outputs);
+  if (first && last) ambiguous("ambiguous: planes may come first or last", inputs, outputs);
   if (!first && !last) ambiguous("open what the planes show", inputs, outputs);
   const auto named = std::find_if(outputs.begin(), outputs.end(),
                                   [](const TensorInfo& t) { return t.name == "value"; });

@@ -76,7 +76,7 @@ struct DeviceCall {
 struct LoadedModel {
   using FirstRun = std::function<void(OrtSession*)>;
 
-  /// `files`: their content before the model was opened.
+  /// `files`: the contents of the files before the model was opened.
   LoadedModel(const Library& library, std::filesystem::path path, OrtOptions options,
               ModelFiles files);
   LoadedModel(const LoadedModel&) = delete;
