@@ -85,7 +85,7 @@ struct Field {
   T Settings::* member;
   Range range;
   const char* meaning;                     ///< a clause, with its source in brackets
-  std::span<const char* const> choices{};  ///< accepted strings; empty = any
+  std::span<const char* const> choices;  ///< accepted strings; empty = any
   bool later = false;                      ///< in a fingerprint only if it is not the default
 
   /// Keeps fingerprints from before this setting existed.
