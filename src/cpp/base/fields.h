@@ -84,9 +84,9 @@ struct Field {
   const char* name;
   T Settings::* member;
   Range range;
-  const char* meaning;                     ///< a clause, with its source in brackets
+  const char* meaning;                   ///< a clause, with its source in brackets
   std::span<const char* const> choices;  ///< accepted strings; empty = any
-  bool later = false;                      ///< in a fingerprint only if it is not the default
+  bool later = false;                    ///< in a fingerprint only if it is not the default
 
   /// Keeps fingerprints from before this setting existed.
   [[nodiscard]] constexpr Field added_later() const {
