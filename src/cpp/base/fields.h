@@ -84,9 +84,10 @@ struct Field {
   const char* name;
   T Settings::* member;
   Range range;
-  const char* meaning;                   ///< a clause, with its source in brackets
-  std::span<const char* const> choices;  ///< accepted strings; empty = any
-  bool later = false;                    ///< in a fingerprint only if it is not the default
+  const char* meaning;  ///< a clause, with its source in brackets
+  /// Accepted strings; empty = any. GCC warns about aggregates without this initializer.
+  std::span<const char* const> choices{};  // NOLINT(readability-redundant-member-init)
+  bool later = false;                      ///< in a fingerprint only if it is not the default
 
   /// Keeps fingerprints from before this setting existed.
   [[nodiscard]] constexpr Field added_later() const {
