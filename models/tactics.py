@@ -4,7 +4,7 @@
     python models/tactics.py --only values --quick
 
 Positions of GNU Go, Fuego and Renju puzzles and the network ``go9x9_pyaq`` are in ``../shared`` or
-``$PYENGINE_SHARED``. The right moves are human judgements, so only the rate is meaningful, not a
+``$PYENGINE_SHARED``. The right moves are human opinions, so only the rate is meaningful, not a
 single case.
 """
 

@@ -58,7 +58,7 @@ class RenjuBoard {
   void put(Place place) noexcept;
   void take(Place place) noexcept;
 
-  Rows black_{};  ///< row r is at r + kReach, likewise for columns
+  Rows black_{};  ///< row r is at r + kReach; the same for columns
   Rows empty_{};
   int size_;
 };

@@ -185,9 +185,8 @@ class _Terms:
         book: Any
         if isinstance(self.openings, Openings):
             book = dict(vars(self.openings))
-            evaluator = book.pop("evaluator")
-            # The file format calls it "judge".
-            book["judge"] = evaluator and identity_of(as_evaluator(evaluator))
+            if self.openings.evaluator is not None:
+                book["evaluator"] = identity_of(as_evaluator(self.openings.evaluator))
         else:
             book = [list(map(int, moves)) for moves in self.openings]
         arguments = {

@@ -22,7 +22,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A read-only directory; skipped for root."""
+    """A read-only directory; root tests it as another user, since root may write anywhere."""
     if not hasattr(os, "geteuid"):
         pytest.skip("rights of folders are those of POSIX")
     made = Path(tempfile.mkdtemp())
