@@ -113,12 +113,14 @@ docs: $(VENV)/.installed $(VENV)/.dev
 	$(VENV)/bin/pdoc --docformat google --no-show-source -o build/docs $(REFERENCE)
 	$(PY) -m typer pyengine.cli.app utils docs --name pyengine --output build/docs/command-line.md
 
-# The build uses GCC's warning options, some of which clang-tidy does not know.
+# In a unity build clang-tidy reads each header once per batch of files, which halves the time. The
+# build uses GCC's warning options, some of which clang-tidy does not know.
 # CHECKS='-clang-analyzer-*' skips the slowest checks.
 tidy: $(VENV)/.dev
-	@cmake --preset dev >/dev/null
+	@cmake --preset dev -B build/tidy -DCMAKE_UNITY_BUILD=ON -DPYENGINE_TESTS=OFF -DPYENGINE_BENCHMARKS=OFF >/dev/null
 	@echo "clang-tidy: src/cpp"
-	@find src/cpp -name '*.cpp' -print0 | xargs -0 -n 4 -P $$(nproc) $(VENV)/bin/clang-tidy -p build/dev --quiet $(if $(CHECKS),--checks=$(CHECKS)) \
+	@sed -n 's/^ *"file": "\(.*\)",*$$/\1/p' build/tidy/compile_commands.json | \
+	  xargs -n 1 -P $$(nproc) $(VENV)/bin/clang-tidy -p build/tidy --quiet $(if $(CHECKS),--checks=$(CHECKS)) \
 	  --extra-arg=-Wno-unknown-warning-option 2>/dev/null
 
 bench: $(VENV)/.installed
