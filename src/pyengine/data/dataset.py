@@ -157,8 +157,10 @@ class Dataset:
             ("final_board", final_board),
         ):
             check_flag(name, flag)
+        self._maps = ShardMaps(self.layout)
         self._targets = Targets(
             self.layout,
+            self._maps,
             reply=reply,
             horizons=_checked_horizons(horizons),
             surprise_weight=self._checked_surprise(surprise_weight),
@@ -168,7 +170,6 @@ class Dataset:
         self._augment = augment
         self._seed = integer("seed", seed, 0)
         self._epoch = 0
-        self._maps = ShardMaps()
         self._unpacker = Unpacker(self.layout)
         self._view = View(self._sources, self._window, full_only, None)
         if verify:
@@ -308,7 +309,7 @@ class Dataset:
         check_flag("augment", augment)
         check_type("rng", rng, np.random.Generator, "a numpy.random.Generator")
         view = self._view
-        chances = self._targets.chances(view, self._maps)
+        chances = self._targets.chances(view)
         numbers = view.draw(size, rng, self._weights, chances)
         return self._batch(view, numbers, self._drawn(size, rng if augment else None))
 
@@ -358,20 +359,13 @@ class Dataset:
             yield self._batch(view, numbers, self._drawn(len(numbers), augment))
 
     def _batch(self, view: View, numbers: _Numbers, symmetries: _Symmetries | None) -> Batch:
-        targets, maps = self._targets, self._maps
-        batch = self._unpacker.batch(view.records(numbers, self.layout, maps), symmetries)
-        if targets.reply:
-            visits = targets.reply_visits(view, numbers, maps)
-            batch["reply"] = self._unpacker.shares(visits, symmetries)
-            batch["replied"] = visits.sum(axis=1) > 0
-        if targets.horizons:
-            batch["short_values"] = targets.values(view, numbers, maps)
-        if targets.final_board:
-            boards = targets.final_boards(view, numbers, maps)
-            batch["ownership"] = self._unpacker.points(boards.owner, symmetries)
-            if targets.scored:
-                batch["score"] = boards.score
-            batch["ended"] = boards.ended
+        batch = self._unpacker.batch(view.records(numbers, self._maps), symmetries)
+        batch |= self._targets.columns(view, numbers)
+        if "reply" in batch:
+            batch["replied"] = batch["reply"].any(axis=1)
+            batch["reply"] = self._unpacker.shares(batch["reply"], symmetries)
+        if "ownership" in batch:
+            batch["ownership"] = self._unpacker.points(batch["ownership"], symmetries)
         return batch
 
     def _checked_surprise(self, weight: float) -> float:

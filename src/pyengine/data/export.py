@@ -79,7 +79,7 @@ def convert(
     source = path_of("directory", directory)
     manifest = Manifest.read(source)
     target = fresh_directory(out, source, to, overwrite)
-    unpacker, maps = Unpacker(manifest.layout), ShardMaps()
+    unpacker, maps = Unpacker(manifest.layout), ShardMaps(manifest.layout)
     files = []
     for shard in tracked(manifest.shards, len(manifest.shards), f"{to} files", on_progress):
         check_sha256(source, shard)
@@ -113,7 +113,7 @@ def fresh_directory(
 
 def _batches(source: Path, shard: ShardInfo, unpacker: Unpacker, maps: ShardMaps) -> list[Batch]:
     """Return the rows of a shard in batches; an empty shard has one empty batch."""
-    rows = maps.rows(source / shard.file, unpacker.layout, shard.positions)
+    rows = maps.rows(source / shard.file, shard.positions)
     return [unpacker.batch(rows[i : i + _ROWS]) for i in range(0, max(len(rows), 1), _ROWS)]
 
 
@@ -188,10 +188,10 @@ def export_sgf(
     grammar()
     chosen = _chosen(source, numbers)
     target = fresh_directory(out, source.directory, "sgf", overwrite)
-    maps = ShardMaps()
+    maps = ShardMaps(source.manifest.layout)
     files = []
     for piece, begin, line in tracked(chosen, len(chosen), "SGF files", on_progress):
-        shard = maps.rows(piece.path, source.manifest.layout, piece.shard.positions)
+        shard = maps.rows(piece.path, piece.shard.positions)
         rows = shard[begin : begin + line.positions]
         path = target / f"game-{line.number:06d}.sgf"
         text = _text(game, line, rows if comments else rows[:0])

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.data.layout import Layout, Rows
+from pyengine.data.layout import Rows
 from pyengine.data.manifest import MANIFEST, ManifestReader, ShardInfo, games_name, read_games
 from pyengine.data.record import GameLine, selected_rows
 from pyengine.data.shards import ShardMaps, check_sha256, check_size
@@ -159,11 +159,11 @@ class View:
         """Number of games in all pieces."""
         return sum(piece.games for piece in self.pieces)
 
-    def records(self, rows: _Numbers, layout: Layout, maps: ShardMaps) -> Rows:
+    def records(self, rows: _Numbers, maps: ShardMaps) -> Rows:
         """Return the records of rows in 0..len-1. Raises DataError."""
-        records = np.empty(len(rows), layout.dtype)
+        records = np.empty(len(rows), maps.layout.dtype)
         for where, piece, at in self.located(rows):
-            records[where] = maps.rows(piece.path, layout, piece.shard.positions)[at]
+            records[where] = maps.rows(piece.path, piece.shard.positions)[at]
         return records
 
     def located(self, rows: _Numbers) -> Iterator[tuple[_Numbers, Piece, _Numbers]]:

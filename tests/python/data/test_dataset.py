@@ -274,4 +274,4 @@ def test_more_shards_than_memory_maps_can_be_read(
     dataset = Dataset(write(tmp_path, TIC, PLAIN, games, positions=1))
     seen = [key for batch in dataset.batches(5) for key in keys(batch)]
     assert sorted(seen) == positions(games)
-    assert len(dataset._maps._maps) == 2
+    assert dataset._maps.rows.cache_info().currsize == 2

@@ -279,8 +279,8 @@ def test_set_up_stones_appear_in_exported_sgf_and_on_the_last_board(tmp_path: Pa
     assert (report.games, report.accepted["handicap or set-up stones"]) == (1, 1)
     line = GameLine.from_json((tmp_path / "again" / "shard-000000.games.jsonl").read_text())
     boards = final_boards(GO5, [line])
-    assert boards.ended.tolist() == [True]
-    assert boards.owner[0].sum() == 15 - 1
+    assert boards["ended"].tolist() == [True]
+    assert boards["ownership"][0].sum() == 15 - 1
 
 
 def test_a_rollout_policy_ignores_games_with_set_up_stones(tmp_path: Path) -> None:
