@@ -149,14 +149,13 @@ class Dataset:
         self.layout = _common_layout(self._sources)
         self._window = _checked_window(window, len(paths))
         self._weights = _checked_weights(weights, len(paths))
-        for name, flag in (
-            ("full_only", full_only),
-            ("augment", augment),
-            ("reply", reply),
-            ("verify", verify),
-            ("final_board", final_board),
-        ):
-            check_flag(name, flag)
+        _check_flags(
+            full_only=full_only,
+            augment=augment,
+            reply=reply,
+            verify=verify,
+            final_board=final_board,
+        )
         self._maps = ShardMaps(self.layout)
         self._targets = Targets(
             self.layout,
@@ -281,8 +280,7 @@ class Dataset:
 
         """
         size = integer("size", size, 1)
-        for name, flag in (("shuffle", shuffle), ("augment", augment), ("drop_last", drop_last)):
-            check_flag(name, flag)
+        _check_flags(shuffle=shuffle, augment=augment, drop_last=drop_last)
         rng = np.random.default_rng(integer("seed", seed, 0))
         view = self._view
         if not shuffle or len(view) == 0:
@@ -330,7 +328,11 @@ class Dataset:
 
     def _refreshed(self, window: Window) -> int:
         sources = [source.newer() for source in self._sources]
-        added = _positions(sources) - _positions(self._sources)
+        added = sum(
+            piece.shard.positions
+            for new, old in zip(sources, self._sources, strict=True)
+            for piece in new.pieces[len(old.pieces) :]
+        )
         if added or window != self._window:
             self._view = View(sources, window, self._full_only, self._view)
             self._targets.keep([piece.path for piece in self._view.pieces])
@@ -398,8 +400,9 @@ class Dataset:
         return (numbers % self.layout.symmetries).astype(np.uint8)
 
 
-def _positions(sources: Sequence[Source]) -> int:
-    return sum(source.positions for source in sources)
+def _check_flags(**flags: bool) -> None:
+    for name, flag in flags.items():
+        check_flag(name, flag)
 
 
 def _common_layout(sources: Sequence[Source]) -> Layout:

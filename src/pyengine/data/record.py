@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pyengine.base.checks import check_flag, check_type, integer, number, repr_with_type
-from pyengine.data.checked import BOOLEAN, TEXT, check, list_of, real, text_of, whole, wholes
+from pyengine.data.checked import (
+    BOOLEAN,
+    TEXT,
+    check,
+    list_of,
+    optional,
+    real,
+    text_of,
+    whole,
+    wholes,
+)
 from pyengine.data.layout import (
     CUT_SHORT,
     FULL_SEARCH,
@@ -34,8 +44,8 @@ _LARGEST = {"bits": 255, "visits": 65_535, "ply": 65_535, "to_move": 1, "full": 
 _ROUNDING = 1e-6  # rounding error of returns in float32
 _MOST_SURPRISE = float(np.finfo(np.float16).max)
 
-#: Required and optional fields of a line.
-_LINE_FIELDS = {
+#: Fields of a line; the last two may be absent.
+_FIELDS = {
     "number": whole(0, 2**32 - 1),
     "positions": whole(0, 2**63 - 1),
     "full": text_of("[01]*", "a string of 0 and 1"),
@@ -44,8 +54,9 @@ _LINE_FIELDS = {
     "resignation_off": BOOLEAN,
     "cut_short": BOOLEAN,
     "moves": wholes(0, 2**16 - 1),
+    "lowest": optional(real(-1, 1)),
+    "start": optional(TEXT),
 }
-_OPTIONAL = {"lowest": real(-1, 1), "start": TEXT}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -223,18 +234,11 @@ def _are_whole(column: npt.NDArray[Any], most: int) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class GameLine:
-    """A game in the list of games of a shard; most fields are those of :class:`FinishedGame`.
-
-    Attributes:
-        positions: number of recorded positions; the shard stores them in list order.
-        full: ``1`` for each position of a full search, ``0`` for the others.
-        lowest: absent in the file if None.
-        start: absent in the file if None.
-    """
+    """A game in the list of games of a shard; most fields are those of :class:`FinishedGame`."""
 
     number: int
-    positions: int
-    full: str
+    positions: int  #: number of recorded positions; the shard stores them in list order
+    full: str  #: ``1`` for each position of a full search, ``0`` for the others
     returns: tuple[float, float]
     resigned: int
     resignation_off: bool
@@ -250,20 +254,16 @@ class GameLine:
         )
 
     def to_json(self) -> str:
-        """Return the line, with its newline."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in _OPTIONAL:
-            if values[name] is None:
-                del values[name]
+        """Return the line, with its newline and without fields that are None."""
+        values = {name: value for name, value in vars(self).items() if value is not None}
         return json.dumps(values, separators=(",", ":")) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> GameLine:
         """Parse a line. Raises ValueError."""
         try:
-            values = json.loads(text)
-            check(values, _LINE_FIELDS)
-            check(values, {name: kind for name, kind in _OPTIONAL.items() if name in values})
+            values = {"lowest": None, "start": None, **json.loads(text)}
+            check(values, _FIELDS)
             if len(values["full"]) != values["positions"]:
                 raise ValueError("full: expected one character per position")
             first, second = map(float, values["returns"])

@@ -89,22 +89,15 @@ class Source:
         reader = ManifestReader(directory) if before is None else copy.copy(before._reader)
         self._reader: ManifestReader = reader
         self.manifest, known = reader.read()
+        old = [] if before is None else before.manifest.shards
+        if known == 0:  # the manifest was rewritten
+            known = len(old)
+            if self.manifest.shards[:known] != old:
+                raise DataError(f"{directory / MANIFEST} no longer has its first {known} shards")
+        new = self.manifest.shards[known:]
         #: All shards, oldest first.
-        self.pieces: list[Piece] = []
-        self.positions = 0  #: of all shards
-        if before is not None:
-            old = before.manifest.shards
-            if known == 0:  # the manifest was rewritten
-                known = len(old)
-                if self.manifest.shards[:known] != old:
-                    raise DataError(
-                        f"{directory / MANIFEST} no longer has its first {known} shards"
-                    )
-            self.pieces += before.pieces
-            self.positions = before.positions
-        for shard in self.manifest.shards[known:]:
-            self.pieces.append(Piece(number, directory / shard.file, shard))
-            self.positions += shard.positions
+        self.pieces = [] if before is None else before.pieces.copy()
+        self.pieces += [Piece(number, directory / shard.file, shard) for shard in new]
 
     def newer(self) -> Source:
         """Return the directory in its current state. Raises DataError if it lost a shard."""
@@ -126,23 +119,20 @@ def newest(pieces: Sequence[Piece], games: int | None) -> list[Piece]:
 
 
 class View:
-    """An immutable snapshot of the rows of a dataset.
-
-    Attributes:
-        pieces: in the order of the rows; those of a directory are adjacent.
-        selected: selected records by the key of the piece; None for all.
-    """
+    """An immutable snapshot of the rows of a dataset."""
 
     def __init__(
         self, sources: Sequence[Source], window: Window, full_only: bool, before: View | None
     ) -> None:
         """Choose the pieces and check their sizes, except those already in ``before``."""
+        #: In the order of the rows; those of a directory are adjacent.
         self.pieces = _chosen(sources, window)
         known = {} if before is None else before.selected
         for piece in self.pieces:
             if piece.key not in known:
                 record = sources[piece.source].manifest.layout.dtype.itemsize
                 check_size(piece.path.parent, piece.shard, record)
+        #: Selected records by the key of the piece; None for all.
         self.selected: dict[PieceKey, _Numbers | None] = {
             piece.key: known[piece.key] if piece.key in known else piece.selected(full_only)
             for piece in self.pieces
