@@ -156,8 +156,8 @@ class FinishedGame:
         shapes = {name: (n, *shape) for name, shape in layout.column_shapes.items()}
         shapes |= {"visits": (n, layout.actions), **dict.fromkeys(_NUMBERS, (n,))}
         shapes |= {"moves": (len(self._column("moves")),)}
-        optional = {"taught": self.taught is not None, "surprise": layout.surprise}
-        shapes |= {name: (n,) for name, is_needed in optional.items() if is_needed}
+        needed = {"taught": self.taught is not None, "surprise": layout.surprise}
+        shapes |= {name: (n,) for name, is_needed in needed.items() if is_needed}
         for name, shape in shapes.items():
             actual = self._column(name).shape
             if actual != shape and not (0 in actual and 0 in shape):

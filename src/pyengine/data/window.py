@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,9 +21,6 @@ from pyengine.errors import ConfigError, DataError
 #: The number of newest games in all directories, or in each.
 Window: TypeAlias = int | Sequence[int | None] | None
 
-#: Number of a directory, file name of a shard in it, number of games skipped in the shard.
-PieceKey: TypeAlias = tuple[int, str, int]
-
 _Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -33,13 +30,8 @@ class Piece:
 
     source: int  #: number of its directory
     path: Path
-    shard: ShardInfo
+    shard: ShardInfo = field(compare=False)
     skipped: int = 0  #: number of its oldest games outside the window
-
-    @property
-    def key(self) -> PieceKey:
-        """Unique among the pieces of all directories."""
-        return self.source, self.shard.file, self.skipped
 
     @property
     def games(self) -> int:
@@ -129,12 +121,12 @@ class View:
         self.pieces = _chosen(sources, window)
         known = {} if before is None else before.selected
         for piece in self.pieces:
-            if piece.key not in known:
+            if piece not in known:
                 record = sources[piece.source].manifest.layout.dtype.itemsize
                 check_size(piece.path.parent, piece.shard, record)
-        #: Selected records by the key of the piece; None for all.
-        self.selected: dict[PieceKey, _Numbers | None] = {
-            piece.key: known[piece.key] if piece.key in known else piece.selected(full_only)
+        #: Selected records; None for all.
+        self.selected: dict[Piece, _Numbers | None] = {
+            piece: known[piece] if piece in known else piece.selected(full_only)
             for piece in self.pieces
         }
         self._lengths = np.array([self._length(piece) for piece in self.pieces], np.int64)
@@ -165,7 +157,7 @@ class View:
         present, begins = np.unique(pieces[order], return_index=True)
         for number, where in zip(present, np.split(order, begins[1:]), strict=True):
             piece = self.pieces[number]
-            selected = self.selected[piece.key]
+            selected = self.selected[piece]
             at = rows[where] - (self._ends[number] - self._lengths[number])
             yield where, piece, at if selected is None else selected[at]
 
@@ -202,7 +194,7 @@ class View:
         return rng.integers(begins[source], ends[source])
 
     def _length(self, piece: Piece) -> int:
-        selected = self.selected[piece.key]
+        selected = self.selected[piece]
         return piece.shard.positions if selected is None else len(selected)
 
     def _bounds(self) -> tuple[_Numbers, _Numbers]:
