@@ -195,7 +195,7 @@ def crash_at(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 
     def write_durably(path: Path, parts: Any) -> Any:
         if path.name == name:
-            path.with_name(path.name + ".tmp").write_bytes(b"half")
+            files.temporary_beside(path).write_bytes(b"half")
             raise KeyboardInterrupt
         return real(path, parts)
 
@@ -220,7 +220,7 @@ def test_a_crash_between_two_files_leaves_a_directory_that_opens(
     writer._lock.release()  # simulates kill -9
     if at != "manifest.json":
         assert Dataset(tmp_path).games == 1
-    (tmp_path / "shard-000009.npy.tmp").write_bytes(b"half")
+    files.temporary_beside(tmp_path / "shard-000009.npy")
     ShardWriter(tmp_path, TIC, PLAIN).close()
     assert Dataset(tmp_path, verify=True).games == remaining
     assert len(manifest(tmp_path)["shards"]) == remaining
