@@ -118,21 +118,18 @@ class FinishedGame:
 
     def records(self, layout: Layout) -> Rows:
         """Return the positions as records. Raises ConfigError for a column that does not fit."""
-        self._check(layout)
-        rows = np.zeros(len(self.visits), layout.dtype)
-        planes = [name for name, shape in layout.column_shapes.items() if shape[0] > 0]
-        for name in (*planes, "visits", *_NUMBERS[:-1]):
-            rows[name] = getattr(self, name)
-        rows["value"] = np.asarray(self.returns, np.float32)[np.asarray(self.to_move, np.intp)]
+        self._check_game()
+        columns = self._columns(layout)
+        self._check_moves_and_targets(columns)
+        rows = np.zeros(len(columns["visits"]), layout.dtype)
+        for name in columns.keys() & set(rows.dtype.names or ()):
+            rows[name] = columns[name]
+        rows["value"] = np.array(self.returns, np.float32)[columns["to_move"].astype(np.intp)]
         rows["game"] = self.number
+        full, taught = columns["full"] != 0, columns["taught"] != 0
         of_game = RESIGNED * (self.resigned >= 0) + RESIGNATION_OFF * bool(self.resignation_off)
         of_game += CUT_SHORT * bool(self.cut_short)
-        rows["flags"] = np.where(self.full, FULL_SEARCH, 0) + of_game
-        if self.taught is not None:
-            untaught = np.equal(self.taught, 0) & np.not_equal(self.full, 0)
-            rows["flags"] |= np.where(untaught, np.uint8(VALUE_ALONE), np.uint8(0))
-        if layout.surprise:
-            rows["surprise"] = self.surprise
+        rows["flags"] = of_game + FULL_SEARCH * full + VALUE_ALONE * (full & ~taught)
         return rows
 
     def line(self) -> GameLine:
@@ -150,34 +147,39 @@ class FinishedGame:
             start=self.start,
         )
 
-    def _check(self, layout: Layout) -> None:
-        self._check_game()
+    def _columns(self, layout: Layout) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns as arrays. Raises ConfigError for a wrong shape or number."""
         n = len(self._column("visits"))
-        shapes = {name: (n, *shape) for name, shape in layout.column_shapes.items()}
-        shapes |= {"visits": (n, layout.actions), **dict.fromkeys(_NUMBERS, (n,))}
-        shapes |= {"moves": (len(self._column("moves")),)}
-        needed = {"taught": self.taught is not None, "surprise": layout.surprise}
-        shapes |= {name: (n,) for name, is_needed in needed.items() if is_needed}
-        for name, shape in shapes.items():
-            actual = self._column(name).shape
-            if actual != shape and not (0 in actual and 0 in shape):
-                raise ConfigError(f"{name}: expected an array of shape {shape}, got {actual}")
+        shapes = {
+            "visits": (layout.actions,),
+            **dict.fromkeys(_NUMBERS, ()),
+            **layout.column_shapes,
+        }
+        if layout.surprise:
+            shapes["surprise"] = ()
+        columns = {name: self._column(name) for name in (*shapes, "moves")}
+        columns["taught"] = np.ones(n) if self.taught is None else self._column("taught")
+        for name, shape in (shapes | {"taught": ()}).items():
+            actual, expected = columns[name].shape, (n, *shape)
+            if actual != expected and not (0 in actual and 0 in expected):
+                raise ConfigError(f"{name}: expected an array of shape {expected}, got {actual}")
+            columns[name] = columns[name].reshape(expected)
+        self._require("moves", "one dimension", columns["moves"].ndim == 1)
         most = layout.actions - 1
         for name, largest in {**_LARGEST, "moves": most, "action": most}.items():
-            if name in shapes:
-                expected = f"integers in 0..{largest}"
-                self._require(name, expected, _are_whole(self._column(name), largest))
+            fits = _are_whole(columns[name], largest)
+            self._require(name, f"integers in 0..{largest}", fits)
         with np.errstate(over="ignore"):
             root, network = (
-                self._column(name).astype(np.float32) for name in ("root_value", "network_value")
+                columns[name].astype(np.float32) for name in ("root_value", "network_value")
             )
         self._require("root_value", "finite numbers", bool(np.all(np.isfinite(root))))
         self._require("network_value", "finite numbers or NaN", not np.any(np.isinf(network)))
         if layout.surprise:
-            column = self._column("surprise")
-            fits = np.all((column >= 0) & (column <= _MOST_SURPRISE))
-            self._require("surprise", "numbers of at least 0", bool(fits))
-        self._check_moves_and_targets()
+            column = columns["surprise"]
+            fits = bool(np.all((column >= 0) & (column <= _MOST_SURPRISE)))
+            self._require("surprise", "numbers of at least 0", fits)
+        return columns
 
     def _check_game(self) -> None:
         integer("number", self.number, 0, 2**32 - 1)
@@ -196,15 +198,13 @@ class FinishedGame:
         if self.cut_short and (self.resigned >= 0 or first or second):
             raise ConfigError("cut_short: expected returns of 0 and no resignation")
 
-    def _check_moves_and_targets(self) -> None:
-        ply, moves = np.asarray(self.ply, np.intp), np.asarray(self.moves)
+    def _check_moves_and_targets(self, columns: dict[str, npt.NDArray[Any]]) -> None:
+        ply, moves = columns["ply"].astype(np.intp), columns["moves"]
         fits = np.all(ply < len(moves)) and np.all(np.diff(ply) > 0)
         self._require("ply", f"increasing numbers below {len(moves)}", bool(fits))
-        self._require("action", "moves[ply]", np.array_equal(moves[ply], self.action))
-        taught = np.not_equal(self.full, 0)
-        if self.taught is not None:
-            taught &= np.not_equal(self.taught, 0)
-        empty = np.flatnonzero(taught & ~self._column("visits").any(axis=1))
+        self._require("action", "moves[ply]", np.array_equal(moves[ply], columns["action"]))
+        taught = (columns["full"] != 0) & (columns["taught"] != 0)
+        empty = np.flatnonzero(taught & ~columns["visits"].any(axis=1))
         if empty.size > 0:
             raise ConfigError(f"visits: row {empty[0]} is a policy target but has no visits")
 
