@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,43 +46,35 @@ def game() -> FinishedGame:
     return finished(TIC, PLAIN, 0, random.Random(0))
 
 
-@cases(
-    [
-        ("size", lambda d, v: d.batches(v), {**all_but("huge"), "0": 0}, "size"),
-        ("seed", lambda d, v: d.batches(4, seed=v), all_but("huge"), "seed"),
-        ("sample", lambda d, v: d.sample(v, RNG), all_but(), "size"),
-        ("sample, rng", lambda d, v: d.sample(8, v), all_but(), "rng"),
-        ("sample, augment", lambda d, v: d.sample(1, RNG, v), all_but(), "augment"),
-        ("shuffle", lambda d, v: d.batches(4, shuffle=v), all_but(), "shuffle"),
-        ("augment", lambda d, v: d.batches(4, augment=v), all_but(), "augment"),
-        ("drop_last", lambda d, v: d.batches(4, drop_last=v), all_but(), "drop_last"),
-        ("on_progress", lambda d, v: d.verify(v), all_but("None", "function"), "on_progress"),
-        ("symmetries", lambda d, v: d.rows([0], v),
-         {**all_but("None", "tuple"), "9": [9], "-1": [-1], "two": [0, 0]}, "symmetries"),
-        ("set_epoch", lambda d, v: d.set_epoch(v), all_but("huge"), "epoch"),
-    ]
-)  # fmt: skip
-def test_a_dataset_refuses(call: Any, values: dict[str, Any], said: str, data: Path) -> None:
-    dataset = Dataset(data)
-    check_refused(lambda value: call(dataset, value), values, said)
+#: Functions of a dataset with valid arguments, and wrong values of each argument.
+OF_DATASETS: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]] = {
+    "Dataset": ({}, {
+        "window": {**all_but("None", "huge", "tuple"), "0": 0, "half": [1.5], "two": [1, 2]},
+        "weights": {**all_but("None", "tuple", "array"), "0": [0], "text": ["x"], "two": [1, 1]},
+        "horizons": {**all_but("list", "tuple", "array"), "0": [6, 0], "nan": [np.nan]},
+        "surprise_weight": {**all_but(), "1.1": 1.1, "none recorded": 0.5},
+        "seed": all_but("huge"),
+        **dict.fromkeys(("full_only", "augment", "reply", "final_board", "verify"), all_but()),
+    }),
+    "batches": ({"size": 4}, {
+        "size": {**all_but("huge"), "0": 0}, "seed": all_but("huge"),
+        **dict.fromkeys(("shuffle", "augment", "drop_last"), all_but()),
+    }),
+    "sample": ({"size": 1, "rng": RNG}, dict.fromkeys(("size", "rng", "augment"), all_but())),
+    "rows": ({"indices": [0]}, {
+        "symmetries": {**all_but("None", "tuple"), "9": [9], "-1": [-1], "two": [0, 0]},
+    }),
+    "verify": ({}, {"on_progress": all_but("None", "function")}),
+    "set_epoch": ({}, {"epoch": all_but("huge")}),
+}  # fmt: skip
 
 
-SMALL = {"0": 0, "-1": -1, "half": [1.5], "two": [1, 2]}
-
-
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("window", {**all_but("None", "huge", "tuple"), **SMALL}),
-        ("weights", {**all_but("None", "tuple", "array"), "0": [0], "text": ["x"], "two": [1, 1]}),
-        ("horizons", {**all_but("list", "tuple", "array"), "0": [6, 0], "nan": [np.nan]}),
-        ("surprise_weight", {**all_but(), "1.1": 1.1, "none recorded": 0.5}),
-        ("seed", all_but("huge")),
-        *((flag, all_but()) for flag in ("full_only", "augment", "reply", "final_board", "verify")),
-    ],
-)
-def test_a_dataset_refuses_the_option(name: str, values: dict[str, Any], data: Path) -> None:
-    check_refused(lambda value: Dataset(data, **{name: value}), values, name)
+@pytest.mark.parametrize("function", OF_DATASETS)
+def test_a_dataset_refuses_wrong_arguments(function: str, data: Path) -> None:
+    call = partial(Dataset, data) if function == "Dataset" else getattr(Dataset(data), function)
+    valid, wrong_arguments = OF_DATASETS[function]
+    for name, values in wrong_arguments.items():
+        check_refused(lambda value, name=name: call(**{**valid, name: value}), values, name)  # type: ignore[misc]
 
 
 NO_INDICES: dict[type[Exception], tuple[Callable[[Dataset], Any], ...]] = {
@@ -181,10 +174,6 @@ def player(**arguments: Any) -> SelfPlayer:
     return SelfPlayer(**{"game": TIC, "evaluator": "uniform", "config": CONFIG, **arguments})
 
 
-def nothing(_games: object) -> None:
-    """Ignore the games."""
-
-
 def convert(**arguments: Any) -> Any:
     return pyengine.convert(**{"directory": "none", "to": "npz", **arguments})
 
@@ -241,9 +230,9 @@ CALLBACK = all_but("None", "function")
         ("import_sgf, game's name", lambda v: importing(game=v), {"name": "go"},
          "give load_game('go')"),
         ("Layout, game's name", lambda v: Layout.of(v, PLAIN), {"name": "go"}, "load_game('go')"),
-        ("player, run", lambda v: player().run(v, nothing), all_but(), "games"),
+        ("player, run", lambda v: player().run(v, print), all_but(), "games"),
         ("player, on_games", lambda v: player().run(1, v), all_but("function"), "on_games"),
-        ("player, every", lambda v: player().run(1, nothing, every=v), NO_SECONDS, "every"),
+        ("player, every", lambda v: player().run(1, print, every=v), NO_SECONDS, "every"),
         ("player, writer", lambda v: player().write(v), all_but(), "writer"),
         ("player, report", lambda v: player().report(seconds=v),
          {k: v for k, v in NO_SECONDS.items() if k != "None"}, "seconds"),

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from data_games import PLAIN, TIC, all_rows, finished, some, unrecorded, write
+from data_games import PLAIN, TIC, all_rows, cut, finished, some, write
 from pyengine import ConfigError, DataError, ModelSpec
 from pyengine.base import files
 from pyengine.data import (
@@ -132,7 +132,7 @@ def test_games_longer_than_a_shard_or_without_positions_are_listed(
 ) -> None:
     write(tmp_path / "long", TIC, PLAIN, some(rng, 3), positions=2)
     assert [shard["games"] for shard in manifest(tmp_path / "long")["shards"]] == [1, 1, 1]
-    empty = write(tmp_path / "empty", TIC, PLAIN, [unrecorded(some(rng, 1)[0])])
+    empty = write(tmp_path / "empty", TIC, PLAIN, [cut(some(rng, 1)[0], 0)])
     dataset = Dataset(empty)
     assert (len(dataset), dataset.games, list(dataset.batches(4))) == (0, 1, [])
     (file,) = pyengine.convert(empty, "npz")
