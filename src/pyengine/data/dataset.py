@@ -364,7 +364,7 @@ class Dataset:
         batch = self._unpacker.batch(view.records(numbers, self._maps), symmetries)
         batch |= self._targets.columns(view, numbers)
         if "reply" in batch:
-            batch["replied"] = batch["reply"].any(axis=1)
+            batch["replied"] = batch["reply"].sum(axis=1) > 0
             batch["reply"] = self._unpacker.shares(batch["reply"], symmetries)
         if "ownership" in batch:
             batch["ownership"] = self._unpacker.points(batch["ownership"], symmetries)

@@ -88,7 +88,7 @@ class Source:
                 raise DataError(f"{directory / MANIFEST} no longer has its first {known} shards")
         new = self.manifest.shards[known:]
         #: All shards, oldest first.
-        self.pieces = [] if before is None else before.pieces.copy()
+        self.pieces: list[Piece] = [] if before is None else before.pieces.copy()
         self.pieces += [Piece(number, directory / shard.file, shard) for shard in new]
 
     def newer(self) -> Source:
