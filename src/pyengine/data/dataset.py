@@ -157,11 +157,13 @@ class Dataset:
             final_board=final_board,
         )
         self._maps = ShardMaps(self.layout)
+        #: The horizons of ``short_values``.
+        self.horizons = _checked_horizons(horizons)
         self._targets = Targets(
             self.layout,
             self._maps,
             reply=reply,
-            horizons=_checked_horizons(horizons),
+            horizons=self.horizons,
             surprise_weight=self._checked_surprise(surprise_weight),
             final_board=final_board,
         )
@@ -178,11 +180,6 @@ class Dataset:
     def spec(self) -> ModelSpec:
         """Encoding of the positions for a network."""
         return self.layout.spec
-
-    @property
-    def horizons(self) -> tuple[float, ...]:
-        """The horizons of ``short_values``."""
-        return self._targets.horizons
 
     @property
     def games(self) -> int:
@@ -213,10 +210,11 @@ class Dataset:
 
     def __getitem__(self, index: int) -> Row:
         """Return a row. Raises IndexError like a list."""
-        row, length = operator.index(index), len(self)
-        if not -length <= row < length:
-            raise IndexError(f"index: expected an index into {length} rows, got {row}")
-        return self._shown([row % length], in_batch=False)[0]
+        number, length = operator.index(index), len(self)
+        if not -length <= number < length:
+            raise IndexError(f"index: expected an index into {length} rows, got {number}")
+        row: Row = self._shown([number % length], in_batch=False)[0]
+        return row
 
     def __getitems__(self, indices: Sequence[int]) -> Rows:
         """Return several rows for a DataLoader. Raises like :meth:`rows`.

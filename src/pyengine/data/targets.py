@@ -166,7 +166,7 @@ class Targets:
         final_board: bool,
     ) -> None:
         """Choose the targets. Raises ConfigError for a game without a final board."""
-        self.horizons = horizons
+        self._horizons = horizons
         self._reply = reply
         self.surprise_weight = surprise_weight
         self._final_board = final_board
@@ -198,8 +198,8 @@ class Targets:
         columns: Batch = {}
         if self._reply:
             columns["reply"] = np.zeros((count, layout.actions), np.uint16)
-        if self.horizons:
-            columns["short_values"] = np.empty((count, len(self.horizons)), np.float32)
+        if self._horizons:
+            columns["short_values"] = np.empty((count, len(self._horizons)), np.float32)
         if self._final_board:
             columns["ownership"] = np.empty((count, *layout.board), np.int8)
             columns["ended"] = np.empty(count, np.bool_)
@@ -212,7 +212,7 @@ class Targets:
             if self._reply:
                 reply = known["reply"][at]
                 columns["reply"][where[reply >= 0]] = shard["visits"][reply[reply >= 0]]
-            if self.horizons:
+            if self._horizons:
                 columns["short_values"][where] = known["short_values"][at]
             if self._final_board:
                 games = known["game"][at]
@@ -247,8 +247,8 @@ class Targets:
         columns: Batch = {}
         if self._reply:
             columns["reply"] = replies(shard)
-        if self.horizons:
-            columns["short_values"] = short_values(shard, self.horizons)
+        if self._horizons:
+            columns["short_values"] = short_values(shard, self._horizons)
         if self.surprise_weight > 0:
             columns["weight"] = surprise_weights(shard, self.surprise_weight)
         if self._final_board:
