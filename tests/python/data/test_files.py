@@ -18,7 +18,6 @@ from pyengine.base.files import (
     why,
     write_durably,
 )
-from pyengine.conversion import random_leela, write_leela
 
 
 def durably(path: Path) -> None:
@@ -30,37 +29,21 @@ def quickly(path: Path) -> None:
         temporary.write_bytes(b"new")
 
 
-def leela(path: Path) -> None:
-    write_leela(random_leela(0, 1, board_size=2), path)
-
-
-WRITERS = [durably, quickly, leela]
-
-
-@pytest.mark.parametrize("write", WRITERS)
-def test_user_files_with_similar_names_are_not_touched(
+@pytest.mark.parametrize("write", [durably, quickly])
+def test_a_new_file_has_the_usual_permissions_and_users_files_stay(
     tmp_path: Path, write: Callable[[Path], None]
 ) -> None:
     names = {"file.tmp", "file.part", "file.0.tmp"}
     for name in names:
         (tmp_path / name).write_text("mine")
-    write(tmp_path / "file")
-    assert {path.name for path in tmp_path.iterdir() if path.read_bytes() == b"mine"} == names
-    assert len(list(tmp_path.iterdir())) == 1 + len(names)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
-@pytest.mark.parametrize("write", WRITERS)
-@pytest.mark.parametrize("mask", [0o022, 0o077])
-def test_a_new_file_has_the_usual_permissions(
-    tmp_path: Path, write: Callable[[Path], None], mask: int
-) -> None:
-    before = os.umask(mask)
+    before = os.umask(0o027)
     try:
         write(tmp_path / "file")
     finally:
         os.umask(before)
-    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666 & ~mask
+    assert {path.name for path in tmp_path.iterdir() if path.read_bytes() == b"mine"} == names
+    assert len(list(tmp_path.iterdir())) == 1 + len(names)
+    assert os.name == "nt" or (tmp_path / "file").stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
@@ -77,12 +60,9 @@ def test_replacing_a_file_preserves_permissions_and_links(tmp_path: Path) -> Non
     assert list((tmp_path / "folder").iterdir()) == [file]
 
 
-@pytest.mark.parametrize("write", [quickly, leela])
-def test_a_missing_folder_is_named(tmp_path: Path, write: Callable[[Path], None]) -> None:
-    with pytest.raises(
-        DataError, match=r"absent/file cannot be written: No such file or directory$"
-    ):
-        write(tmp_path / "absent" / "file")
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"absent/file cannot be written: No such file"):
+        quickly(tmp_path / "absent" / "file")
 
 
 def test_the_error_for_an_unreadable_file_gives_the_reason(tmp_path: Path) -> None:
