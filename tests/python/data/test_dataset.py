@@ -206,7 +206,7 @@ def test_refresh_does_not_affect_a_running_epoch(rng: random.Random, tmp_path: P
 
 
 def test_threads_may_sample_while_another_refreshes(rng: random.Random, tmp_path: Path) -> None:
-    games = some(rng, 25)
+    games = some(rng, 15)
     by_key = {key: game for game in games for key in positions([game])}
 
     def read(seed: int) -> None:
