@@ -285,11 +285,7 @@ class ManifestReader:
 class ManifestWriter:
     """Maintains the manifest of a directory; the cost of adding a shard is constant.
 
-    Args:
-        directory: the directory of shards.
-        manifest: its contents; extended in place.
-        stale: whether the file lacks some of ``manifest``.
-
+    ``manifest`` is extended in place; ``stale`` says whether the file lacks some of it.
     """
 
     def __init__(self, directory: Path, manifest: Manifest, stale: bool) -> None:

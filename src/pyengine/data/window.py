@@ -67,13 +67,8 @@ class Piece:
 class Source:
     """A directory of shards according to its manifest. Old shards may be missing.
 
-    Args:
-        directory: the directory of shards.
-        number: number of the directory, for its pieces.
-        before: the same directory at an earlier time; lines it has read are not read again.
-
-    Raises ConfigError without a manifest; DataError if it is damaged or lost a shard.
-
+    ``before`` is the same directory at an earlier time, whose lines are not read again. Raises
+    ConfigError without a manifest, DataError if it is damaged or lost a shard.
     """
 
     def __init__(self, directory: Path, number: int = 0, before: Source | None = None) -> None:
@@ -170,12 +165,7 @@ class View:
     ) -> _Numbers:
         """Return random rows, drawn with replacement.
 
-        Args:
-            size: number of rows.
-            rng: the only source of randomness.
-            weights: weights of the directories.
-            chances: cumulative weights of the rows; None if all are equal.
-
+        ``weights`` are those of the directories, ``chances`` the cumulative weights of the rows.
         Raises ConfigError if there is nothing to draw from.
         """
         if len(self) == 0:
