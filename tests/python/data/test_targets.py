@@ -43,12 +43,12 @@ def rows_of(dataset: Dataset) -> dict[tuple[int, int], Any]:
 def value_ahead(game: FinishedGame, at: int, horizon: float) -> float:
     """Compute the short-term value term by term."""
     decay = horizon / (1 + horizon)
-    player, total, left = game.to_move[at], 0.0, 1.0
+    player, total, left, root = game.to_move[at], 0.0, 1.0, 0.0
     for later in range(at, len(game.ply)):
-        sign = 1 if game.to_move[later] == player else -1
-        total += left * (1 - decay) * sign * game.root_value[later]
+        root = game.root_value[later] * (1 if game.to_move[later] == player else -1)
+        total += left * (1 - decay) * root
         left *= decay
-    return float(total + left * game.returns[player])
+    return float(total + left * (root if game.cut_short else game.returns[player]))
 
 
 def values_ahead(game: FinishedGame, *horizons: float) -> list[list[float]]:
@@ -87,22 +87,13 @@ def test_symmetries_and_the_spec_apply_to_the_reply(tmp_path: Path, rng: random.
 def test_short_term_values_are_weighted_means(tmp_path: Path, rng: random.Random) -> None:
     games, path = written(tmp_path, rng, GO)
     games += [finished(GO, PLAIN, 0, rng)] * 2  # two consecutive games with the same number
-    write(path, GO, PLAIN, games[-2:])
+    games.append(finished(GO, PLAIN, 20, rng, plies=4, cut_short=True))
+    write(path, GO, PLAIN, games[-3:])
     dataset = Dataset(path, full_only=False, horizons=HORIZONS)
     values = dataset.rows(range(len(dataset)))["short_values"]
     assert values.dtype == np.float32
     expected = [row for game in games for row in values_ahead(game, *HORIZONS)]
     np.testing.assert_allclose(values, expected, atol=1e-5)
-
-
-def test_short_term_values_of_a_game_cut_short_end_with_its_last_root_value(
-    tmp_path: Path, rng: random.Random
-) -> None:
-    game = finished(TIC, PLAIN, 0, rng, plies=4, cut_short=True, root_value=np.full(4, 0.5))
-    game.root_value[1::2] = -0.5  # for the other player
-    dataset = Dataset(write(tmp_path, TIC, PLAIN, [game]), horizons=(1, 50))
-    values = np.array([row["short_values"] for row in dataset])
-    np.testing.assert_allclose(values, np.repeat(game.root_value[:, None], 2, 1), atol=1e-6)
 
 
 @pytest.mark.parametrize(
