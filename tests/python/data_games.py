@@ -63,11 +63,11 @@ def finished(
     return FinishedGame(**{**defaults, **fields})
 
 
-def unrecorded(game: FinishedGame) -> FinishedGame:
-    """Return the game without its positions."""
+def cut(game: FinishedGame, rows: int, **changes: Any) -> FinishedGame:
+    """Return the game with only its first recorded positions."""
     names = [field.name for field in dataclasses.fields(game)]
-    columns = names[names.index("bits") :]
-    return dataclasses.replace(game, **{name: getattr(game, name)[:0] for name in columns})
+    columns = {name: getattr(game, name)[:rows] for name in names[names.index("bits") :]}
+    return dataclasses.replace(game, **{**columns, **changes})
 
 
 def write(

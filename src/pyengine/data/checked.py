@@ -1,93 +1,88 @@
-"""Checks of values read from JSON."""
+"""Checks of values read from JSON; each raises ConfigError, which names the field."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
-from pyengine.base.checks import short_repr
+from pyengine.base.checks import check_choice, check_flag, check_type, integer, number, short_repr
+from pyengine.errors import ConfigError
 
-
-@dataclass(frozen=True)
-class Kind:
-    """A predicate on values, with its description for messages."""
-
-    what: str
-    holds: Callable[[Any], bool]
+#: A check of a field, called with its name and value.
+Check: TypeAlias = Callable[[str, Any], object]
 
 
-def check(values: Any, kinds: Mapping[str, Kind], where: str = "") -> None:
-    """Raise ValueError unless a JSON object has all these fields, each of the right kind.
-
-    ``where`` precedes the field name in the message.
-    """
-    if not isinstance(values, Mapping):
-        raise ValueError(f"{where}expected an object, got {short_repr(values)}")
-    for name, kind in kinds.items():
+def check(values: Any, fields: Mapping[str, Check], where: str = "") -> None:
+    """Check each of these fields of a JSON object; ``where`` precedes their names in messages."""
+    OBJECT(where.removesuffix(".") or "the value", values)
+    for name, check_field in fields.items():
         if name not in values:
-            raise ValueError(f"{where}{name} is missing")
-        if not kind.holds(values[name]):
-            raise ValueError(f"{where}{name}: expected {kind.what}, got {short_repr(values[name])}")
+            raise ConfigError(f"{where}{name} is missing")
+        check_field(where + name, values[name])
 
 
-def whole(least: int, most: int) -> Kind:
-    """Accept integers in a range, but not True or False."""
-    return Kind(
-        f"an integer in {least}..{most}",
-        lambda value: type(value) is int and least <= value <= most,
-    )
+def whole(least: int, most: int) -> Check:
+    """Accept integers in a range."""
+    return partial(integer, least=least, most=most)
 
 
-def real(least: float, most: float) -> Kind:
-    """Accept numbers in a range, but not NaN."""
-    return Kind(
-        f"a number in {least:g}..{most:g}",
-        lambda value: type(value) in (int, float) and least <= value <= most,
-    )
+def real(least: float, most: float) -> Check:
+    """Accept numbers in a range."""
+    expected = f"a number in {least:g}..{most:g}"
+    return partial(number, expected=expected, fits=lambda value: least <= value <= most)
 
 
-def wholes(least: int, most: int) -> Kind:
+def wholes(least: int, most: int) -> Check:
     """Accept lists of integers in a range; fast enough for the moves of every game."""
 
-    def holds(values: Any) -> bool:
-        if not isinstance(values, list) or not set(map(type, values)) <= {int}:
-            return False
-        return not values or (least <= min(values) and max(values) <= most)
+    def check_list(name: str, values: Any) -> None:
+        if (
+            not isinstance(values, list)
+            or not set(map(type, values)) <= {int}
+            or (values and not (least <= min(values) and max(values) <= most))
+        ):
+            expected = f"a list of integers in {least}..{most}"
+            raise ConfigError(f"{name}: expected {expected}, got {short_repr(values)}")
 
-    return Kind(f"a list of integers in {least}..{most}", holds)
-
-
-def list_of(kind: Kind, length: int | None = None) -> Kind:
-    """Accept lists of values of one kind; ``length`` None accepts any length."""
-    return Kind(
-        f"a list{'' if length is None else f' of length {length}'} with elements: {kind.what}",
-        lambda values: (
-            isinstance(values, list)
-            and length in (None, len(values))
-            and all(map(kind.holds, values))
-        ),
-    )
+    return check_list
 
 
-def one_of(*values: str) -> Kind:
-    """Accept any of these strings."""
-    return Kind(" or ".join(map(repr, values)), lambda value: value in values)
+def list_of(check_element: Check, length: int | None = None) -> Check:
+    """Accept lists of elements that pass a check; ``length`` None accepts any length."""
+
+    def check_list(name: str, values: Any) -> None:
+        check_type(name, values, list, "a list")
+        if length not in (None, len(values)):
+            raise ConfigError(f"{name}: expected {length} elements, got {short_repr(values)}")
+        for index, value in enumerate(values):
+            check_element(f"{name}[{index}]", value)
+
+    return check_list
 
 
-def optional(kind: Kind) -> Kind:
+def optional(check_value: Check) -> Check:
     """Accept null as well."""
-    return Kind(f"null or {kind.what}", lambda value: value is None or kind.holds(value))
+    return lambda name, value: None if value is None else check_value(name, value)
 
 
-def text_of(pattern: str, what: str) -> Kind:
+def one_of(*values: str) -> Check:
+    """Accept any of these strings."""
+    return partial(check_choice, choices=values)
+
+
+def text_of(pattern: str, expected: str) -> Check:
     """Accept strings that match a pattern entirely."""
-    fits = re.compile(pattern).fullmatch
-    return Kind(what, lambda value: isinstance(value, str) and fits(value) is not None)
+
+    def check_text(name: str, value: Any) -> None:
+        if not (isinstance(value, str) and re.fullmatch(pattern, value)):
+            raise ConfigError(f"{name}: expected {expected}, got {short_repr(value)}")
+
+    return check_text
 
 
-BOOLEAN = Kind("true or false", lambda value: isinstance(value, bool))
-OBJECT = Kind("a JSON object", lambda value: isinstance(value, Mapping))
-TEXT = Kind("a string", lambda value: isinstance(value, str))
+BOOLEAN: Check = check_flag
+OBJECT: Check = partial(check_type, kind=dict, expected="an object")
+TEXT: Check = partial(check_type, kind=str, expected="a string")
 SHA256 = text_of("[0-9a-f]{64}", "64 hexadecimal digits")

@@ -149,18 +149,21 @@ class Dataset:
         self.layout = _common_layout(self._sources)
         self._window = _checked_window(window, len(paths))
         self._weights = _checked_weights(weights, len(paths))
-        for name, flag in (
-            ("full_only", full_only),
-            ("augment", augment),
-            ("reply", reply),
-            ("verify", verify),
-            ("final_board", final_board),
-        ):
-            check_flag(name, flag)
+        _check_flags(
+            full_only=full_only,
+            augment=augment,
+            reply=reply,
+            verify=verify,
+            final_board=final_board,
+        )
+        self._maps = ShardMaps(self.layout)
+        #: The horizons of ``short_values``.
+        self.horizons = _checked_horizons(horizons)
         self._targets = Targets(
             self.layout,
+            self._maps,
             reply=reply,
-            horizons=_checked_horizons(horizons),
+            horizons=self.horizons,
             surprise_weight=self._checked_surprise(surprise_weight),
             final_board=final_board,
         )
@@ -168,7 +171,6 @@ class Dataset:
         self._augment = augment
         self._seed = integer("seed", seed, 0)
         self._epoch = 0
-        self._maps = ShardMaps()
         self._unpacker = Unpacker(self.layout)
         self._view = View(self._sources, self._window, full_only, None)
         if verify:
@@ -178,11 +180,6 @@ class Dataset:
     def spec(self) -> ModelSpec:
         """Encoding of the positions for a network."""
         return self.layout.spec
-
-    @property
-    def horizons(self) -> tuple[float, ...]:
-        """The horizons of ``short_values``."""
-        return self._targets.horizons
 
     @property
     def games(self) -> int:
@@ -213,10 +210,11 @@ class Dataset:
 
     def __getitem__(self, index: int) -> Row:
         """Return a row. Raises IndexError like a list."""
-        row, length = operator.index(index), len(self)
-        if not -length <= row < length:
-            raise IndexError(f"index: expected an index into {length} rows, got {row}")
-        return self._shown([row % length], in_batch=False)[0]
+        number, length = operator.index(index), len(self)
+        if not -length <= number < length:
+            raise IndexError(f"index: expected an index into {length} rows, got {number}")
+        row: Row = self._shown([number % length], in_batch=False)[0]
+        return row
 
     def __getitems__(self, indices: Sequence[int]) -> Rows:
         """Return several rows for a DataLoader. Raises like :meth:`rows`.
@@ -280,8 +278,7 @@ class Dataset:
 
         """
         size = integer("size", size, 1)
-        for name, flag in (("shuffle", shuffle), ("augment", augment), ("drop_last", drop_last)):
-            check_flag(name, flag)
+        _check_flags(shuffle=shuffle, augment=augment, drop_last=drop_last)
         rng = np.random.default_rng(integer("seed", seed, 0))
         view = self._view
         if not shuffle or len(view) == 0:
@@ -308,7 +305,7 @@ class Dataset:
         check_flag("augment", augment)
         check_type("rng", rng, np.random.Generator, "a numpy.random.Generator")
         view = self._view
-        chances = self._targets.chances(view, self._maps)
+        chances = self._targets.chances(view)
         numbers = view.draw(size, rng, self._weights, chances)
         return self._batch(view, numbers, self._drawn(size, rng if augment else None))
 
@@ -329,7 +326,11 @@ class Dataset:
 
     def _refreshed(self, window: Window) -> int:
         sources = [source.newer() for source in self._sources]
-        added = _positions(sources) - _positions(self._sources)
+        added = sum(
+            piece.shard.positions
+            for new, old in zip(sources, self._sources, strict=True)
+            for piece in new.pieces[len(old.pieces) :]
+        )
         if added or window != self._window:
             self._view = View(sources, window, self._full_only, self._view)
             self._targets.keep([piece.path for piece in self._view.pieces])
@@ -358,20 +359,13 @@ class Dataset:
             yield self._batch(view, numbers, self._drawn(len(numbers), augment))
 
     def _batch(self, view: View, numbers: _Numbers, symmetries: _Symmetries | None) -> Batch:
-        targets, maps = self._targets, self._maps
-        batch = self._unpacker.batch(view.records(numbers, self.layout, maps), symmetries)
-        if targets.reply:
-            visits = targets.reply_visits(view, numbers, maps)
-            batch["reply"] = self._unpacker.shares(visits, symmetries)
-            batch["replied"] = visits.sum(axis=1) > 0
-        if targets.horizons:
-            batch["short_values"] = targets.values(view, numbers, maps)
-        if targets.final_board:
-            boards = targets.final_boards(view, numbers, maps)
-            batch["ownership"] = self._unpacker.points(boards.owner, symmetries)
-            if targets.scored:
-                batch["score"] = boards.score
-            batch["ended"] = boards.ended
+        batch = self._unpacker.batch(view.records(numbers, self._maps), symmetries)
+        batch |= self._targets.columns(view, numbers)
+        if "reply" in batch:
+            batch["replied"] = batch["reply"].sum(axis=1) > 0
+            batch["reply"] = self._unpacker.shares(batch["reply"], symmetries)
+        if "ownership" in batch:
+            batch["ownership"] = self._unpacker.points(batch["ownership"], symmetries)
         return batch
 
     def _checked_surprise(self, weight: float) -> float:
@@ -404,8 +398,9 @@ class Dataset:
         return (numbers % self.layout.symmetries).astype(np.uint8)
 
 
-def _positions(sources: Sequence[Source]) -> int:
-    return sum(source.positions for source in sources)
+def _check_flags(**flags: bool) -> None:
+    for name, flag in flags.items():
+        check_flag(name, flag)
 
 
 def _common_layout(sources: Sequence[Source]) -> Layout:

@@ -16,7 +16,7 @@ from pyengine.base.checks import check_callback, check_choice, check_flag, eleme
 from pyengine.base.extras import need
 from pyengine.base.files import path_of, replacing, unwritten
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
-from pyengine.data.manifest import Manifest, ShardInfo
+from pyengine.data.manifest import Manifest
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import GameLine
 from pyengine.data.sgf.collection import grammar
@@ -79,12 +79,14 @@ def convert(
     source = path_of("directory", directory)
     manifest = Manifest.read(source)
     target = fresh_directory(out, source, to, overwrite)
-    unpacker, maps = Unpacker(manifest.layout), ShardMaps()
+    unpacker, maps = Unpacker(manifest.layout), ShardMaps(manifest.layout)
     files = []
     for shard in tracked(manifest.shards, len(manifest.shards), f"{to} files", on_progress):
         check_sha256(source, shard)
         path = target / Path(shard.file).with_suffix(f".{to}")
-        batches = _batches(source, shard, unpacker, maps)
+        rows = maps.rows(source / shard.file, shard.positions)
+        starts = range(0, max(len(rows), 1), _ROWS)  # an empty shard has one empty batch
+        batches = [unpacker.batch(rows[start : start + _ROWS]) for start in starts]
         with replacing(path) as temporary:
             writers[to](temporary, manifest.layout, batches)
         files.append(path)
@@ -109,12 +111,6 @@ def fresh_directory(
             f"{target} has files: choose a new directory, or use overwrite=True (--overwrite)"
         )
     return target
-
-
-def _batches(source: Path, shard: ShardInfo, unpacker: Unpacker, maps: ShardMaps) -> list[Batch]:
-    """Return the rows of a shard in batches; an empty shard has one empty batch."""
-    rows = maps.rows(source / shard.file, unpacker.layout, shard.positions)
-    return [unpacker.batch(rows[i : i + _ROWS]) for i in range(0, max(len(rows), 1), _ROWS)]
 
 
 def _write_npz(path: Path, _layout: Layout, batches: list[Batch]) -> None:
@@ -188,10 +184,10 @@ def export_sgf(
     grammar()
     chosen = _chosen(source, numbers)
     target = fresh_directory(out, source.directory, "sgf", overwrite)
-    maps = ShardMaps()
+    maps = ShardMaps(source.manifest.layout)
     files = []
     for piece, begin, line in tracked(chosen, len(chosen), "SGF files", on_progress):
-        shard = maps.rows(piece.path, source.manifest.layout, piece.shard.positions)
+        shard = maps.rows(piece.path, piece.shard.positions)
         rows = shard[begin : begin + line.positions]
         path = target / f"game-{line.number:06d}.sgf"
         text = _text(game, line, rows if comments else rows[:0])

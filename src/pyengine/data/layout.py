@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -40,6 +40,18 @@ CUT_SHORT = 16  #: the game ended without a result: its value is 0 and not a tar
 
 _MOST = 1 << 16  # limit for actions, side length and planes, which the core stores in 16 bits
 
+#: Fields of a record with one number.
+_SCALARS = [
+    ("value", "<f4"),
+    ("root_value", "<f4"),
+    ("network_value", "<f4"),
+    ("game", "<u4"),
+    ("ply", "<u2"),
+    ("action", "<u2"),
+    ("to_move", "u1"),
+    ("flags", "u1"),
+]
+
 #: Fields of a layout in a manifest.
 _FIELDS = {
     "game": TEXT,
@@ -53,71 +65,35 @@ _FIELDS = {
     "actions": whole(1, _MOST),
     "pass_action": optional(whole(0, _MOST)),
     "symmetries": whole(1, 8),
+    "surprise": BOOLEAN,
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Format of the records of a game under a spec.
+    """Format of the records of a game under a spec; see ``docs/data-format.md``.
 
-    A record is packed (no padding) and little-endian. Fields without elements are left out.
-
-    ==================  ===========  ==========================================================
-    ``bits``            u1[P, B]     planes of 0 and 1: point ``p`` is bit ``p % 8`` (the lowest
-                                     is 0) of byte ``p // 8``; B = ceil(points / 8)
-    ``fill``            f4[F]        constant planes
-    ``dense``           f4[D, H*W]   planes with a number per point, in the size that the network
-                                     reads: ``observation``, and all features of ``gomoku17``
-                                     if the spec names one, since symmetries exchange them
-    ``visits``          u2[A]        visits by action; after a Gumbel search the improved policy
-                                     in units of 1/65,535
-    ``value``           f4           outcome for the player to move, in [-1, 1]; 0 if cut short
-    ``root_value``      f4           value of the search for the player to move
-    ``network_value``   f4           value of the evaluator before the search, for the player to
-                                     move: 0 for ``"uniform"``, the result of the playouts for
-                                     ``"rollout"``, NaN in human games
-    ``game``            u4           number of the game
-    ``ply``             u2           moves before the position
-    ``action``          u2           the move played
-    ``to_move``         u1           player to move
-    ``flags``           u1           :data:`FULL_SEARCH` | :data:`RESIGNED` |
-                                     :data:`RESIGNATION_OFF` | :data:`VALUE_ALONE` |
-                                     :data:`CUT_SHORT`
-    ``surprise``        f2           with ``surprise``: KL(target || priors without noise) in
-                                     nats; 0 if the visits are not a policy target
-    ==================  ===========  ==========================================================
-
-    Points and actions are numbered as in the game (row 0 on top), whatever the spec's ``rows`` and
+    A record is packed (no padding) and little-endian. Fields without elements are left out. Points
+    and actions are numbered as in the game (row 0 on top), whatever the spec's ``rows`` and
     ``policy_rows``. Planes of a kind keep the order of the spec's channels.
-
-    Attributes:
-        game: the game as text, with its parameters.
-        spec: encoding of the positions for a network.
-        kinds: ``"bits"``, ``"fill"`` or ``"dense"`` for each channel.
-        dense: D, the number of planes in ``dense``.
-        dense_slots: for each symmetry and each channel of the kind ``"dense"``, the plane of the
-            position that it shows with its points moved: lines and directions turn with the board.
-        rows: rows of a plane.
-        columns: columns of a plane.
-        board: rows and columns of the board, which may differ from those of user-defined planes.
-        actions: A, the number of actions.
-        pass_action: None if the game has no pass.
-        symmetries: number of symmetries of the board: 1, 2, 4 or 8.
-        surprise: whether records have the field ``surprise`` (format 4).
     """
 
-    game: str
-    spec: ModelSpec
-    kinds: tuple[str, ...]
+    game: str  #: the game as text, with its parameters
+    spec: ModelSpec  #: encoding of the positions for a network
+    kinds: tuple[str, ...]  #: "bits", "fill" or "dense" for each channel
+    #: D, the number of planes in ``dense``: ``observation``, and all features of ``gomoku17`` if
+    #: the spec names one, since symmetries exchange them.
     dense: int
+    #: For each symmetry and each channel of the kind "dense", the plane of the position that it
+    #: shows with its points moved: lines and directions turn with the board.
     dense_slots: tuple[tuple[int, ...], ...]
-    rows: int
-    columns: int
-    board: tuple[int, int]
-    actions: int
-    pass_action: int | None
-    symmetries: int
-    surprise: bool = False
+    rows: int  #: of a plane
+    columns: int  #: of a plane
+    board: tuple[int, int]  #: rows and columns, which user-defined planes need not have
+    actions: int  #: A, the number of actions
+    pass_action: int | None  #: None if the game has no pass
+    symmetries: int  #: number of symmetries of the board: 1, 2, 4 or 8
+    surprise: bool = False  #: whether records have the field ``surprise`` (format 4)
 
     @classmethod
     def of(cls, game: Game, spec: ModelSpec, *, surprise: bool = False) -> Layout:
@@ -151,14 +127,12 @@ class Layout:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
         """Return the layout for the values of :meth:`to_dict`. Raises ValueError if invalid."""
+        values = {"surprise": False, **values}
         check(values, _FIELDS, "layout.")
-        surprise = values.get("surprise", False)
-        check({"surprise": surprise}, {"surprise": BOOLEAN}, "layout.")
-        lists = {name: tuple(values[name]) for name in ("kinds", "board")}
-        slots = tuple(map(tuple, values["dense_slots"]))
-        plain = {name: values[name] for name in _FIELDS}
-        plain |= {**lists, "dense_slots": slots, "spec": ModelSpec.from_dict(values["spec"])}
-        layout = cls(**plain, surprise=surprise)
+        layout = cls(
+            **{name: _tuples(values[name]) for name in _FIELDS if name != "spec"},
+            spec=ModelSpec.from_dict(values["spec"]),
+        )
         layout._check()
         return layout
 
@@ -181,12 +155,10 @@ class Layout:
 
     def to_dict(self) -> dict[str, Any]:
         """Return values for JSON; ``surprise`` only if records have it."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values = {name: getattr(self, name) for name in _FIELDS} | {"spec": self.spec.to_dict()}
         if not self.surprise:
             del values["surprise"]
-        slots = list(map(list, self.dense_slots))
-        lists = {"kinds": list(self.kinds), "dense_slots": slots, "board": list(self.board)}
-        return {**values, **lists, "spec": self.spec.to_dict()}
+        return values
 
     def difference(self, other: Layout) -> str | None:
         """Describe the first field that differs; None if all are equal."""
@@ -214,23 +186,10 @@ class Layout:
     def dtype(self) -> np.dtype[np.void]:
         """NumPy type of a record."""
         types = {"bits": "u1", "fill": "<f4", "dense": "<f4"}
-        fields: list[Any] = [
-            (name, types[name], shape) for name, shape in self.column_shapes.items() if shape[0] > 0
-        ]
-        fields += [
-            ("visits", "<u2", (self.actions,)),
-            ("value", "<f4"),
-            ("root_value", "<f4"),
-            ("network_value", "<f4"),
-            ("game", "<u4"),
-            ("ply", "<u2"),
-            ("action", "<u2"),
-            ("to_move", "u1"),
-            ("flags", "u1"),
-        ]
-        if self.surprise:
-            fields.append(("surprise", "<f2"))
-        return np.dtype(fields)
+        shapes = self.column_shapes.items()
+        fields: list[Any] = [(name, types[name], shape) for name, shape in shapes if shape[0] > 0]
+        fields += [("visits", "<u2", (self.actions,)), *_SCALARS]
+        return np.dtype(fields + [("surprise", "<f2")] * self.surprise)
 
     def header(self, positions: int) -> bytes:
         """Return the header of an ``.npy`` file with this number of records."""
@@ -247,3 +206,8 @@ class Layout:
             return load_recorded_game(self.game)
         except ConfigError as error:
             raise ConfigError(f"the data's game cannot be loaded by its name: {error}") from error
+
+
+def _tuples(value: Any) -> Any:
+    """Return a value from JSON with tuples instead of lists."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,11 +27,7 @@ class Rows(Sequence[Row]):
     def __len__(self) -> int:
         return self._size
 
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(self._size))]
         if not -self._size <= index < self._size:
@@ -40,9 +36,6 @@ class Rows(Sequence[Row]):
         if at not in self.made:
             self.made[at] = Row({name: values[at] for name, values in self.batch.items()})
         return self.made[at]
-
-    def __iter__(self) -> Iterator[Row]:
-        return (self[i] for i in range(self._size))
 
 
 def _register() -> None:

@@ -102,19 +102,13 @@ class ShardInfo:
 
 @dataclass(kw_only=True)
 class Manifest:
-    """Contents of a directory of shards.
-
-    Attributes:
-        layout: game, spec and fields of the records.
-        configuration: any description of how the games were made, such as search settings.
-        model_sha256: networks that played, in order of use.
-        shards: oldest first.
-    """
+    """Contents of a directory of shards."""
 
     layout: Layout
+    #: Any description of how the games were made, such as search settings.
     configuration: dict[str, Any] = field(default_factory=dict)
-    model_sha256: list[str] = field(default_factory=list)
-    shards: list[ShardInfo] = field(default_factory=list)
+    model_sha256: list[str] = field(default_factory=list)  #: networks, in order of use
+    shards: list[ShardInfo] = field(default_factory=list)  #: oldest first
 
     def to_json(self) -> str:
         """Return the contents of ``manifest.json``."""
@@ -291,11 +285,7 @@ class ManifestReader:
 class ManifestWriter:
     """Maintains the manifest of a directory; the cost of adding a shard is constant.
 
-    Args:
-        directory: the directory of shards.
-        manifest: its contents; extended in place.
-        stale: whether the file lacks some of ``manifest``.
-
+    ``manifest`` is extended in place; ``stale`` says whether the file lacks some of it.
     """
 
     def __init__(self, directory: Path, manifest: Manifest, stale: bool) -> None:

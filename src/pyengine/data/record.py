@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pyengine.base.checks import check_flag, check_type, integer, number, repr_with_type
-from pyengine.data.checked import BOOLEAN, TEXT, check, list_of, real, text_of, whole, wholes
+from pyengine.data.checked import (
+    BOOLEAN,
+    TEXT,
+    check,
+    list_of,
+    optional,
+    real,
+    text_of,
+    whole,
+    wholes,
+)
 from pyengine.data.layout import (
     CUT_SHORT,
     FULL_SEARCH,
@@ -34,8 +44,8 @@ _LARGEST = {"bits": 255, "visits": 65_535, "ply": 65_535, "to_move": 1, "full": 
 _ROUNDING = 1e-6  # rounding error of returns in float32
 _MOST_SURPRISE = float(np.finfo(np.float16).max)
 
-#: Required and optional fields of a line.
-_LINE_FIELDS = {
+#: Fields of a line; the last two may be absent.
+_FIELDS = {
     "number": whole(0, 2**32 - 1),
     "positions": whole(0, 2**63 - 1),
     "full": text_of("[01]*", "a string of 0 and 1"),
@@ -44,8 +54,9 @@ _LINE_FIELDS = {
     "resignation_off": BOOLEAN,
     "cut_short": BOOLEAN,
     "moves": wholes(0, 2**16 - 1),
+    "lowest": optional(real(-1, 1)),
+    "start": optional(TEXT),
 }
-_OPTIONAL = {"lowest": real(-1, 1), "start": TEXT}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,21 +118,18 @@ class FinishedGame:
 
     def records(self, layout: Layout) -> Rows:
         """Return the positions as records. Raises ConfigError for a column that does not fit."""
-        self._check(layout)
-        rows = np.zeros(len(self.visits), layout.dtype)
-        planes = [name for name, shape in layout.column_shapes.items() if shape[0] > 0]
-        for name in (*planes, "visits", *_NUMBERS[:-1]):
-            rows[name] = getattr(self, name)
-        rows["value"] = np.asarray(self.returns, np.float32)[np.asarray(self.to_move, np.intp)]
+        self._check_game()
+        columns = self._columns(layout)
+        self._check_moves_and_targets(columns)
+        rows = np.zeros(len(columns["visits"]), layout.dtype)
+        for name in columns.keys() & set(rows.dtype.names or ()):
+            rows[name] = columns[name]
+        rows["value"] = np.array(self.returns, np.float32)[columns["to_move"].astype(np.intp)]
         rows["game"] = self.number
+        full, taught = columns["full"] != 0, columns["taught"] != 0
         of_game = RESIGNED * (self.resigned >= 0) + RESIGNATION_OFF * bool(self.resignation_off)
         of_game += CUT_SHORT * bool(self.cut_short)
-        rows["flags"] = np.where(self.full, FULL_SEARCH, 0) + of_game
-        if self.taught is not None:
-            untaught = np.equal(self.taught, 0) & np.not_equal(self.full, 0)
-            rows["flags"] |= np.where(untaught, np.uint8(VALUE_ALONE), np.uint8(0))
-        if layout.surprise:
-            rows["surprise"] = self.surprise
+        rows["flags"] = of_game + FULL_SEARCH * full + VALUE_ALONE * (full & ~taught)
         return rows
 
     def line(self) -> GameLine:
@@ -139,34 +147,39 @@ class FinishedGame:
             start=self.start,
         )
 
-    def _check(self, layout: Layout) -> None:
-        self._check_game()
+    def _columns(self, layout: Layout) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns as arrays. Raises ConfigError for a wrong shape or number."""
         n = len(self._column("visits"))
-        shapes = {name: (n, *shape) for name, shape in layout.column_shapes.items()}
-        shapes |= {"visits": (n, layout.actions), **dict.fromkeys(_NUMBERS, (n,))}
-        shapes |= {"moves": (len(self._column("moves")),)}
-        optional = {"taught": self.taught is not None, "surprise": layout.surprise}
-        shapes |= {name: (n,) for name, is_needed in optional.items() if is_needed}
-        for name, shape in shapes.items():
-            actual = self._column(name).shape
-            if actual != shape and not (0 in actual and 0 in shape):
-                raise ConfigError(f"{name}: expected an array of shape {shape}, got {actual}")
+        shapes = {
+            "visits": (layout.actions,),
+            **dict.fromkeys(_NUMBERS, ()),
+            **layout.column_shapes,
+        }
+        if layout.surprise:
+            shapes["surprise"] = ()
+        columns = {name: self._column(name) for name in (*shapes, "moves")}
+        columns["taught"] = np.ones(n) if self.taught is None else self._column("taught")
+        for name, shape in (shapes | {"taught": ()}).items():
+            actual, expected = columns[name].shape, (n, *shape)
+            if actual != expected and not (0 in actual and 0 in expected):
+                raise ConfigError(f"{name}: expected an array of shape {expected}, got {actual}")
+            columns[name] = columns[name].reshape(expected)
+        self._require("moves", "one dimension", columns["moves"].ndim == 1)
         most = layout.actions - 1
         for name, largest in {**_LARGEST, "moves": most, "action": most}.items():
-            if name in shapes:
-                expected = f"integers in 0..{largest}"
-                self._require(name, expected, _are_whole(self._column(name), largest))
+            fits = _are_whole(columns[name], largest)
+            self._require(name, f"integers in 0..{largest}", fits)
         with np.errstate(over="ignore"):
             root, network = (
-                self._column(name).astype(np.float32) for name in ("root_value", "network_value")
+                columns[name].astype(np.float32) for name in ("root_value", "network_value")
             )
         self._require("root_value", "finite numbers", bool(np.all(np.isfinite(root))))
         self._require("network_value", "finite numbers or NaN", not np.any(np.isinf(network)))
         if layout.surprise:
-            column = self._column("surprise")
-            fits = np.all((column >= 0) & (column <= _MOST_SURPRISE))
-            self._require("surprise", "numbers of at least 0", bool(fits))
-        self._check_moves_and_targets()
+            column = columns["surprise"]
+            fits = bool(np.all((column >= 0) & (column <= _MOST_SURPRISE)))
+            self._require("surprise", "numbers of at least 0", fits)
+        return columns
 
     def _check_game(self) -> None:
         integer("number", self.number, 0, 2**32 - 1)
@@ -185,15 +198,13 @@ class FinishedGame:
         if self.cut_short and (self.resigned >= 0 or first or second):
             raise ConfigError("cut_short: expected returns of 0 and no resignation")
 
-    def _check_moves_and_targets(self) -> None:
-        ply, moves = np.asarray(self.ply, np.intp), np.asarray(self.moves)
+    def _check_moves_and_targets(self, columns: dict[str, npt.NDArray[Any]]) -> None:
+        ply, moves = columns["ply"].astype(np.intp), columns["moves"]
         fits = np.all(ply < len(moves)) and np.all(np.diff(ply) > 0)
         self._require("ply", f"increasing numbers below {len(moves)}", bool(fits))
-        self._require("action", "moves[ply]", np.array_equal(moves[ply], self.action))
-        taught = np.not_equal(self.full, 0)
-        if self.taught is not None:
-            taught &= np.not_equal(self.taught, 0)
-        empty = np.flatnonzero(taught & ~self._column("visits").any(axis=1))
+        self._require("action", "moves[ply]", np.array_equal(moves[ply], columns["action"]))
+        taught = (columns["full"] != 0) & (columns["taught"] != 0)
+        empty = np.flatnonzero(taught & ~columns["visits"].any(axis=1))
         if empty.size > 0:
             raise ConfigError(f"visits: row {empty[0]} is a policy target but has no visits")
 
@@ -223,18 +234,11 @@ def _are_whole(column: npt.NDArray[Any], most: int) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class GameLine:
-    """A game in the list of games of a shard; most fields are those of :class:`FinishedGame`.
-
-    Attributes:
-        positions: number of recorded positions; the shard stores them in list order.
-        full: ``1`` for each position of a full search, ``0`` for the others.
-        lowest: absent in the file if None.
-        start: absent in the file if None.
-    """
+    """A game in the list of games of a shard; most fields are those of :class:`FinishedGame`."""
 
     number: int
-    positions: int
-    full: str
+    positions: int  #: number of recorded positions; the shard stores them in list order
+    full: str  #: ``1`` for each position of a full search, ``0`` for the others
     returns: tuple[float, float]
     resigned: int
     resignation_off: bool
@@ -250,20 +254,16 @@ class GameLine:
         )
 
     def to_json(self) -> str:
-        """Return the line, with its newline."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in _OPTIONAL:
-            if values[name] is None:
-                del values[name]
+        """Return the line, with its newline and without fields that are None."""
+        values = {name: value for name, value in vars(self).items() if value is not None}
         return json.dumps(values, separators=(",", ":")) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> GameLine:
         """Parse a line. Raises ValueError."""
         try:
-            values = json.loads(text)
-            check(values, _LINE_FIELDS)
-            check(values, {name: kind for name, kind in _OPTIONAL.items() if name in values})
+            values = {"lowest": None, "start": None, **json.loads(text)}
+            check(values, _FIELDS)
             if len(values["full"]) != values["positions"]:
                 raise ValueError("full: expected one character per position")
             first, second = map(float, values["returns"])

@@ -101,21 +101,10 @@ def import_sgf(
     two passes, or beyond ``max_game_length``) are left out. Handicap and set-up stones at the start
     are recorded in the list of games of the shard.
 
-    RE is case-insensitive, and remarks in braces or parentheses are ignored:
-
-    =========================================  ==================================================
-    ``B+``, ``B+3.5``, ``W+64``, ``B+3.25子``  the winner
-    ``B+R``, ``B+Resign``, ``W+6目半``         the winner; with ``R`` the game counts as resigned
-    ``0``, ``Draw``, ``Jigo``, ``B+0``         a draw
-    ``B+T``, ``B+Time``, ``W+F``, ``Forfeit``  skipped: the position does not show who won
-    ``Void``, ``?``, other text, none          skipped: no result
-    =========================================  ==================================================
-
-    Skipped, and counted by reason: unreadable files and games; other games and board sizes;
-    handicaps without stones; set-up stones after the first move; games in which White begins
-    without set-up stones or a player moves twice; illegal moves; games without moves or result;
-    games won by time or forfeit; Gomoku results that contradict the board. Records that are unusual
-    but unambiguous are imported and counted. If no game is imported, no directory is created.
+    A game that is unclear, illegal, of another game or board, without a result, or won by time or
+    forfeit is skipped and counted by reason. Records that are unusual but unambiguous are imported
+    and counted: ``docs/guides/self-play-and-data.md`` describes them. If no game is imported, no
+    directory is created.
 
     Args:
         paths: files, or directories to search for ``*.sgf``. A file may contain many games.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import mmap
-from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Callable
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,35 +30,22 @@ def _most_maps() -> int:
 
 
 class ShardMaps:
-    """A cache of memory maps of shards that drops the least recently used ones.
+    """Memory maps of shards with one layout; the least recently used ones are dropped.
 
     Pickling leaves out the maps; a forked process may use those of its parent.
     """
 
-    def __init__(self) -> None:
-        self._maps: OrderedDict[Path, Rows] = OrderedDict()
-        self._headers: dict[int, bytes] = {}  # by number of positions
-        self._most = _most_maps()
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        #: ``rows(path, positions)`` returns the records of a shard, read-only. Raises DataError.
+        self.rows = lru_cache(_most_maps())(partial(_mapped, layout, lru_cache(layout.header)))
 
-    def rows(self, path: Path, layout: Layout, positions: int) -> Rows:
-        """Return the records of a shard, read-only. Raises DataError."""
-        rows = self._maps.get(path)
-        if rows is not None:
-            with suppress(KeyError):  # another thread dropped it
-                self._maps.move_to_end(path)
-            return rows
-        if positions not in self._headers:
-            self._headers[positions] = layout.header(positions)
-        rows = self._maps[path] = _mapped(path, layout, positions, self._headers[positions])
-        if len(self._maps) > self._most:
-            self._maps.popitem(last=False)
-        return rows
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_maps": OrderedDict()}
+    def __reduce__(self) -> Any:
+        return ShardMaps, (self.layout,)
 
 
-def _mapped(path: Path, layout: Layout, positions: int, header: bytes) -> Rows:
+def _mapped(layout: Layout, header_of: Callable[[int], bytes], path: Path, positions: int) -> Rows:
+    header = header_of(positions)
     size = len(header) + positions * layout.dtype.itemsize
     try:
         with path.open("rb") as file:
@@ -105,7 +92,7 @@ def inspect_shard(path: Path, layout: Layout) -> ShardInfo:
     listing = path.with_name(games_name(path.name))
     games = read_games(listing)
     positions = sum(game.positions for game in games)
-    rows = _mapped(path, layout, positions, layout.header(positions))
+    rows = ShardMaps(layout).rows(path, positions)
     numbers = np.repeat([game.number for game in games], [game.positions for game in games])
     if not np.array_equal(rows["game"], numbers):
         raise DataError(f"{path} is damaged: its games differ from those in {listing.name}")

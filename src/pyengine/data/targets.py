@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from pyengine.data.layout import CUT_SHORT, FULL_SEARCH, VALUE_ALONE, Layout, Rows
 from pyengine.data.record import GameLine
 from pyengine.data.shards import ShardMaps
+from pyengine.data.unpack import Batch
 from pyengine.data.window import Piece, View
 from pyengine.errors import ConfigError
 from pyengine.games.game import Game, State
@@ -98,56 +98,28 @@ def _games(rows: Rows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     return begins, np.append(begins, len(rows))[1:]
 
 
-@dataclass(frozen=True)
-class FinalBoards:
-    """The last boards of G games.
-
-    Attributes:
-        owner: int8[G,H,W], top row first: 1 for points of the first player, -1 for points of the
-            second, else 0.
-        score: float32[G], lead of the first player in points; 0 in games without points.
-        ended: bool[G], whether the game was played to its end with the recorded result; if not,
-            owner and score are 0.
-    """
-
-    owner: npt.NDArray[np.int8]
-    score: npt.NDArray[np.float32]
-    ended: npt.NDArray[np.bool_]
-
-    @classmethod
-    def empty(cls, games: int, board: tuple[int, int]) -> FinalBoards:
-        """Return boards without targets."""
-        owner = np.zeros((games, *board), np.int8)
-        return cls(owner, np.zeros(games, np.float32), np.zeros(games, np.bool_))
-
-
-def has_stones(game: Game) -> bool:
-    """Return whether the engine knows the stones on the board (not in user-defined games)."""
-    return game.has_board
-
-
 def has_score(game: Game) -> bool:
     """Return whether points decide the game, as in Go and Othello."""
-    return has_stones(game) and game.name in ("go", "othello")
+    return game.has_board and game.name in ("go", "othello")
 
 
-def game_of(layout: Layout) -> Game:
-    """Return the game of a layout. Raises ConfigError if the engine does not know its board."""
-    game = layout.load_game()
-    if not has_stones(game):
-        raise ConfigError(f"final_board: expected data of a built-in game with a board, got {game}")
-    return game
-
-
-def final_boards(game: Game, lines: Sequence[GameLine]) -> FinalBoards:
-    """Return the last boards of games, computed by replaying their moves.
+def final_boards(game: Game, lines: Sequence[GameLine]) -> Batch:
+    """Return the last boards of G games, computed by replaying their moves.
 
     A point belongs to the player with a stone on it, in Go to the player who owns it by area. The
     score is the difference of these points, in Go minus komi. There is no target if the game ended
     by resignation, was cut short, or has a recorded result that contradicts the last board, as in
     human games scored after removing dead stones.
+
+    Returns:
+        ``ownership`` int8[G,H,W], top row first: 1 for points of the first player, -1 for points
+        of the second, else 0; ``score`` float32[G], the lead of the first player, 0 in games
+        without points; ``ended`` bool[G], whether the other two are targets (if not, they are 0).
+
     """
-    boards = FinalBoards.empty(len(lines), game.board_shape)
+    ownership = np.zeros((len(lines), *game.board_shape), np.int8)
+    score = np.zeros(len(lines), np.float32)
+    ended = np.zeros(len(lines), np.bool_)
     komi = float(game.params.get("komi", 0.0))
     for number, line in enumerate(lines):
         state = _ended(game, line)
@@ -155,13 +127,13 @@ def final_boards(game: Game, lines: Sequence[GameLine]) -> FinalBoards:
             continue
         rows = state.board_rows()
         is_go = game.name == "go"
-        boards.ended[number] = True
-        boards.owner[number] = (
+        ended[number] = True
+        ownership[number] = (
             owners(rows) if is_go else [[_OWNERS[stone] for stone in row] for row in rows]
         )
         if has_score(game):
-            boards.score[number] = int(boards.owner[number].sum(dtype=np.int64)) - komi
-    return boards
+            score[number] = int(ownership[number].sum(dtype=np.int64)) - komi
+    return {"ownership": ownership, "score": score, "ended": ended}
 
 
 def _ended(game: Game, line: GameLine) -> State | None:
@@ -177,17 +149,6 @@ def _ended(game: Game, line: GameLine) -> State | None:
     return state if state.is_terminal() and tuple(state.returns()) == line.returns else None
 
 
-@dataclass(frozen=True)
-class _ShardTargets:
-    """Targets for the records of a shard. Columns that were not requested are empty."""
-
-    reply: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float32]
-    weights: npt.NDArray[np.float32]
-    boards: FinalBoards
-    game: npt.NDArray[np.int32]  # for each record, the index of its game in the shard
-
-
 class Targets:
     """Computes targets shard by shard and caches them for shards in the window.
 
@@ -197,6 +158,7 @@ class Targets:
     def __init__(
         self,
         layout: Layout,
+        maps: ShardMaps,
         *,
         reply: bool,
         horizons: tuple[float, ...],
@@ -204,11 +166,21 @@ class Targets:
         final_board: bool,
     ) -> None:
         """Choose the targets. Raises ConfigError for a game without a final board."""
-        self.reply, self.horizons, self.surprise_weight = reply, horizons, surprise_weight
-        self.final_board = final_board
+        self._horizons = horizons
+        self._reply = reply
+        self.surprise_weight = surprise_weight
+        self._final_board = final_board
         self._layout = layout
-        self.scored = final_board and has_score(game_of(layout))
-        self._known: dict[Path, _ShardTargets] = {}
+        self._maps = maps
+        self._scored = False
+        if final_board:
+            game = layout.load_game()
+            if not game.has_board:
+                raise ConfigError(
+                    f"final_board: expected data of a built-in game with a board, got {game}"
+                )
+            self._scored = has_score(game)
+        self._known: dict[Path, Batch] = {}
         self._chances: tuple[View, npt.NDArray[np.float64]] | None = None
 
     def keep(self, paths: Iterable[Path]) -> None:
@@ -216,39 +188,42 @@ class Targets:
         known = self._known
         self._known = {path: known[path] for path in paths if path in known}
 
-    def reply_visits(
-        self, view: View, rows: npt.NDArray[np.int64], maps: ShardMaps
-    ) -> npt.NDArray[np.uint16]:
-        """Return the visits of the replies, uint16[N,A]; zeros for rows without a reply."""
-        visits = np.zeros((len(rows), self._layout.actions), np.uint16)
-        for where, piece, at in view.located(rows):
-            shard, known = self._of(piece, maps)
-            numbers = known.reply[at]
-            visits[where[numbers >= 0]] = shard["visits"][numbers[numbers >= 0]]
-        return visits
+    def columns(self, view: View, rows: npt.NDArray[np.int64]) -> Batch:
+        """Return the targets of N rows, for the player to move.
 
-    def values(
-        self, view: View, rows: npt.NDArray[np.int64], maps: ShardMaps
-    ) -> npt.NDArray[np.float32]:
-        """Return the short-term values, float32[N, len(horizons)]."""
-        values = np.empty((len(rows), len(self.horizons)), np.float32)
+        They are named as in :class:`~pyengine.Dataset`, but ``reply`` are visits uint16[N,A], and
+        ``ownership`` has the top row first.
+        """
+        count, layout = len(rows), self._layout
+        columns: Batch = {}
+        if self._reply:
+            columns["reply"] = np.zeros((count, layout.actions), np.uint16)
+        if self._horizons:
+            columns["short_values"] = np.empty((count, len(self._horizons)), np.float32)
+        if self._final_board:
+            columns["ownership"] = np.empty((count, *layout.board), np.int8)
+            columns["ended"] = np.empty(count, np.bool_)
+        if self._scored:
+            columns["score"] = np.empty(count, np.float32)
+        if not columns:
+            return columns
         for where, piece, at in view.located(rows):
-            values[where] = self._of(piece, maps)[1].values[at]
-        return values
+            shard, known = self._of(piece)
+            if self._reply:
+                reply = known["reply"][at]
+                columns["reply"][where[reply >= 0]] = shard["visits"][reply[reply >= 0]]
+            if self._horizons:
+                columns["short_values"][where] = known["short_values"][at]
+            if self._final_board:
+                games = known["game"][at]
+                sign = 1 - 2 * shard["to_move"][at].astype(np.int8)
+                columns["ownership"][where] = known["ownership"][games] * sign[:, None, None]
+                columns["ended"][where] = known["ended"][games]
+                if self._scored:
+                    columns["score"][where] = known["score"][games] * sign
+        return columns
 
-    def final_boards(self, view: View, rows: npt.NDArray[np.int64], maps: ShardMaps) -> FinalBoards:
-        """Return the last board for each row, from the perspective of its player to move."""
-        boards = FinalBoards.empty(len(rows), self._layout.board)
-        for where, piece, at in view.located(rows):
-            shard, known = self._of(piece, maps)
-            games = known.game[at]
-            sign = 1 - 2 * shard["to_move"][at].astype(np.int8)
-            boards.owner[where] = known.boards.owner[games] * sign[:, None, None]
-            boards.score[where] = known.boards.score[games] * sign
-            boards.ended[where] = known.boards.ended[games]
-        return boards
-
-    def chances(self, view: View, maps: ShardMaps) -> npt.NDArray[np.float64] | None:
+    def chances(self, view: View) -> npt.NDArray[np.float64] | None:
         """Return cumulative weights of the rows, starting with 0; None if all are equal."""
         if self.surprise_weight == 0:
             return None
@@ -256,31 +231,32 @@ class Targets:
         if known is None or known[0] is not view:
             weights = [np.zeros(1)]
             for _, piece, at in view.located(np.arange(len(view))):
-                weights.append(self._of(piece, maps)[1].weights[at].astype(np.float64))
+                weights.append(self._of(piece)[1]["weight"][at].astype(np.float64))
             known = self._chances = (view, np.cumsum(np.concatenate(weights)))
         return known[1]
 
-    def _of(self, piece: Piece, maps: ShardMaps) -> tuple[Rows, _ShardTargets]:
-        shard = maps.rows(piece.path, self._layout, piece.shard.positions)
+    def _of(self, piece: Piece) -> tuple[Rows, Batch]:
+        """Return the records of a shard, and the targets by record, last boards by game."""
+        shard = self._maps.rows(piece.path, piece.shard.positions)
         known = self._known.get(piece.path)
         if known is None:
-            none, share = shard[:0], self.surprise_weight
-            boards, game = self._boards(piece.lines() if self.final_board else [])
-            known = self._known[piece.path] = _ShardTargets(
-                replies(shard if self.reply else none),
-                short_values(shard if self.horizons else none, self.horizons),
-                surprise_weights(shard if share > 0 else none, share),
-                boards,
-                game,
-            )
+            known = self._known[piece.path] = self._computed(piece, shard)
         return shard, known
 
-    def _boards(self, lines: Sequence[GameLine]) -> tuple[FinalBoards, npt.NDArray[np.int32]]:
-        """Return the last boards of a shard's games, and the game index of each record."""
-        game = np.repeat(np.arange(len(lines), dtype=np.int32), [line.positions for line in lines])
-        if not lines:
-            return FinalBoards.empty(0, self._layout.board), game
-        return final_boards(game_of(self._layout), lines), game
+    def _computed(self, piece: Piece, shard: Rows) -> Batch:
+        columns: Batch = {}
+        if self._reply:
+            columns["reply"] = replies(shard)
+        if self._horizons:
+            columns["short_values"] = short_values(shard, self._horizons)
+        if self.surprise_weight > 0:
+            columns["weight"] = surprise_weights(shard, self.surprise_weight)
+        if self._final_board:
+            lines = piece.lines()
+            columns |= final_boards(self._layout.load_game(), lines)
+            games = np.arange(len(lines), dtype=np.int32)
+            columns["game"] = np.repeat(games, [line.positions for line in lines])
+        return columns
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": {}, "_chances": None}

@@ -73,10 +73,9 @@ class Unpacker:
 
         ``symmetries``: uint8[N], symmetries of the board; None applies no symmetry.
         """
-        groups = _groups(symmetries)
         batch: Batch = {
-            "planes": self._planes(rows, groups),
-            "policy": self._shares(rows["visits"], groups),
+            "planes": self._planes(rows, _groups(symmetries)),
+            "policy": self.shares(rows["visits"], symmetries),
             "value": rows["value"].astype(np.float32),
             "root_value": rows["root_value"].astype(np.float32),
             "network_value": rows["network_value"].astype(np.float32),
@@ -93,7 +92,12 @@ class Unpacker:
         self, visits: npt.NDArray[np.uint16], symmetries: npt.NDArray[np.uint8] | None = None
     ) -> npt.NDArray[np.float32]:
         """Return policies float32[N,A] for visits uint16[N,A]; a row without visits stays 0."""
-        return self._shares(visits, _groups(symmetries))
+        shares = visits.astype(np.float32)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1)
+        policy = np.empty_like(shares)
+        for k, where in _groups(symmetries).items():
+            policy[where] = shares[where][:, self._policy[k]]
+        return policy
 
     def points(
         self, boards: npt.NDArray[Any], symmetries: npt.NDArray[np.uint8] | None = None
@@ -138,16 +142,6 @@ class Unpacker:
             board = (len(rows), shape[0], layout.rows, layout.columns)
             columns[kind] = values if kind == "fill" else values.reshape(board)
         return columns
-
-    def _shares(
-        self, counts: npt.NDArray[np.uint16], groups: dict[int, Any]
-    ) -> npt.NDArray[np.float32]:
-        visits = counts.astype(np.float32)
-        visits /= np.maximum(visits.sum(axis=1, keepdims=True), 1)
-        policy = np.empty_like(visits)
-        for k, where in groups.items():
-            policy[where] = visits[where][:, self._policy[k]]
-        return policy
 
 
 def _runs(kinds: tuple[str, ...]) -> list[_Run]:

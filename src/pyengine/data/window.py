@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.data.layout import Layout, Rows
+from pyengine.data.layout import Rows
 from pyengine.data.manifest import MANIFEST, ManifestReader, ShardInfo, games_name, read_games
 from pyengine.data.record import GameLine, selected_rows
 from pyengine.data.shards import ShardMaps, check_sha256, check_size
@@ -20,9 +20,6 @@ from pyengine.errors import ConfigError, DataError
 
 #: The number of newest games in all directories, or in each.
 Window: TypeAlias = int | Sequence[int | None] | None
-
-#: Number of a directory, file name of a shard in it, number of games skipped in the shard.
-PieceKey: TypeAlias = tuple[int, str, int]
 
 _Numbers: TypeAlias = npt.NDArray[np.int64]
 
@@ -33,13 +30,8 @@ class Piece:
 
     source: int  #: number of its directory
     path: Path
-    shard: ShardInfo
+    shard: ShardInfo = field(compare=False)
     skipped: int = 0  #: number of its oldest games outside the window
-
-    @property
-    def key(self) -> PieceKey:
-        """Unique among the pieces of all directories."""
-        return self.source, self.shard.file, self.skipped
 
     @property
     def games(self) -> int:
@@ -75,13 +67,8 @@ class Piece:
 class Source:
     """A directory of shards according to its manifest. Old shards may be missing.
 
-    Args:
-        directory: the directory of shards.
-        number: number of the directory, for its pieces.
-        before: the same directory at an earlier time; lines it has read are not read again.
-
-    Raises ConfigError without a manifest; DataError if it is damaged or lost a shard.
-
+    ``before`` is the same directory at an earlier time, whose lines are not read again. Raises
+    ConfigError without a manifest, DataError if it is damaged or lost a shard.
     """
 
     def __init__(self, directory: Path, number: int = 0, before: Source | None = None) -> None:
@@ -89,22 +76,15 @@ class Source:
         reader = ManifestReader(directory) if before is None else copy.copy(before._reader)
         self._reader: ManifestReader = reader
         self.manifest, known = reader.read()
+        old = [] if before is None else before.manifest.shards
+        if known == 0:  # the manifest was rewritten
+            known = len(old)
+            if self.manifest.shards[:known] != old:
+                raise DataError(f"{directory / MANIFEST} no longer has its first {known} shards")
+        new = self.manifest.shards[known:]
         #: All shards, oldest first.
-        self.pieces: list[Piece] = []
-        self.positions = 0  #: of all shards
-        if before is not None:
-            old = before.manifest.shards
-            if known == 0:  # the manifest was rewritten
-                known = len(old)
-                if self.manifest.shards[:known] != old:
-                    raise DataError(
-                        f"{directory / MANIFEST} no longer has its first {known} shards"
-                    )
-            self.pieces += before.pieces
-            self.positions = before.positions
-        for shard in self.manifest.shards[known:]:
-            self.pieces.append(Piece(number, directory / shard.file, shard))
-            self.positions += shard.positions
+        self.pieces: list[Piece] = [] if before is None else before.pieces.copy()
+        self.pieces += [Piece(number, directory / shard.file, shard) for shard in new]
 
     def newer(self) -> Source:
         """Return the directory in its current state. Raises DataError if it lost a shard."""
@@ -126,25 +106,22 @@ def newest(pieces: Sequence[Piece], games: int | None) -> list[Piece]:
 
 
 class View:
-    """An immutable snapshot of the rows of a dataset.
-
-    Attributes:
-        pieces: in the order of the rows; those of a directory are adjacent.
-        selected: selected records by the key of the piece; None for all.
-    """
+    """An immutable snapshot of the rows of a dataset."""
 
     def __init__(
         self, sources: Sequence[Source], window: Window, full_only: bool, before: View | None
     ) -> None:
         """Choose the pieces and check their sizes, except those already in ``before``."""
+        #: In the order of the rows; those of a directory are adjacent.
         self.pieces = _chosen(sources, window)
         known = {} if before is None else before.selected
         for piece in self.pieces:
-            if piece.key not in known:
+            if piece not in known:
                 record = sources[piece.source].manifest.layout.dtype.itemsize
                 check_size(piece.path.parent, piece.shard, record)
-        self.selected: dict[PieceKey, _Numbers | None] = {
-            piece.key: known[piece.key] if piece.key in known else piece.selected(full_only)
+        #: Selected records; None for all.
+        self.selected: dict[Piece, _Numbers | None] = {
+            piece: known[piece] if piece in known else piece.selected(full_only)
             for piece in self.pieces
         }
         self._lengths = np.array([self._length(piece) for piece in self.pieces], np.int64)
@@ -159,11 +136,11 @@ class View:
         """Number of games in all pieces."""
         return sum(piece.games for piece in self.pieces)
 
-    def records(self, rows: _Numbers, layout: Layout, maps: ShardMaps) -> Rows:
+    def records(self, rows: _Numbers, maps: ShardMaps) -> Rows:
         """Return the records of rows in 0..len-1. Raises DataError."""
-        records = np.empty(len(rows), layout.dtype)
+        records = np.empty(len(rows), maps.layout.dtype)
         for where, piece, at in self.located(rows):
-            records[where] = maps.rows(piece.path, layout, piece.shard.positions)[at]
+            records[where] = maps.rows(piece.path, piece.shard.positions)[at]
         return records
 
     def located(self, rows: _Numbers) -> Iterator[tuple[_Numbers, Piece, _Numbers]]:
@@ -175,7 +152,7 @@ class View:
         present, begins = np.unique(pieces[order], return_index=True)
         for number, where in zip(present, np.split(order, begins[1:]), strict=True):
             piece = self.pieces[number]
-            selected = self.selected[piece.key]
+            selected = self.selected[piece]
             at = rows[where] - (self._ends[number] - self._lengths[number])
             yield where, piece, at if selected is None else selected[at]
 
@@ -188,12 +165,7 @@ class View:
     ) -> _Numbers:
         """Return random rows, drawn with replacement.
 
-        Args:
-            size: number of rows.
-            rng: the only source of randomness.
-            weights: weights of the directories.
-            chances: cumulative weights of the rows; None if all are equal.
-
+        ``weights`` are those of the directories, ``chances`` the cumulative weights of the rows.
         Raises ConfigError if there is nothing to draw from.
         """
         if len(self) == 0:
@@ -212,7 +184,7 @@ class View:
         return rng.integers(begins[source], ends[source])
 
     def _length(self, piece: Piece) -> int:
-        selected = self.selected[piece.key]
+        selected = self.selected[piece]
         return piece.shard.positions if selected is None else len(selected)
 
     def _bounds(self) -> tuple[_Numbers, _Numbers]:

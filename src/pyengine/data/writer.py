@@ -41,7 +41,8 @@ _PLAYED_ON = 1000  # games that the core needs to measure false resignations
 _LOOKED_AT = 16_000  # limit on the games searched for them
 #: Temporary files that a crash may leave behind.
 _LEFT_BEHIND = re.compile(
-    rf"(shard-\d+\.(npy|games\.jsonl)|{re.escape(MANIFEST)})(\.[0-9a-f]+)?{re.escape(TEMPORARY)}"
+    rf"(shard-\d+\.(npy|games\.jsonl)|{re.escape(MANIFEST)})"
+    rf"\.pyengine-[0-9a-f]+{re.escape(TEMPORARY)}"
 )
 
 

@@ -15,7 +15,7 @@ import pytest
 import pyengine
 from data_games import PLAIN, TIC, all_rows, finished, keys, some, write
 from pyengine import ConfigError, DataError, ModelSpec
-from pyengine.data import Dataset, ShardWriter, shards
+from pyengine.data import Dataset, ShardWriter
 
 
 def positions(games: Any) -> list[tuple[int, int]]:
@@ -206,7 +206,7 @@ def test_refresh_does_not_affect_a_running_epoch(rng: random.Random, tmp_path: P
 
 
 def test_threads_may_sample_while_another_refreshes(rng: random.Random, tmp_path: Path) -> None:
-    games = some(rng, 25)
+    games = some(rng, 15)
     by_key = {key: game for game in games for key in positions([game])}
 
     def read(seed: int) -> None:
@@ -265,13 +265,3 @@ def test_directories_with_different_games_are_refused(rng: random.Random, tmp_pa
         message = rf"{name} has another game or spec than .*a: {field}: expected"
         with pytest.raises(ConfigError, match=message):
             Dataset([tmp_path / "a", tmp_path / name])
-
-
-def test_more_shards_than_memory_maps_can_be_read(
-    games: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shards, "_most_maps", lambda: 2)
-    dataset = Dataset(write(tmp_path, TIC, PLAIN, games, positions=1))
-    seen = [key for batch in dataset.batches(5) for key in keys(batch)]
-    assert sorted(seen) == positions(games)
-    assert len(dataset._maps._maps) == 2

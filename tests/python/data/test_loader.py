@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import random
 import sys
 from collections import Counter
@@ -19,8 +20,8 @@ from pyengine.data.loader import Row
 
 @pytest.fixture
 def dataset(rng: random.Random, tmp_path: Path) -> Dataset:
-    """Twelve augmented games of tic-tac-toe, with eight symmetries per row."""
-    return Dataset(write(tmp_path, TIC, PLAIN, some(rng, 12)), augment=True)
+    """Six augmented games of tic-tac-toe, with eight symmetries per row."""
+    return Dataset(write(tmp_path, TIC, PLAIN, some(rng, 6)), augment=True)
 
 
 @pytest.fixture
@@ -30,11 +31,12 @@ def plain(dataset: Dataset, tmp_path: Path) -> Dataset:
 
 
 def loader_of(dataset: Any, workers: int, **options: Any) -> Any:
-    """Return a DataLoader, or skip the test without PyTorch."""
+    """Return a DataLoader whose workers fork, or skip the test without PyTorch."""
     torch = pytest.importorskip("torch")
-    method = options.get("multiprocessing_context")
-    if method is not None and method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"the start method {method} is not supported")
+    if workers > 0:
+        if "fork" not in multiprocessing.get_all_start_methods():
+            pytest.skip("fork is not supported")
+        options["multiprocessing_context"] = "fork"
     options = {"batch_size": 16, "shuffle": True, **options}
     return torch.utils.data.DataLoader(dataset, num_workers=workers, **options)
 
@@ -54,21 +56,16 @@ def share_that_differs(first: dict[Any, bytes], second: dict[Any, bytes]) -> flo
     return float(np.mean([first[key] != second[key] for key in first]))
 
 
-@pytest.mark.parametrize(
-    ("workers", "method", "persistent"),
-    [(0, None, False), (1, "fork", False), (2, "fork", True)],
-)
+@pytest.mark.parametrize("workers", [0, 2])
 def test_symmetries_change_with_each_epoch_and_repeat_with_the_seed(
-    dataset: Dataset, workers: int, method: str | None, persistent: bool
+    dataset: Dataset, workers: int
 ) -> None:
     torch = pytest.importorskip("torch")
-    options: dict[str, Any] = {"persistent_workers": persistent}
-    if method is not None:
-        options["multiprocessing_context"] = method
+    pickled = pickle.loads(pickle.dumps(dataset))  # as for a worker that does not fork
 
     def epochs(seed: int, count: int) -> list[dict[Any, bytes]]:
         torch.manual_seed(seed)
-        loader = loader_of(dataset, workers, **options)
+        loader = loader_of(pickled, workers, persistent_workers=workers > 0)
         return [epoch(loader) for _ in range(count)]
 
     first, second, third = epochs(seed=5, count=3)
@@ -78,13 +75,8 @@ def test_symmetries_change_with_each_epoch_and_repeat_with_the_seed(
     assert epochs(seed=5, count=2) == [first, second]
 
 
-def test_a_spawned_worker_draws_new_symmetries_each_epoch(dataset: Dataset) -> None:
-    loader = loader_of(dataset, 1, persistent_workers=True, multiprocessing_context="spawn")
-    assert share_that_differs(epoch(loader), epoch(loader)) > 0.5
-
-
 def test_a_worker_that_reads_single_rows_draws_new_symmetries(dataset: Dataset) -> None:
-    loader = loader_of(dataset, 1, batch_size=None, multiprocessing_context="fork")
+    loader = loader_of(dataset, 1, batch_size=None)
 
     def rows() -> dict[tuple[int, int], bytes]:
         return {(int(r["game"]), int(r["ply"])): bytes(np.asarray(r["policy"])) for r in loader}
@@ -96,11 +88,6 @@ def test_a_loader_does_not_affect_rows_outside_it(dataset: Dataset) -> None:
     before = [row["policy"].tobytes() for row in dataset]
     list(loader_of(dataset, 0))
     assert [row["policy"].tobytes() for row in dataset] == before
-
-
-def test_without_augmentation_a_loader_returns_the_rows(plain: Dataset) -> None:
-    expected = {(int(r["game"]), int(r["ply"])): r["policy"].tobytes() for r in plain}
-    assert epoch(loader_of(plain, 0)) == expected
 
 
 def test_a_loader_collates_a_batch_without_creating_each_row(
@@ -134,20 +121,13 @@ def test_rows_of_concatenated_datasets_are_collated(plain: Dataset) -> None:
     }
 
 
-def test_a_wrapper_may_change_the_rows_of_a_batch(dataset: Dataset) -> None:
+def test_the_rows_of_a_batch_are_a_sequence_and_may_be_changed(dataset: Dataset) -> None:
     torch = pytest.importorskip("torch")
     rows = dataset.__getitems__([4, 2, 7])
     for weight, row in enumerate(rows):
         row["weight"] = float(weight)
     assert torch.utils.data.default_collate(rows)["weight"].tolist() == [0.0, 1.0, 2.0]
-
-
-def test_rows_are_a_sequence(dataset: Dataset) -> None:
-    rows = dataset.__getitems__([4, 2, 7])
-    plies = [int(row["ply"]) for row in rows]
-    assert (len(rows), len(plies)) == (3, 3)
-    assert int(rows[-1]["ply"]) == plies[2]
-    assert [int(row["ply"]) for row in rows[1:]] == plies[1:]
+    assert (len(rows), rows[-1]["weight"], [row["weight"] for row in rows[1:]]) == (3, 2, [1, 2])
     with pytest.raises(IndexError):
         rows[3]
 

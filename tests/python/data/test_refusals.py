@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,7 @@ import pytest
 import pyengine
 from data_games import PLAIN, TIC, finished, some, write
 from pyengine import ConfigError
-from pyengine.data import (
-    Dataset,
-    FinishedGame,
-    Layout,
-    Manifest,
-    ShardWriter,
-    export_sgf,
-    import_sgf,
-)
+from pyengine.data import Dataset, Layout, Manifest, ShardWriter, export_sgf, import_sgf
 from pyengine.selfplay import SelfPlayer
 from wrong_values import all_but, cases, check_refused, no_paths
 
@@ -39,153 +32,108 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("data"), TIC, PLAIN, some(random.Random(0), 3))
 
 
-@pytest.fixture(scope="module")
-def game() -> FinishedGame:
-    """A game of tic-tac-toe."""
-    return finished(TIC, PLAIN, 0, random.Random(0))
+#: Functions of a dataset with valid arguments, and wrong values of each argument.
+OF_DATASETS: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]] = {
+    "Dataset": ({}, {
+        "window": {**all_but("None", "huge", "tuple"), "0": 0, "half": [1.5], "two": [1, 2]},
+        "weights": {**all_but("None", "tuple", "array"), "0": [0], "text": ["x"], "two": [1, 1]},
+        "horizons": {**all_but("list", "tuple", "array"), "0": [6, 0], "nan": [np.nan]},
+        "surprise_weight": {**all_but(), "1.1": 1.1, "none recorded": 0.5},
+        "seed": all_but("huge"),
+        **dict.fromkeys(("full_only", "augment", "reply", "final_board", "verify"), all_but()),
+    }),
+    "batches": ({"size": 4}, {
+        "size": {**all_but("huge"), "0": 0}, "seed": all_but("huge"),
+        **dict.fromkeys(("shuffle", "augment", "drop_last"), all_but()),
+    }),
+    "sample": ({"size": 1, "rng": RNG}, dict.fromkeys(("size", "rng", "augment"), all_but())),
+    "rows": ({"indices": [0]}, {
+        "symmetries": {**all_but("None", "tuple"), "9": [9], "-1": [-1], "two": [0, 0]},
+    }),
+    "verify": ({}, {"on_progress": all_but("None", "function")}),
+    "set_epoch": ({}, {"epoch": all_but("huge")}),
+}  # fmt: skip
 
 
-@cases(
-    [
-        ("size", lambda d, v: d.batches(v), {**all_but("huge"), "0": 0}, "size"),
-        ("seed", lambda d, v: d.batches(4, seed=v), all_but("huge"), "seed"),
-        ("sample", lambda d, v: d.sample(v, RNG), all_but(), "size"),
-        ("sample, rng", lambda d, v: d.sample(8, v), all_but(), "rng"),
-        ("sample, augment", lambda d, v: d.sample(1, RNG, v), all_but(), "augment"),
-        ("shuffle", lambda d, v: d.batches(4, shuffle=v), all_but(), "shuffle"),
-        ("augment", lambda d, v: d.batches(4, augment=v), all_but(), "augment"),
-        ("drop_last", lambda d, v: d.batches(4, drop_last=v), all_but(), "drop_last"),
-        ("on_progress", lambda d, v: d.verify(v), all_but("None", "function"), "on_progress"),
-        ("symmetries", lambda d, v: d.rows([0], v),
-         {**all_but("None", "tuple"), "9": [9], "-1": [-1], "two": [0, 0]}, "symmetries"),
-        ("set_epoch", lambda d, v: d.set_epoch(v), all_but("huge"), "epoch"),
-    ]
-)  # fmt: skip
-def test_a_dataset_refuses(call: Any, values: dict[str, Any], said: str, data: Path) -> None:
-    dataset = Dataset(data)
-    check_refused(lambda value: call(dataset, value), values, said)
+@pytest.mark.parametrize("function", OF_DATASETS)
+def test_a_dataset_refuses_wrong_arguments(function: str, data: Path) -> None:
+    call = partial(Dataset, data) if function == "Dataset" else getattr(Dataset(data), function)
+    valid, wrong_arguments = OF_DATASETS[function]
+    for name, values in wrong_arguments.items():
+        check_refused(lambda value, name=name: call(**{**valid, name: value}), values, name)  # type: ignore[misc]
 
 
-SMALL = {"0": 0, "-1": -1, "half": [1.5], "two": [1, 2]}
-
-
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("window", {**all_but("None", "huge", "tuple"), **SMALL}),
-        ("weights", {**all_but("None", "tuple", "array"), "0": [0], "text": ["x"], "two": [1, 1]}),
-        ("horizons", {**all_but("list", "tuple", "array"), "0": [6, 0], "nan": [np.nan]}),
-        ("surprise_weight", {**all_but(), "1.1": 1.1, "none recorded": 0.5}),
-        ("seed", all_but("huge")),
-        *((flag, all_but()) for flag in ("full_only", "augment", "reply", "final_board", "verify")),
-    ],
-)
-def test_a_dataset_refuses_the_option(name: str, values: dict[str, Any], data: Path) -> None:
-    check_refused(lambda value: Dataset(data, **{name: value}), values, name)
-
-
-@pytest.mark.parametrize(
-    ("kind", "call"),
-    [
-        (TypeError, lambda d: d[1.5]),
-        (TypeError, lambda d: d["1"]),
-        (TypeError, lambda d: d.rows([0.7, 1.2])),
-        (TypeError, lambda d: d.rows([True, False])),
-        (TypeError, lambda d: d.rows([[0, 1]])),
-        (IndexError, lambda d: d[len(d)]),
-        (IndexError, lambda d: d[-len(d) - 1]),
-        (IndexError, lambda d: d.rows([0, len(d)])),
-        (IndexError, lambda d: d.rows([-1])),
-        (IndexError, lambda d: d.rows(np.array([2**64 - 1], np.uint64))),
-        (IndexError, lambda d: d.__getitems__([-1])),
-    ],
-)
-def test_invalid_indices_raise_the_same_errors_as_for_a_list(
-    kind: type[Exception], call: Callable[[Dataset], Any], data: Path
-) -> None:
-    with pytest.raises(kind):
-        call(Dataset(data, augment=True))
-
-
-def test_numpy_integers_are_accepted(data: Path) -> None:
-    dataset = Dataset(data, window=np.int64(2), seed=np.uint8(3))
-    assert dataset.games == 2
-    assert dataset[np.int32(1)]["ply"] == dataset[1]["ply"]
-    assert len(dataset.rows(np.array([0, 1], np.uint16))["ply"]) == 2
-    assert len(next(dataset.batches(np.int64(2)))["ply"]) == 2
-
-
-#: The fields of a game, with the generic wrong values that are valid for each.
-FIELDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("number", "returns", "resignation_off", "cut_short", "bits", "fill"), ()),
-    **dict.fromkeys(("root_value", "network_value", "ply", "action", "to_move", "full"), ()),
-    "moves": ("list", "tuple"),
-    "resigned": ("negative",),
-    "lowest": ("None", "negative"),
-    "start": ("None", "text", "NUL"),
-    "taught": ("None",),
-    "dense": ("list",),
-    "visits": ("list", "tuple", "array"),
+NO_INDICES: dict[type[Exception], tuple[Callable[[Dataset], Any], ...]] = {
+    TypeError: (
+        lambda d: d[1.5],  # type: ignore[index]
+        lambda d: d["1"],  # type: ignore[index]
+        lambda d: d.rows([0.7, 1.2]),
+        lambda d: d.rows([True, False]),
+        lambda d: d.rows([[0, 1]]),
+    ),
+    IndexError: (
+        lambda d: d[len(d)],
+        lambda d: d[-len(d) - 1],
+        lambda d: d.rows([0, len(d)]),
+        lambda d: d.rows([-1]),
+        lambda d: d.rows(np.array([2**64 - 1], np.uint64)),
+        lambda d: d.__getitems__([-1]),
+    ),
 }
-#: A field, a function that makes an invalid value for it, and the start of the error.
-WRONG: list[tuple[str, Callable[[FinishedGame], Any], str]] = [
-    ("number", lambda g: 2**32, "number"),
-    ("returns", lambda g: (2.0, -2.0), "returns"),
-    ("returns", lambda g: (1.0, 1.0), "returns"),
-    ("returns", lambda g: [0.5] * 5000, "returns"),
-    ("lowest", lambda g: -2.0, "lowest"),
-    ("visits", lambda g: g.visits[:, :8], "visits"),
-    ("visits", lambda g: g.visits.astype(int) + 2**16, "visits"),
-    ("visits", lambda g: g.visits * 0, "visits: row 0"),
-    ("bits", lambda g: g.bits[:-1], "bits"),
-    ("ply", lambda g: g.ply[1:], "ply"),
-    ("ply", lambda g: g.ply * 0, "ply"),
-    ("moves", lambda g: g.moves[:2], "ply"),
-    ("moves", lambda g: g.moves[None], "moves"),
-    ("action", lambda g: (g.action + 1) % 9, "action"),
-    ("to_move", lambda g: g.to_move + 1, "to_move"),
-    ("taught", lambda g: g.full[1:], "taught"),
-    ("taught", lambda g: g.full + 1, "taught"),
-    ("root_value", lambda g: g.root_value * np.nan, "root_value"),
-    ("root_value", lambda g: g.root_value.astype(float) * 0 - 1e39, "root_value"),
-    ("network_value", lambda g: g.network_value * np.inf, "network_value"),
-    ("network_value", lambda g: g.network_value.astype(float) * 0 + 1e39, "network_value"),
-]
-WRONG += [
-    (name, lambda g, name=name, value=value: getattr(g, name) * 0.0 + value, name)  # type: ignore[misc]
-    for name in ("moves", "visits", "ply", "action", "to_move", "full")
-    for value in (-1, 0.5, np.nan, 2**16)
-]
 
 
-def test_an_invalid_game_is_refused_and_the_others_remain(
-    tmp_path: Path, game: FinishedGame
-) -> None:
+def test_invalid_indices_raise_the_same_errors_as_for_a_list(data: Path) -> None:
+    dataset = Dataset(data, augment=True)
+    for kind, calls in NO_INDICES.items():
+        for call in calls:
+            with pytest.raises(kind):
+                call(dataset)
+
+
+GAME = finished(TIC, PLAIN, 0, random.Random(0))
+
+#: Invalid values of the fields of a game.
+WRONG: dict[str, list[Any]] = {
+    "number": [2**32],
+    "returns": [(2.0, -2.0), (1.0, 1.0), [0.5] * 5000],
+    "lowest": [-2.0],
+    "visits": [GAME.visits[:, :8], GAME.visits.astype(int) + 2**16, GAME.visits * 0],
+    "bits": [GAME.bits[:-1]],
+    "moves": [GAME.moves[None]],
+    "ply": [GAME.ply[1:], GAME.ply * 0, GAME.ply + 1],
+    "action": [(GAME.action + 1) % 9],
+    "to_move": [GAME.to_move + 1],
+    "full": [],
+    "taught": [GAME.full[1:], GAME.full + 1],
+    "root_value": [GAME.root_value * np.nan, GAME.root_value.astype(float) * 0 - 1e39],
+    "network_value": [GAME.network_value * np.inf, GAME.network_value.astype(float) * 0 + 1e39],
+}
+for _name in ("moves", "visits", "ply", "action", "to_move", "full"):
+    WRONG[_name] += [getattr(GAME, _name) * 0.0 + value for value in (-1, 0.5, np.nan, 2**16)]
+
+
+def test_an_invalid_game_is_refused_and_the_others_remain(tmp_path: Path) -> None:
     with ShardWriter(tmp_path, TIC, PLAIN) as writer:
-        writer.add(game)
-
-        def add(value: Any) -> None:
-            writer.add(dataclasses.replace(game, **{name: value}))
-
-        for name, fits in FIELDS.items():
-            check_refused(add, all_but(*fits), name)
-        for name, wrong, message in WRONG:
-            check_refused(add, {name: wrong(game)}, message)
+        writer.add(GAME)
+        for name in {field.name for field in dataclasses.fields(GAME)} - {"surprise"}:
+            for value in (object(), *WRONG.get(name, ())):
+                with pytest.raises(ConfigError, match=name):
+                    writer.add(dataclasses.replace(GAME, **{name: value}))
         check_refused(writer.add, all_but(), "game: expected a FinishedGame")
         check_refused(writer.set_model, all_but("text", "NUL"), "sha256")
         for change in ({"returns": (1.0, -1.0)}, {"returns": (0.0, 0.0), "resigned": 0}):
             with pytest.raises(ConfigError, match="cut_short"):
-                writer.add(dataclasses.replace(game, cut_short=True, **change))
+                writer.add(dataclasses.replace(GAME, cut_short=True, **change))
         assert writer.games == 1
     with pytest.raises(ConfigError, match="closed"):
-        writer.add(game)
+        writer.add(GAME)
 
 
-def test_surprise_is_required_if_the_layout_has_it(game: FinishedGame) -> None:
-    layout, n = Layout.of(TIC, PLAIN, surprise=True), len(game.ply)
+def test_surprise_is_required_if_the_layout_has_it() -> None:
+    layout, n = Layout.of(TIC, PLAIN, surprise=True), len(GAME.ply)
     for column in (None, np.zeros(n + 1), np.full(n, -1.0), np.full(n, np.nan)):
         with pytest.raises(ConfigError, match=r"^surprise: expected"):
-            dataclasses.replace(game, surprise=column).records(layout)
+            dataclasses.replace(GAME, surprise=column).records(layout)
 
 
 def play(**arguments: Any) -> pyengine.SelfPlayReport:
@@ -195,10 +143,6 @@ def play(**arguments: Any) -> pyengine.SelfPlayReport:
 
 def player(**arguments: Any) -> SelfPlayer:
     return SelfPlayer(**{"game": TIC, "evaluator": "uniform", "config": CONFIG, **arguments})
-
-
-def nothing(_games: object) -> None:
-    """Ignore the games."""
 
 
 def convert(**arguments: Any) -> Any:
@@ -257,9 +201,9 @@ CALLBACK = all_but("None", "function")
         ("import_sgf, game's name", lambda v: importing(game=v), {"name": "go"},
          "give load_game('go')"),
         ("Layout, game's name", lambda v: Layout.of(v, PLAIN), {"name": "go"}, "load_game('go')"),
-        ("player, run", lambda v: player().run(v, nothing), all_but(), "games"),
+        ("player, run", lambda v: player().run(v, print), all_but(), "games"),
         ("player, on_games", lambda v: player().run(1, v), all_but("function"), "on_games"),
-        ("player, every", lambda v: player().run(1, nothing, every=v), NO_SECONDS, "every"),
+        ("player, every", lambda v: player().run(1, print, every=v), NO_SECONDS, "every"),
         ("player, writer", lambda v: player().write(v), all_but(), "writer"),
         ("player, report", lambda v: player().report(seconds=v),
          {k: v for k, v in NO_SECONDS.items() if k != "None"}, "seconds"),

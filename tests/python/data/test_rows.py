@@ -15,7 +15,6 @@ import pyengine
 from data_games import finished, write
 from pyengine import ModelSpec, _core
 from pyengine.data import Dataset, Layout
-from pyengine.data.unpack import moved, policy_sources
 from toy_games import Pairs, ToyGame, ToyState
 
 STONES = ("own[0]", "first_to_move", "opp[0:3]", "last[0]", "mover_sign", "legal")
@@ -175,21 +174,6 @@ def test_augmented_rows_match_the_transformed_game(
                 shares[game.symmetry_action(k, action)] = visits / one.visits[ply].sum()
             expected = network_policy(game, spec, shares)
             np.testing.assert_allclose(batch["policy"][ply], expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize("name", pyengine.registered_games())
-def test_symmetries_match_the_game(name: str) -> None:
-    game = pyengine.load_game(name)
-    rows, columns = game.board_shape
-    layout = Layout.of(game, ModelSpec())
-    assert layout.symmetries == game.num_symmetries
-    for k in range(game.num_symmetries):
-        numbers = moved(np.arange(rows * columns).reshape(rows, columns), k).ravel()
-        points = game.symmetry_points(k)
-        assert [int(numbers[point]) for point in points] == list(range(rows * columns))
-        actions = policy_sources(layout, k)
-        for action in range(game.num_distinct_actions()):
-            assert actions[game.symmetry_action(k, action)] == action
 
 
 def test_each_row_of_a_batch_may_have_another_symmetry(rng: random.Random, tmp_path: Path) -> None:

@@ -37,18 +37,12 @@ class SgfError(DataError):
 
 @dataclass(frozen=True)
 class SgfTree:
-    """A game in a file.
+    """A game in a file."""
 
-    Attributes:
-        number: number of the game in the file, from 1; 0 if it is the only one.
-        tree: sgfmill's Coarse_game_tree with values in UTF-8; None for a damaged game.
-        error: set for a damaged game.
-        notes: unusual properties by reason; the first game also has those of the whole file.
-    """
-
-    number: int
-    tree: Any
-    error: SgfError | None = None
+    number: int  #: number of the game in the file, from 1; 0 if it is the only one
+    tree: Any  #: sgfmill's Coarse_game_tree with values in UTF-8; None for a damaged game
+    error: SgfError | None = None  #: set for a damaged game
+    #: Unusual properties by reason; the first game also has those of the whole file.
     notes: dict[str, str] = field(default_factory=dict)
 
 

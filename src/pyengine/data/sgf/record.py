@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,16 +65,14 @@ class SgfGame:
         """
         game = load_game(named)
         self.check_number(game)
-        params = dict(rules_params(self.rules, game) or {})
         exact = self._exact_game(game.name)
-        if exact is not None:
-            params = dict(exact.params)
+        params = dict(rules_params(self.rules, game) if exact is None else exact.params)
+        for name in ("board_size", "rows", "columns"):
+            params.pop(name, None)
         rows, columns = self.board
         if rows == columns:
-            params = {key: params[key] for key in params if key not in ("rows", "columns")}
             params["board_size"] = rows
         elif game.name == "go":
-            params = {key: params[key] for key in params if key != "board_size"}
             params |= {"rows": rows, "columns": columns}
         if self.komi is not None and "komi" in game.params:
             params["komi"] = self.komi
@@ -105,7 +102,9 @@ class SgfGame:
             exact = self._exact_game(game.name)
         except ConfigError:
             return False
-        return exact is not None and same_params(exact, game)
+        return exact is not None and all(
+            exact.params.get(name) == game.params.get(name) for name in _RULES
+        )
 
     def _exact_game(self, name: str) -> Game | None:
         # The name is checked, so that a file cannot make this load other code.
@@ -152,7 +151,8 @@ class SgfGame:
         if len(self.moves) > played:
             notes["moves after the end"] = f"{len(self.moves) - played} after move {played}"
         if self.start is not None:
-            notes["handicap or set-up stones"] = f"{_count(self.start)} stones"
+            stones = "".join(self.start).replace(".", "")
+            notes["handicap or set-up stones"] = f"{len(stones)} stones"
         komi = game.params.get("komi")
         if komi is not None and self.komi not in (None, komi):
             notes["another komi"] = f"expected {komi:g}, got {self.komi:g}"
@@ -189,10 +189,6 @@ def _pass_action(game: Game) -> int | None:
     return rows * columns if game.num_distinct_actions() > rows * columns else None
 
 
-def _count(rows: Sequence[str]) -> int:
-    return sum(stone != "." for row in rows for stone in row)
-
-
 # Names of games and rules
 
 #: Numbers of games in SGF (GM); 4 is Gomoku and Renju.
@@ -207,7 +203,7 @@ _GO: dict[str, tuple[str, bool]] = {
     "AGA": ("situational", False),
     "NZ": ("situational", True),
 }
-_PARAMS = ("superko", "suicide", "rule", "win_length")
+_RULES = ("superko", "suicide", "rule", "win_length")  # parameters of games
 _GO_NAMES = {rules: name for name, rules in _GO.items()} | {("simple", False): "Chinese"}
 _GOMOKU = ("freestyle", "standard", "renju")
 
@@ -244,25 +240,20 @@ def rules_name(game: Game) -> str:
     return _GO_NAMES.get((str(game.params["superko"]), bool(game.params["suicide"])), "")
 
 
-def rules_params(name: str, game: Game) -> dict[str, Any] | None:
-    """Return the parameters for rules by their name; None if the game does not support them."""
+def rules_params(name: str, game: Game) -> dict[str, Any]:
+    """Return the parameters for rules by their name; {} if the game does not support them."""
     known = _plain(name)
     if game.name == "gomoku":
-        return {"rule": known} if known in _GOMOKU else None
+        return {"rule": known} if known in _GOMOKU else {}
     for go_name, (superko, suicide) in _GO.items():
         if known == _plain(go_name):
             return {"superko": superko, "suicide": suicide}
-    return None
+    return {}
 
 
 def same_rules(name: str, game: Game) -> bool:
     """Return whether a name in RU stands for a game's rules."""
     return _plain(name) == _plain(rules_name(game))
-
-
-def same_params(one: Game, other: Game) -> bool:
-    """Return whether two games have the same rules; board and komi may differ."""
-    return all(one.params.get(name) == other.params.get(name) for name in _PARAMS)
 
 
 def _plain(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ Board: TypeAlias = tuple[int, int]
 #: The properties of a move, by player.
 COLOURS = ("B", "W")
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_LETTERS = string.ascii_lowercase
 _PASS_OF_FF3 = "tt"  # on boards up to 19x19
 _SIZE = re.compile(r"(\d{1,3})(?:\s*:\s*(\d{1,3}))?")
 
@@ -91,6 +92,12 @@ def point_of(text: str, board: Board) -> int:
             "unreadable", f"[{shortened(text)}] is not a point on a {rows}x{columns} board"
         )
     return row * columns + column
+
+
+def point_text(point: int, board: Board) -> bytes:
+    """Return the SGF text of row * columns + column, rows from the top."""
+    row, column = divmod(point, board[1])
+    return f"{_LETTERS[column]}{_LETTERS[row]}".encode()
 
 
 def points_of(properties: Properties, name: str, board: Board) -> Iterator[int]:

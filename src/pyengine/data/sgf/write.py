@@ -8,12 +8,11 @@ from typing import TypeAlias
 from pyengine._core import __version__
 from pyengine.data.sgf.collection import SgfError, grammar
 from pyengine.data.sgf.record import EXACT_RULES, SgfGame, number_of, rules_name
-from pyengine.data.sgf.values import COLOURS, Board, move_of, read_move
+from pyengine.data.sgf.values import COLOURS, Board, move_of, point_text, read_move
 from pyengine.errors import ConfigError
 from pyengine.games.game import State
 
 _OF_ROOTS = ("AP", "CA", "FF", "GM", "ST", "SZ")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 #: A player, and an action (None for a pass).
 _Move: TypeAlias = tuple[int, int | None]
@@ -147,7 +146,7 @@ def _start_node(root: _Node, skipped: int) -> _Node:
     node = root
     for _ in range(skipped):
         node = (node.before_move() or node).children[0]
-    return node.before_move() or (list(node.main_line())[-1] if not skipped else node)
+    return node.before_move() or (node if skipped else list(node.main_line())[-1])
 
 
 def _follow(node: _Node, move: _Move, board: Board) -> _Node:
@@ -156,7 +155,7 @@ def _follow(node: _Node, move: _Move, board: Board) -> _Node:
     child = next((child for child in children if child.move(board) == move), None)
     if child is None:
         player, point = move
-        child = _Node({COLOURS[player]: [b"" if point is None else _point(point, board)]})
+        child = _Node({COLOURS[player]: [b"" if point is None else point_text(point, board)]})
     else:
         children.remove(child)
     children.insert(0, child)
@@ -167,18 +166,15 @@ def _describe(root: _Node, start: State, record: SgfGame | None) -> None:
     """Set the properties of the root that describe the game and its start."""
     game = start.game
     rows, columns = game.board_shape
-    for name, text in (
-        ("FF", "4"),
-        ("GM", str(number_of(game))),
-        ("CA", "UTF-8"),
-        ("AP", f"pyengine:{__version__}"),
-        ("SZ", f"{rows}" if rows == columns else f"{columns}:{rows}"),
-        ("RU", rules_name(game)),
-        (EXACT_RULES, str(game)),
-    ):
-        root.set(name, text)
-    if not rules_name(game):
-        del root.properties["RU"]
+    root.set("FF", "4")
+    root.set("GM", str(number_of(game)))
+    root.set("CA", "UTF-8")
+    root.set("AP", f"pyengine:{__version__}")
+    root.set("SZ", f"{rows}" if rows == columns else f"{columns}:{rows}")
+    root.set(EXACT_RULES, str(game))
+    root.properties.pop("RU", None)
+    if rules_name(game):
+        root.set("RU", rules_name(game))
     if "komi" in game.params and (record is None or record.komi != game.params["komi"]):
         root.set("KM", format(game.params["komi"], "g"))
     if str(start) != str(game.new_initial_state()):
@@ -193,9 +189,9 @@ def _set_up(root: _Node, start: State) -> None:
     if start.history():
         raise ConfigError("SGF needs the game from its first move: save it as a .txt file instead")
     stones = "".join(start.board_rows())
+    board = start.game.board_shape
     for name, stone in (("AB", "X"), ("AW", "O")):
-        indices = (i for i, other in enumerate(stones) if other == stone)
-        points = [_point(i, start.game.board_shape) for i in indices]
+        points = [point_text(i, board) for i, other in enumerate(stones) if other == stone]
         if points:
             root.properties[name] = points
     black = stones.count("X")
@@ -208,8 +204,3 @@ def _set_result(root: _Node, result: str) -> None:
         node.properties.pop("RE", None)
     if result:
         root.set("RE", result)
-
-
-def _point(action: int, board: Board) -> bytes:
-    row, column = divmod(action, board[1])
-    return f"{_LETTERS[column]}{_LETTERS[row]}".encode()

@@ -13,7 +13,7 @@ import numpy as np
 from pyengine.base.checks import check_type, did_you_mean, integer, short_repr, text_is_a_name
 from pyengine.base.files import read_limited, unread
 from pyengine.data.layout import Layout
-from pyengine.data.targets import has_score, has_stones
+from pyengine.data.targets import has_score
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval.spec import ModelSpec, planes_shape
 from pyengine.games.game import Game, load_game
@@ -192,7 +192,7 @@ class RunFile(Section):
         loss = self.train.loss
         for game in games:
             for name, fits, expected in (
-                ("ownership_weight", has_stones, "a board of stones"),
+                ("ownership_weight", lambda game: game.has_board, "a board of stones"),
                 ("score_weight", has_score, "points, as Go or Othello"),
             ):
                 weight = getattr(loss, name)

@@ -189,7 +189,7 @@ def test_loading_a_game_reports_unusual_properties(tmp_path: Path) -> None:
 def test_readable_damaged_records_survive_writing(rng: random.Random) -> None:
     parts = b"[ ] ( ) ; B[aa] W[] AE[cc] PL[W] HA[2] CA[x]".split()
     read = 0
-    for _ in range(400):
+    for _ in range(200):
         content = bytearray(RECORD.encode())
         for _ in range(rng.randrange(1, 4)):
             at = rng.randrange(len(content))
@@ -203,4 +203,4 @@ def test_readable_damaged_records_survive_writing(rng: random.Random) -> None:
         for plies in {len(replay.actions), max(len(replay.actions) - 1, 0)}:
             again = first_game(write_sgf(replay.start, replay.actions[:plies], record=record))
             assert again.replay(replay.end.game).actions == replay.actions[:plies]
-    assert read > 50
+    assert read > 25
