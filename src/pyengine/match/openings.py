@@ -108,30 +108,6 @@ class Book:
             f"{self._game} open{balanced}: {self._rules}"
         )
 
-    def check(self, number: int, moves: tuple[int, ...]) -> None:
-        """Raise ValueError if moves cannot be the opening of a number.
-
-        Values and earlier openings are not checked.
-        """
-        if self._fixed is not None:
-            expected = self._fixed[number] if number < len(self._fixed) else None
-            if moves != expected:
-                raise ValueError(
-                    f"expected the opening {expected} of pair {number}, got {list(moves)}"
-                )
-        elif len(moves) != self._rules.plies or not self._is_drawn(number, moves):
-            raise ValueError(
-                f"expected an opening of pair {number} by {self._rules} and seed {self._seed}, "
-                f"got {list(moves)}"
-            )
-
-    def _is_drawn(self, number: int, moves: tuple[int, ...]) -> bool:
-        """Return whether the stream of a number yields these moves; True for a policy's."""
-        if self._rules.moves == "policy" or not moves:
-            return True
-        rng = np.random.default_rng((self._seed, number))
-        return any(moves == tuple(self._drawn(rng).history()) for _ in range(_TRIES))
-
     def close(self) -> None:
         if self._engine is not None:
             self._engine.close()
@@ -139,17 +115,12 @@ class Book:
 
     def _candidate(self, rng: np.random.Generator) -> State | None:
         """Return a random position, or None if its game is decided."""
-        state = self._drawn(rng)
-        return None if state.is_terminal() or _has_winning_move(state) else state
-
-    def _drawn(self, rng: np.random.Generator) -> State:
-        """Return a random position, which is terminal if the game ended early."""
         state = self._game.new_initial_state()
         for _ in range(self._rules.plies):
             state.apply_action(self._move(state, rng))
             if state.is_terminal():
-                break
-        return state
+                return None
+        return None if _has_winning_move(state) else state
 
     def _move(self, state: State, rng: np.random.Generator) -> int:
         legal = state.legal_actions()

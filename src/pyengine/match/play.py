@@ -23,7 +23,7 @@ from pyengine.games.game import Game, State, as_game, load_game
 from pyengine.match.identity import identity_of, rules_of
 from pyengine.match.openings import Book, Openings
 from pyengine.match.players import Player, player_of
-from pyengine.match.record import Record, replay, result_of
+from pyengine.match.record import Record, finished_game
 from pyengine.match.result import GameRecord, MatchEnd, MatchResult
 from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState, default_games
 
@@ -119,7 +119,10 @@ def match(
         confidence=confidence,
         max_plies=max_plies,
     )
-    with closing(terms.book()) as book, closing(terms.record(record, book)) as file:
+    with (
+        closing(terms.book()) as book,
+        closing(Record(record, terms.game, terms.to_dict, max_plies)) as file,
+    ):
         return _Match(terms, book, file).play(concurrent_games or _concurrent(players), on_progress)
 
 
@@ -177,10 +180,7 @@ class _Terms:
             )
         return book
 
-    def record(self, file: str | os.PathLike[str] | None, book: Book) -> Record:
-        return Record(file, self.game, self._arguments, book, self.max_plies)
-
-    def _arguments(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the arguments that a resumed match must repeat."""
         book: Any
         if isinstance(self.openings, Openings):
@@ -209,26 +209,13 @@ class _GameInPlay:
     a_plays: int
     opening: tuple[int, ...]
     state: State
-    moves: list[int]
 
     def turn(self) -> int:
         """Return 0 if a is to move, 1 for b."""
         return int(self.state.current_player() != self.a_plays)
 
     def finished(self, max_plies: int | None) -> GameRecord | None:
-        """Return the record of the game, or None if it continues."""
-        plies = len(self.opening) + len(self.moves)
-        result = result_of(self.state, plies, self.a_plays, max_plies)
-        if result is None:
-            return None
-        return GameRecord(
-            pair=self.pair,
-            a_plays=self.a_plays,
-            opening=self.opening,
-            moves=tuple(self.moves),
-            result=result,
-            cut_short=not self.state.is_terminal(),
-        )
+        return finished_game(self.state, self.pair, self.a_plays, len(self.opening), max_plies)
 
 
 class _Match:
@@ -238,28 +225,28 @@ class _Match:
         self._terms = terms
         self._record = record
         self._begun = time.perf_counter()
-        self._done = [one for one in record.games if 2 * one.pair + one.a_plays < terms.games]
+        self._done = [game for game in record.games if 2 * game.pair + game.a_plays < terms.games]
         self._test = _PairTest(terms.sprt)
-        for one in self._done:
-            self._test.add(one)
+        for game in self._done:
+            self._test.add(game)
         self._waiting = self._to_play(book, terms.games)
 
     def _to_play(self, book: Book, games: int) -> Iterator[_GameInPlay]:
         """Yield the unfinished games in order; openings are generated on demand."""
-        done = {(one.pair, one.a_plays) for one in self._done}
-        openings = {one.pair: one.opening for one in self._done}
+        done = {(game.pair, game.a_plays) for game in self._done}
+        openings = {game.pair: game.opening for game in self._done}
         for opening in openings.values():
-            book.add(replay(self._terms.game, opening))
+            book.add(self._start(opening))
         for pair in range((games + 1) // 2):
             colours = [c for c in (0, 1) if 2 * pair + c < games and (pair, c) not in done]
             if not colours:
                 continue
             opening = openings[pair] if pair in openings else book.opening(pair)
             for a_plays in colours:
-                yield _GameInPlay(pair, a_plays, opening, self._start(opening), [])
+                yield _GameInPlay(pair, a_plays, opening, self._start(opening))
 
     def _start(self, opening: tuple[int, ...]) -> State:
-        state, most = replay(self._terms.game, opening), self._terms.max_plies
+        state, most = self._terms.game.new_initial_state(opening), self._terms.max_plies
         if state.is_terminal():
             raise ConfigError(f"openings: {list(opening)} ends the game")
         if most is not None and len(opening) >= most:
@@ -293,7 +280,6 @@ class _Match:
         actions = player.choose([game.state for game in mine])
         for game, action in zip(mine, actions, strict=True):
             player.apply(game.state, action)
-            game.moves.append(action)
         ended = set()
         for game in mine:
             over = game.finished(self._terms.max_plies)
