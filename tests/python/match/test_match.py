@@ -215,8 +215,7 @@ def test_openings_depend_on_the_seed() -> None:
     ],
 )
 def test_fixed_openings_are_played_in_order(openings: Any, expected: list[Any]) -> None:
-    result = play(lowest, highest, games=6, openings=openings)
-    assert [record.opening for record in result.records if record.a_plays == 0] == expected
+    assert openings_of(play(lowest, highest, games=6, openings=openings)) == expected
 
 
 def test_positions_repeat_if_there_are_too_few() -> None:
