@@ -232,10 +232,10 @@ DAMAGED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
     },
     "a negative variance": (
         lambda lines: replaced(5, "-0.5 " + lines[4].partition(" ")[2])(lines),
-        "line 5: the variances of the input convolution: expected numbers of at least 0, got -0.5",
+        "line 5: expected variances of at least 0, got -0.5",
     ),
-    "a board that is not square": (replaced(LINES - 8, "0 " * 28), "the policy: expected 28 x"),
-    "17 planes": (replaced(2, "0 " * (17 * 9 * 6)), "line 2: .*expected 6 x 18 x 3 x 3 numbers"),
+    "a board that is not square": (replaced(LINES - 8, "0 " * 28), "line 26: expected 28 x"),
+    "17 planes": (replaced(2, "0 " * (17 * 9 * 6)), "line 2: expected 6 x 18 x 3 x 3 numbers"),
     "lines after an empty one": (lambda lines: [*lines, "", "0"], "lines"),
     "too many lines": (lambda _: ["1", *["0"] * 1000], "line 820: expected at most 100 blocks"),
     "too long a line": (
