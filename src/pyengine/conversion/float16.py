@@ -21,13 +21,12 @@ from pyengine.base import machine
 from pyengine.base.extras import need
 from pyengine.conversion.checked import (
     Baseline,
-    CheckOptions,
     ConversionReport,
     Samples,
     convert,
     open_network,
 )
-from pyengine.conversion.comparison import LimitCheck
+from pyengine.conversion.comparison import CheckOptions, LimitCheck
 from pyengine.conversion.onnx_graph import (
     CPU,
     FLOAT,

@@ -15,11 +15,11 @@ import numpy.typing as npt
 from pyengine.base.extras import need
 from pyengine.conversion.checked import (
     Baseline,
-    CheckOptions,
     ConversionReport,
     Samples,
     convert,
 )
+from pyengine.conversion.comparison import CheckOptions
 from pyengine.conversion.onnx_graph import (
     CPU,
     batches,

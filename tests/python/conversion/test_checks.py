@@ -200,7 +200,7 @@ PATHS = wrong("None", "fraction", "list", "NUL")
         ("simulations", argument("simulations"), all_but("huge"), "simulations"),
         ("match_seconds", argument("match_seconds"), all_but("fraction", "huge"), "match_seconds"),
         ("seed", argument("seed"), all_but("huge"), "seed"),
-        ("limits", argument("limits"), all_but("None"), "limits"),
+        ("limits", argument("limits"), all_but(), "limits"),
         ("on_progress", argument("on_progress"), all_but("None", "function"), "on_progress"),
         *(
             (
