@@ -75,21 +75,14 @@ def test_a_float16_network_is_written_to_the_working_folder(
     assert "float16 already" in capsys.readouterr().err
 
 
-def test_random_weights_can_be_written_as_onnx(tmp_path: Path, capsys: Output) -> None:
-    path = tmp_path / "net.onnx"
-    assert convert("random", "1x4", "--board-size", "4", "-o", path, "--json") == 0
-    facts = json.loads(capsys.readouterr().out)
-    assert facts == {
-        "path": str(path), "blocks": 1, "channels": 4, "board_size": 4, "version": 1
-    }  # fmt: skip
-    engine = pyengine.Engine("go(board_size=4)", path, threads=1)
-    assert engine.search(engine.game.new_initial_state(), simulations=10).simulations == 10
-
-
-def test_the_default_name_contains_the_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_random_weights_can_be_written_as_onnx_and_are_named_after_their_size(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    assert convert("random", "1x4", "--board-size", "4", "-o", "net.onnx", "--json") == 0
+    facts = {"path": "net.onnx", "blocks": 1, "channels": 4, "board_size": 4, "version": 1}
+    assert json.loads(capsys.readouterr().out) == facts
+    assert pyengine.OnnxEvaluator("net.onnx", providers=["cpu"]).spec is not None
     assert convert("random", "1x4", "--board-size", "3") == 0
     assert read_leela("random-1x4.txt.gz").board_size == 3
 
