@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from pyengine.conversion.comparison import (
     LimitCheck,
     Outcome,
     compare,
-    play_match,
+    distinct_openings,
+    match_check,
     symmetry_change,
 )
 from pyengine.conversion.onnx_graph import (
@@ -40,9 +42,12 @@ from pyengine.eval.evaluators import OnnxEvaluator, model_file
 from pyengine.eval.onnx_files import external_files
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State, as_game, load_game
-from pyengine.match import MatchResult
+from pyengine.match import MatchResult, match
+from pyengine.search.config import SearchConfig
+from pyengine.search.engine import Engine
 
 _SYMMETRY_POSITIONS = 200
+_OPENINGS_SHARE = 0.2  # the largest share of the match's time spent on its openings
 
 
 @dataclass(frozen=True)
@@ -104,13 +109,9 @@ class Samples:
 
 @dataclass(frozen=True)
 class Baseline:
-    """The float32 network that a converted one is compared with.
+    """The float32 network that a converted one is compared with."""
 
-    Attributes:
-        name: kind of conversion, also the converted player's name in the match.
-    """
-
-    name: str
+    name: str  #: kind of conversion, also the converted player's name in the match
     source: Path
     game: Game
     original: OnnxEvaluator
@@ -154,21 +155,41 @@ class Baseline:
     def match(
         self, file: Path, checks: Sequence[LimitCheck]
     ) -> tuple[MatchResult | None, list[LimitCheck]]:
-        """Let a converted network play, unless a check failed or no games were requested."""
-        games = self.checks.games
+        """Let a converted network play, unless a check failed or no games were requested.
+
+        Each opening is played twice with colours swapped. A sequential test ends the match. It is
+        undecided if it needs more games or time than allowed, or if the game has no more openings:
+        the players are nearly deterministic, so repeated openings prove nothing.
+        """
+        games, seconds, limits = self.checks.games, self.checks.match_seconds, self.checks.limits
         if games == 0 or not all(check.passed for check in checks):
             return None, []
-        paths = (self.source, file)
+        end = perf_counter() + seconds
+
+        def proceed(result: MatchResult) -> bool:
+            self.progress("match", result.games / games)
+            return perf_counter() < end
+
+        paths, seed = (self.source, file), self.checks.seed
         original, converted = (OnnxEvaluator(p, self.spec, providers=[CPU]) for p in paths)
-        result, check = play_match(
-            self.game,
-            original,
-            converted,
-            self.checks,
-            self.name,
-            lambda result: self.progress("match", result.games / games),
+        openings = distinct_openings(
+            self.game, original, (games + 1) // 2, seed, seconds * _OPENINGS_SHARE
         )
-        return result, [check]
+        config = SearchConfig(simulations=self.checks.simulations, reuse_tree=False, seed=seed)
+        with (
+            Engine(self.game, converted, config=config) as a,
+            Engine(self.game, original, config=config) as b,
+        ):
+            result = match(
+                a,
+                b,
+                games=min(games, 2 * len(openings)),
+                openings=openings,
+                sprt=limits.test(),
+                names=(self.name, "original"),
+                on_progress=proceed,
+            )
+        return result, [match_check(result, limits, self.checks.simulations)]
 
 
 #: Converts into a file and measures the result; the report has no path yet.

@@ -16,16 +16,13 @@ from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State
-from pyengine.match import MatchResult, Openings, Sprt, match
+from pyengine.match import MatchResult, Openings, Sprt
 from pyengine.match.openings import Book
-from pyengine.search.config import SearchConfig
-from pyengine.search.engine import Engine
 
 #: "undecided": too few games.
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
 
 _RISK = 0.05  # of passing a network weaker by the margin, and of failing an equal one
-_OPENINGS_SHARE = 0.2  # the largest share of the match's time spent on its openings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,10 +118,8 @@ class LimitCheck:
         return self.outcome == "passed"
 
     @classmethod
-    def of(
-        cls, name: str, measured: float, limit: float, within: bool, detail: str = ""
-    ) -> LimitCheck:
-        return cls(name, measured, limit, "passed" if within else "failed", detail)
+    def at_most(cls, name: str, measured: float, limit: float, detail: str) -> LimitCheck:
+        return cls(name, measured, limit, "passed" if measured <= limit else "failed", detail)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -163,19 +158,19 @@ class Comparison:
 
         def check(name: str, field: str, detail: str) -> LimitCheck:
             allowed = 0.0 if turned is None else limits.turned * float(getattr(turned, field))
-            measured, limit = float(getattr(self, field)), max(getattr(limits, field), allowed)
-            return LimitCheck.of(name, measured, limit, measured <= limit, detail)
+            limit = max(getattr(limits, field), allowed)
+            return LimitCheck.at_most(name, getattr(self, field), limit, detail)
 
         agreement = limits.agreement
         if turned is not None:
             agreement = min(agreement, 1 - limits.turned * (1 - turned.agreement))
-        same = self.agreement >= agreement
+        outcome: Outcome = "passed" if self.agreement >= agreement else "failed"
         detail = f"the same, of {self.positions:,} positions"
         checks = [
             check("policy, mean", "policy_mean", "total variation"),
             check("policy, 99 %", "policy_99", f"max {self.policy_max:.3f}"),
             check("value, mean", "value_mean", f"max {self.value_max:.3f}"),
-            LimitCheck.of("first choice", self.agreement, agreement, same, detail),
+            LimitCheck("first choice", self.agreement, agreement, outcome, detail),
             check("choice, loss", "regret", "probability in the original"),
         ]
         for name, measured, limit, detail in (
@@ -183,7 +178,7 @@ class Comparison:
             ("score, mean", self.score_mean, limits.score_mean, "points"),
         ):
             if measured is not None:
-                checks.append(LimitCheck.of(name, measured, limit, measured <= limit, detail))
+                checks.append(LimitCheck.at_most(name, measured, limit, detail))
         return checks
 
 
@@ -239,46 +234,10 @@ def _compare(first: _Evaluation, second: _Evaluation) -> Comparison:
     )
 
 
-def play_match(
-    game: Game,
-    original: Evaluator,
-    converted: Evaluator,
-    checks: Checks,
-    name: str,
-    on_progress: Callable[[MatchResult], object],
-) -> tuple[MatchResult, LimitCheck]:
-    """Let two networks play at equal simulations, each opening twice with colours swapped.
-
-    A sequential test of pairs of games ends the match: the network passes or fails. The match is
-    undecided if the test needs more games or time than allowed, or if the game has no more
-    openings. The players are nearly deterministic, so repeated openings prove nothing.
-    """
-    seconds = checks.match_seconds
-    end = perf_counter() + seconds
-
-    def progress(result: MatchResult) -> bool:
-        on_progress(result)
-        return perf_counter() < end
-
-    pairs = (checks.games + 1) // 2
-    openings = _openings(game, original, pairs, checks.seed, seconds * _OPENINGS_SHARE)
-    config = SearchConfig(simulations=checks.simulations, reuse_tree=False, seed=checks.seed)
-    with Engine(game, converted, config=config) as a, Engine(game, original, config=config) as b:
-        result = match(
-            a,
-            b,
-            games=min(checks.games, 2 * len(openings)),
-            openings=openings,
-            sprt=checks.limits.test(),
-            names=(name, "original"),
-            on_progress=progress,
-        )
-    return result, _match_check(result, checks.limits, checks.simulations)
-
-
-def _match_check(result: MatchResult, limits: Limits, simulations: int) -> LimitCheck:
-    test = limits.test()
-    state = result.sprt or test.state([0] * 5)
+def match_check(result: MatchResult, limits: Limits, simulations: int) -> LimitCheck:
+    """Return the outcome of the sequential test of :meth:`Limits.test`."""
+    state = result.sprt
+    assert state is not None
     outcomes: dict[str | None, Outcome] = {"elo1": "passed", "elo0": "failed", None: "undecided"}
     outcome = outcomes[state.accepted]
     games = "no game finished"
@@ -295,10 +254,10 @@ def _match_check(result: MatchResult, limits: Limits, simulations: int) -> Limit
         "undecided": f"too few games to tell {margin} weaker from equal",
     }
     detail = f"{games}; {verdicts[outcome]}"
-    return LimitCheck("match, evidence", state.llr, test.upper, outcome, detail)
+    return LimitCheck("match, evidence", state.llr, state.upper, outcome, detail)
 
 
-def _openings(
+def distinct_openings(
     game: Game, evaluator: Evaluator, count: int, seed: int, seconds: float
 ) -> list[tuple[int, ...]]:
     """Return 1 to ``count`` openings that lead to different positions.

@@ -160,7 +160,7 @@ def range_check(name: str, largest: dict[str, float], limit: float) -> LimitChec
     worst = max(largest, key=size, default="")
     measured = largest.get(worst, 0.0)
     detail = f"tensor {worst}; the largest float16 is 65504"
-    return LimitCheck.of(name, measured, limit, measured <= limit, detail)
+    return LimitCheck.at_most(name, measured, limit, detail)
 
 
 def _largest_weights(model: Any, names: Collection[str]) -> dict[str, float]:

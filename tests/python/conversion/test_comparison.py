@@ -13,9 +13,9 @@ from converted import GAME
 from pyengine.conversion import Limits, leela_to_onnx, random_leela
 from pyengine.conversion.comparison import (
     Comparison,
-    _match_check,
-    _openings,
     compare,
+    distinct_openings,
+    match_check,
     symmetry_change,
 )
 from pyengine.conversion.positions import _turned, longest_game, observe, play_positions
@@ -84,15 +84,15 @@ def test_the_match_is_a_test_against_the_margin(
     limits = Limits(margin=margin)
     result = MatchResult(names=("int8", "original"), records=tuple(records))
     result = replace(result, sprt=limits.test().state(result.pairs))
-    assert _match_check(result, limits, 32).outcome == outcome
+    assert match_check(result, limits, 32).outcome == outcome
 
 
 def test_no_opening_is_played_twice() -> None:
     game = pyengine.load_game("tic_tac_toe")
-    openings = _openings(game, pyengine.RolloutEvaluator(), 2000, seed=0, seconds=60)
+    openings = distinct_openings(game, pyengine.RolloutEvaluator(), 2000, seed=0, seconds=60)
     assert 20 < len(openings) < 2000  # the game has no more
     assert len({game.new_initial_state(o).hash() for o in openings}) == len(openings)
-    assert _openings(game, pyengine.UniformEvaluator(), 5, seed=0, seconds=1e-9)
+    assert distinct_openings(game, pyengine.UniformEvaluator(), 5, seed=0, seconds=1e-9)
 
 
 # --- positions
