@@ -150,24 +150,19 @@ def test_a_search_prefers_the_move_that_wins_by_more(tmp_path: Path) -> None:
     assert result.score is not None
 
 
-def test_the_command_writes_the_copy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("typer", reason="the extra cli is not installed")
-    from pyengine.cli import main
+def test_the_command_writes_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from commands import printed
 
     monkeypatch.chdir(tmp_path)
-    source, spec = str(write(tmp_path)), tmp_path / "spec.json"
+    source, spec = write(tmp_path), tmp_path / "spec.json"
     spec.write_text(SPEC.to_json())
-    options = ["convert", "score-utility", source, "--spec", str(spec), "--weight", "0.5"]
-    assert main(options) == 0
-    expected = 0.5 * values(Path(source), SPEC) + 0.5 * lead_of(20)
+    options = ["convert", "score-utility", source, "--spec", spec, "--weight", "0.5"]
+    text = " ".join(printed(*options).split())
+    assert "weight of points 0.5, half of it for a lead of 20" in text
+    expected = 0.5 * values(source, SPEC) + 0.5 * lead_of(20)
     np.testing.assert_allclose(values(tmp_path / "net.points.onnx"), expected, atol=1e-6)
-    assert "weight of points 0.5, half of it for a lead of 20" in " ".join(
-        capsys.readouterr().out.split()
-    )
-    assert main([*options, "--points", "2", "-o", "two.onnx", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"path": "two.onnx", "weight": 0.5, "points": 2}
+    facts = json.loads(printed(*options, "--points", "2", "-o", "two.onnx", "--json"))
+    assert facts == {"path": "two.onnx", "weight": 0.5, "points": 2}
 
 
 def test_wrong_arguments_and_networks_are_refused(tmp_path: Path) -> None:
