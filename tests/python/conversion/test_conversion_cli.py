@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import pyengine
-from commands import Done, printed, run
+from commands import Done, run
 from pyengine.conversion import Comparison, ConversionReport, LimitCheck, read_leela
 
 pytest.importorskip("onnx", reason="the extra convert is not installed")
@@ -45,10 +45,8 @@ def report(path: Path | None, *checks: LimitCheck) -> ConversionReport:
 
 
 def test_random_weights_become_onnx_and_int8(folder: Path) -> None:
-    text = printed(
-        "convert", *["random", "2x8", "--board-size", "5", "--seed", "1", "-o", "w.txt.gz"]
-    )
-    assert "2 blocks of 8 channels, 5x5" in text
+    done = convert("random 2x8 --board-size 5 --seed 1 -o w.txt.gz")
+    assert "2 blocks of 8 channels, 5x5" in done.out
     assert convert("leela w.txt.gz").status == 0
     assert pyengine.OnnxEvaluator("w.onnx", providers=["cpu"]).spec is not None
     small = "--positions 32 --games 2 --simulations 4 --json"
