@@ -35,8 +35,10 @@ from pyengine.conversion.onnx_graph import (
     LAYERS,
     GraphBuilder,
     batches,
+    dependents,
     heads,
     keep_metadata,
+    layers_of,
     prepare,
     put,
     save_model,
@@ -129,8 +131,8 @@ def check_no_branches(model: Any, path: Path) -> None:
 
 def _layers(model: Any, kept: set[str], source: Path) -> tuple[int, int]:
     """Return the number of layers that become float16, at least 1, and that stay in float32."""
-    layers = [node.name for node in model.graph.node if node.op_type in LAYERS]
-    left = sum(name in kept for name in layers)
+    layers = layers_of(model.graph.node)
+    left = len(layers & kept)
     if left == len(layers):
         raise ModelError(
             f"{source}: expected layers before the heads to convert, but all {left} must stay in "
@@ -232,32 +234,11 @@ def float32_nodes(model: Any) -> set[str]:
     nodes = model.graph.node
     kept = {node.name for node in nodes if node.domain or node.op_type not in _HALF_OPERATORS}
     matrices = {node.name for node in nodes if node.op_type in ("Gemm", "MatMul")}
-    kept |= _following(nodes, (heads(model.graph) & matrices) | _last_layers(nodes))
+    layers = layers_of(nodes)
+    last = {name for name in layers if layers.isdisjoint(dependents(nodes, [name]))}
+    ends = (heads(model.graph) & matrices) | last
+    kept |= ends | dependents(nodes, ends)
     return kept | _between(model.graph, kept)
-
-
-def _last_layers(nodes: Any) -> set[str]:
-    """Return the layers on which no other layer depends."""
-    read: set[str] = set()  # tensors on which a layer depends
-    last = set()
-    for node in reversed(nodes):
-        layer, leads = node.op_type in LAYERS, not read.isdisjoint(node.output)
-        if layer and not leads:
-            last.add(node.name)
-        if layer or leads:
-            read.update(node.input)
-    return last
-
-
-def _following(nodes: Any, start: Collection[str]) -> set[str]:
-    """Return the named nodes and the nodes that depend on them."""
-    names: set[str] = set()
-    outputs: set[str] = set()
-    for node in nodes:  # in topological order
-        if node.name in start or not outputs.isdisjoint(node.input):
-            names.add(node.name)
-            outputs.update(node.output)
-    return names
 
 
 def _between(graph: Any, kept: Collection[str]) -> set[str]:
