@@ -263,11 +263,11 @@ class _Match:
             player.apply(game.state, action)
         ended = set()
         for game in mine:
-            over = game.finished(self._terms.max_plies)
-            if over is not None:
-                self._record.add(over)
-                self._done.append(over)
-                self._test.add(over)
+            record = game.finished(self._terms.max_plies)
+            if record is not None:
+                self._record.add(record)
+                self._done.append(record)
+                self._test.add(record)
                 ended.add(game)
         return [game for game in playing if game not in ended]
 

@@ -141,21 +141,18 @@ def finished_game(
     state: State, pair: int, a_plays: int, opening: int, max_plies: int | None
 ) -> GameRecord | None:
     """Return the record of a game whose opening has that length, or None if it continues."""
-    actions = tuple(state.history())
-    if state.is_terminal():
-        points = state.returns()[a_plays]
-        result = (points > 0) - (points < 0)
-    elif max_plies is not None and len(actions) >= max_plies:
-        result = 0
-    else:
+    over = state.is_terminal()
+    if not over and (max_plies is None or len(state.history()) < max_plies):
         return None
+    points = state.returns()[a_plays] if over else 0.0
+    actions = tuple(state.history())
     return GameRecord(
         pair=pair,
         a_plays=a_plays,
         opening=actions[:opening],
         moves=actions[opening:],
-        result=result,
-        cut_short=not state.is_terminal(),
+        result=(points > 0) - (points < 0),
+        cut_short=not over,
     )
 
 
