@@ -191,7 +191,8 @@ def compare(original: Evaluator, converted: Evaluator, states: Sequence[State]) 
     result = _compare(original.evaluate(states, game=game), converted.evaluate(states, game=game))
     if not (original.has_final_board and converted.has_final_board):
         return result
-    boards = (one.evaluate_final_board(states, game=game) for one in (original, converted))
+    networks = (original, converted)
+    boards = (network.evaluate_final_board(states, game=game) for network in networks)
     ownership, score = (_mean_difference(*pair) for pair in zip(*boards, strict=True))
     return replace(result, ownership_mean=ownership, score_mean=score)
 

@@ -109,8 +109,8 @@ def without_outputs(model: Any, names: Sequence[str]) -> Any:
     if not names:
         return model
     inputs = [entry.name for entry in model.graph.input]
-    kept = [entry.name for entry in model.graph.output if entry.name not in names]
-    return need("onnx.utils", "convert").Extractor(model).extract_model(inputs, kept)
+    outputs = [entry.name for entry in model.graph.output if entry.name not in names]
+    return need("onnx.utils", "convert").Extractor(model).extract_model(inputs, outputs)
 
 
 def save_model(model: Any, file: Path) -> None:

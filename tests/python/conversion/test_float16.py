@@ -104,10 +104,10 @@ def test_sums_over_the_board_and_nodes_between_them_stay_in_float32() -> None:
         ("Tanh", ["value.raw"], "value"),
     ]
     model = graph_of(nodes, TWO_OUTPUTS)
-    kept = float32_nodes(model)
-    assert kept == {"mean", "epsilon", "deviation", "policy", "value.raw", "value"}
+    wide = float32_nodes(model)
+    assert wide == {"mean", "epsilon", "deviation", "policy", "value.raw", "value"}
     half = ["planes", "stem", "deviation", "normal", "tower"]
-    assert half_tensors(model, kept) == (["w"], half)
+    assert half_tensors(model, wide) == (["w"], half)
 
 
 def test_a_weight_of_both_types_is_stored_twice_and_each_tensor_is_cast_once() -> None:
