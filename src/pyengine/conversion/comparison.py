@@ -139,7 +139,7 @@ class Comparison:
         regret: probability lost by the second's choice, according to the first, mean.
         ownership_mean: absolute difference of the ownerships, mean over points and positions; None
             unless both networks predict them.
-        score_mean: absolute difference of the scores in points, likewise.
+        score_mean: the same for the scores, in points.
     """
 
     positions: int

@@ -220,7 +220,7 @@ def _write(baseline: Baseline, model: Any, wide: set[str], file: Path) -> Path:
     return rounding
 
 
-# --- the graph
+# --- the graph; ``wide`` are the names of the nodes in float32
 
 
 def float32_nodes(model: Any) -> set[str]:
