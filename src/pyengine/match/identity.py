@@ -1,8 +1,8 @@
 """The identity of players and games in a match record.
 
 A network is identified by the content of its files, an engine by its evaluator and configuration,
-and other Python objects by the attribute ``identity`` or their qualified name. Provider and machine
-do not matter.
+and other Python objects by the attribute ``identity``, or by their qualified name and plain values.
+Provider and machine do not matter.
 """
 
 from __future__ import annotations
@@ -69,9 +69,8 @@ def _python(value: Any) -> dict[str, Any]:
         arguments = _lasting_repr((value.args, value.keywords), value)
         return {"partial": identity_of(value.func), "of": arguments}
     name = _qualified_name(value)
-    owner = getattr(value, "__self__", None)
     if isinstance(value, MethodType):
-        return {"python": name, "of": identity_of(owner)}
+        return {"python": name, "of": identity_of(value.__self__)}
     if hasattr(value, "__qualname__"):
         if "<" not in name:  # neither a lambda nor a local function
             return {"python": name}

@@ -78,8 +78,9 @@ def match(
         record: a file of JSON lines, one per finished game. An existing record is continued if it
             has the same arguments (``games``, ``sprt`` and ``concurrent_games`` may differ). A
             network is identified by its content, a Python player, evaluator function or game by
-            its attribute ``identity`` (a str) or its qualified name. Give it an ``identity`` that
-            changes whenever its moves do. The lock file beside the record ends with ``.lock``.
+            its attribute ``identity`` (a str), or its qualified name and values. Give it an
+            ``identity`` that changes whenever its moves do. The lock file beside the record ends
+            with ``.lock``.
         names: of the players, for the report.
         confidence: of the intervals, in (0, 1).
         on_progress: called with the result so far after each round; ``False`` ends the match.
