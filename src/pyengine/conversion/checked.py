@@ -8,23 +8,25 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
 from pyengine.base import machine
-from pyengine.base.checks import check_callback, check_type, integer, number
 from pyengine.base.extras import need
 from pyengine.base.files import check_output, path_of
 from pyengine.conversion.comparison import (
+    CheckOptions,
+    Checks,
     Comparison,
     LimitCheck,
-    Limits,
     Outcome,
     compare,
-    play_match,
+    distinct_openings,
+    match_check,
     symmetry_change,
 )
 from pyengine.conversion.onnx_graph import (
@@ -40,12 +42,12 @@ from pyengine.eval.evaluators import OnnxEvaluator, model_file
 from pyengine.eval.onnx_files import external_files
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State, as_game, load_game
-from pyengine.match import MatchResult
+from pyengine.match import MatchResult, match
+from pyengine.search.config import SearchConfig
+from pyengine.search.engine import Engine
 
 _SYMMETRY_POSITIONS = 200
-
-#: Called with a stage ("games", "calibration", "comparison", "match") and its progress, 0 to 1.
-OnProgress = Callable[[str, float], object]
+_OPENINGS_SHARE = 0.2  # the largest share of the match's time spent on its openings
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,6 @@ class ConversionReport:
 
     Attributes:
         path: the written file, or None.
-        checks: the checks in order.
         calibrated: number of positions on which activations were measured.
         comparison: both networks on positions of other games, without symmetries; None if the
             numbers do not fit into float16.
@@ -77,10 +78,8 @@ class ConversionReport:
     @property
     def outcome(self) -> Outcome:
         """The worst outcome of the checks: failed, undecided, passed."""
-        outcomes = {check.outcome for check in self.checks}
-        if "failed" in outcomes:
-            return "failed"
-        return "undecided" if "undecided" in outcomes else "passed"
+        order: tuple[Outcome, ...] = ("passed", "undecided", "failed")
+        return max((check.outcome for check in self.checks), key=order.index, default="passed")
 
     @property
     def passed(self) -> bool:
@@ -100,45 +99,6 @@ class ConversionReport:
         }
 
 
-class CheckOptions(TypedDict, total=False):
-    """The keyword arguments of the conversions, see :func:`pyengine.conversion.quantise`."""
-
-    spec: ModelSpec | None
-    positions: int
-    games: int
-    simulations: int
-    match_seconds: float
-    seed: int
-    limits: Limits | None
-    write_undecided: bool
-    on_progress: OnProgress | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Checks:
-    """:class:`CheckOptions` with their defaults."""
-
-    spec: ModelSpec | None = None
-    positions: int = 1000
-    games: int = 800
-    simulations: int = 32
-    match_seconds: float = 600.0
-    seed: int = 0
-    limits: Limits | None = None
-    write_undecided: bool = False
-    on_progress: OnProgress | None = None
-
-    def __post_init__(self) -> None:
-        """Raise ConfigError for a wrong value."""
-        for name, least in (("seed", 0), ("positions", BATCH), ("games", 0), ("simulations", 1)):
-            integer(name, getattr(self, name), least)
-        seconds = self.match_seconds
-        number("match_seconds", seconds, "seconds above 0", lambda seconds: seconds > 0)
-        check_type("spec", self.spec, ModelSpec | None, "a ModelSpec or None")
-        check_type("limits", self.limits, Limits | None, "Limits or None")
-        check_callback("on_progress", self.on_progress)
-
-
 @dataclass(frozen=True)
 class Samples:
     """Planes float32[N,C,H,W] to calibrate on, and states of other games to compare on."""
@@ -149,29 +109,21 @@ class Samples:
 
 @dataclass(frozen=True)
 class Baseline:
-    """The float32 network that a converted one is compared with.
+    """The float32 network that a converted one is compared with."""
 
-    Attributes:
-        name: kind of conversion, also the converted player's name in the match.
-    """
-
-    name: str
+    name: str  #: kind of conversion, also the converted player's name in the match
     source: Path
     game: Game
     original: OnnxEvaluator
-    options: Checks
-
-    @property
-    def limits(self) -> Limits:
-        return self.options.limits or Limits()
+    checks: Checks
 
     @property
     def spec(self) -> ModelSpec:
         return self.original.spec or ModelSpec()
 
     def progress(self, stage: str, done: float) -> None:
-        if self.options.on_progress is not None:
-            self.options.on_progress(stage, done)
+        if self.checks.on_progress is not None:
+            self.checks.on_progress(stage, done)
 
     def samples(self) -> Samples:
         """Let the network play; return as many positions of each kind as requested, or fewer."""
@@ -180,8 +132,8 @@ class Baseline:
             self.game,
             self.original,
             self.spec,
-            self.options.positions,
-            self.options.seed,
+            self.checks.positions,
+            self.checks.seed,
             lambda ply: self.progress("games", min(1.0, ply / longest)),
         )
         if min(len(calibration), len(comparison)) < BATCH:
@@ -190,7 +142,7 @@ class Baseline:
                 f"compare on, got {len(calibration)} and {len(comparison)}"
             )
         symmetries = self.game.num_symmetries
-        planes = observe(calibration, self.spec, symmetries, self.options.seed)
+        planes = observe(calibration, self.spec, symmetries, self.checks.seed)
         return Samples(planes, comparison)
 
     def compare(self, file: Path, samples: Samples) -> tuple[Comparison, list[LimitCheck]]:
@@ -198,30 +150,46 @@ class Baseline:
         states = samples.comparison
         comparison = compare(self.original, open_network(file, self.spec), states)
         change = symmetry_change(self.original, states[:_SYMMETRY_POSITIONS])
-        return comparison, comparison.checks(self.limits, change)
+        return comparison, comparison.checks(self.checks.limits, change)
 
     def match(
         self, file: Path, checks: Sequence[LimitCheck]
     ) -> tuple[MatchResult | None, list[LimitCheck]]:
-        """Let a converted network play, unless a check failed or no games were requested."""
-        games = self.options.games
+        """Let a converted network play, unless a check failed or no games were requested.
+
+        Each opening is played twice with colours swapped. A sequential test ends the match. It is
+        undecided if it needs more games or time than allowed, or if the game has no more openings:
+        the players are nearly deterministic, so repeated openings prove nothing.
+        """
+        games, seconds, limits = self.checks.games, self.checks.match_seconds, self.checks.limits
         if games == 0 or not all(check.passed for check in checks):
             return None, []
-        paths = (self.source, file)
+        end = perf_counter() + seconds
+
+        def proceed(result: MatchResult) -> bool:
+            self.progress("match", result.games / games)
+            return perf_counter() < end
+
+        paths, seed = (self.source, file), self.checks.seed
         original, converted = (OnnxEvaluator(p, self.spec, providers=[CPU]) for p in paths)
-        result, check = play_match(
-            self.game,
-            original,
-            converted,
-            self.limits,
-            name=self.name,
-            games=games,
-            simulations=self.options.simulations,
-            seconds=self.options.match_seconds,
-            seed=self.options.seed,
-            on_progress=lambda result: self.progress("match", result.games / games),
+        openings = distinct_openings(
+            self.game, original, (games + 1) // 2, seed, seconds * _OPENINGS_SHARE
         )
-        return result, [check]
+        config = SearchConfig(simulations=self.checks.simulations, reuse_tree=False, seed=seed)
+        with (
+            Engine(self.game, converted, config=config) as a,
+            Engine(self.game, original, config=config) as b,
+        ):
+            result = match(
+                a,
+                b,
+                games=min(games, 2 * len(openings)),
+                openings=openings,
+                sprt=limits.test(),
+                names=(self.name, "original"),
+                on_progress=proceed,
+            )
+        return result, [match_check(result, limits, self.checks.simulations)]
 
 
 #: Converts into a file and measures the result; the report has no path yet.

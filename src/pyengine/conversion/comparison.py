@@ -5,56 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from time import perf_counter
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.checks import number
+from pyengine.base.checks import check_callback, check_type, integer, number
+from pyengine.conversion.onnx_graph import BATCH
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator
+from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State
-from pyengine.match import MatchResult, Openings, Sprt, match
+from pyengine.match import MatchResult, Openings, Sprt
 from pyengine.match.openings import Book
-from pyengine.search.config import SearchConfig
-from pyengine.search.engine import Engine
-
-OnResult = Callable[[MatchResult], object]
 
 #: "undecided": too few games.
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
 
 _RISK = 0.05  # of passing a network weaker by the margin, and of failing an equal one
-_OPENINGS_SHARE = 0.2  # the largest share of the match's time spent on its openings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Limits of the difference between a converted network and the original.
 
-    Policies are compared by total variation: half the sum of the absolute differences of all
-    probabilities.
-
-    A network that is itself uncertain may differ more: a policy or value figure also passes if it
-    is at most ``turned`` times the change under symmetries of the original, which is the difference
+    The figures are those of :class:`Comparison`; ``agreement`` is the smallest that passes. A
+    network that is itself uncertain may differ more: a policy or value figure also passes if it is
+    at most ``turned`` times the change under symmetries of the original, which is the difference
     between its evaluation and its mean over all symmetries of the board.
 
     Attributes:
-        policy_mean (float, default 0.04): total variation of the policies, mean over the positions.
-        policy_99 (float, default 0.25): 99th percentile of the total variation.
-        value_mean (float, default 0.03): absolute difference of the values, mean over the
-            positions.
-        agreement (float, default 0.90): smallest share of positions with the same most likely move.
-        regret (float, default 0.01): probability lost by the other choice, according to the
-            original, mean over the positions.
-        ownership_mean (float, default 0.03): absolute difference of the ownerships, mean over
-            points and positions, if both networks predict them.
-        score_mean (float, default 0.5): absolute difference of the scores, in points, mean over the
-            positions, if both networks predict them.
-        turned (float, default 0.25): share of the change under symmetries that is always allowed;
-            0 = only the limits above.
-        margin (float > 0, default 50.0): Elo at equal simulations. The match passes if it shows,
-            at a one-sided level of 95 %, that the network is weaker by less than this.
+        margin: Elo at equal simulations, above 0. The match passes if it shows, at a one-sided
+            level of 95 %, that the network is weaker by less than this.
     """
 
     policy_mean: float = 0.04
@@ -77,6 +59,49 @@ class Limits:
         return Sprt(elo0=-self.margin, elo1=0.0, alpha=_RISK, beta=_RISK)
 
 
+#: Called with a stage ("games", "calibration", "comparison", "match") and its progress, 0 to 1.
+OnProgress: TypeAlias = Callable[[str, float], object]
+
+
+class CheckOptions(TypedDict, total=False):
+    """The keyword arguments of the conversions, see :func:`pyengine.conversion.quantise`."""
+
+    spec: ModelSpec | None
+    positions: int
+    games: int
+    simulations: int
+    match_seconds: float
+    seed: int
+    limits: Limits
+    write_undecided: bool
+    on_progress: OnProgress | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checks:
+    """:class:`CheckOptions` with their defaults."""
+
+    spec: ModelSpec | None = None
+    positions: int = 1000
+    games: int = 800
+    simulations: int = 32
+    match_seconds: float = 600.0
+    seed: int = 0
+    limits: Limits = Limits()
+    write_undecided: bool = False
+    on_progress: OnProgress | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError for a wrong value."""
+        for name, least in (("seed", 0), ("positions", BATCH), ("games", 0), ("simulations", 1)):
+            integer(name, getattr(self, name), least)
+        seconds = self.match_seconds
+        number("match_seconds", seconds, "seconds above 0", lambda seconds: seconds > 0)
+        check_type("spec", self.spec, ModelSpec | None, "a ModelSpec or None")
+        check_type("limits", self.limits, Limits, "Limits")
+        check_callback("on_progress", self.on_progress)
+
+
 @dataclass(frozen=True)
 class LimitCheck:
     """A measured figure and its limit; ``detail`` explains the figure to people."""
@@ -93,10 +118,8 @@ class LimitCheck:
         return self.outcome == "passed"
 
     @classmethod
-    def of(
-        cls, name: str, measured: float, limit: float, within: bool, detail: str = ""
-    ) -> LimitCheck:
-        return cls(name, measured, limit, "passed" if within else "failed", detail)
+    def at_most(cls, name: str, measured: float, limit: float, detail: str) -> LimitCheck:
+        return cls(name, measured, limit, "passed" if measured <= limit else "failed", detail)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -109,15 +132,14 @@ class Comparison:
 
     Attributes:
         positions: number of positions.
-        policy_mean, policy_99, policy_max: total variation of the policies: mean, 99th percentile,
-            maximum.
+        policy_mean, policy_99, policy_max: total variation of the policies, which is half the sum
+            of the absolute differences of all probabilities: mean, 99th percentile, maximum.
         value_mean, value_max: absolute difference of the values.
         agreement: share of positions with the same most likely move.
         regret: probability lost by the second's choice, according to the first, mean.
         ownership_mean: absolute difference of the ownerships, mean over points and positions; None
             unless both networks predict them.
-        score_mean: absolute difference of the scores in points, mean; None unless both networks
-            predict them.
+        score_mean: the same for the scores, in points.
     """
 
     positions: int
@@ -136,18 +158,19 @@ class Comparison:
 
         def check(name: str, field: str, detail: str) -> LimitCheck:
             allowed = 0.0 if turned is None else limits.turned * float(getattr(turned, field))
-            measured, limit = float(getattr(self, field)), max(getattr(limits, field), allowed)
-            return LimitCheck.of(name, measured, limit, measured <= limit, detail)
+            limit = max(getattr(limits, field), allowed)
+            return LimitCheck.at_most(name, getattr(self, field), limit, detail)
 
-        changed = 0.0 if turned is None else limits.turned * (1 - turned.agreement)
-        agreement = min(limits.agreement, 1 - changed)
-        alike = self.agreement >= agreement
+        agreement = limits.agreement
+        if turned is not None:
+            agreement = min(agreement, 1 - limits.turned * (1 - turned.agreement))
+        outcome: Outcome = "passed" if self.agreement >= agreement else "failed"
         detail = f"the same, of {self.positions:,} positions"
         checks = [
             check("policy, mean", "policy_mean", "total variation"),
             check("policy, 99 %", "policy_99", f"max {self.policy_max:.3f}"),
             check("value, mean", "value_mean", f"max {self.value_max:.3f}"),
-            LimitCheck.of("first choice", self.agreement, agreement, alike, detail),
+            LimitCheck("first choice", self.agreement, agreement, outcome, detail),
             check("choice, loss", "regret", "probability in the original"),
         ]
         for name, measured, limit, detail in (
@@ -155,7 +178,7 @@ class Comparison:
             ("score, mean", self.score_mean, limits.score_mean, "points"),
         ):
             if measured is not None:
-                checks.append(LimitCheck.of(name, measured, limit, measured <= limit, detail))
+                checks.append(LimitCheck.at_most(name, measured, limit, detail))
         return checks
 
 
@@ -168,7 +191,8 @@ def compare(original: Evaluator, converted: Evaluator, states: Sequence[State]) 
     result = _compare(original.evaluate(states, game=game), converted.evaluate(states, game=game))
     if not (original.has_final_board and converted.has_final_board):
         return result
-    boards = (one.evaluate_final_board(states, game=game) for one in (original, converted))
+    networks = (original, converted)
+    boards = (network.evaluate_final_board(states, game=game) for network in networks)
     ownership, score = (_mean_difference(*pair) for pair in zip(*boards, strict=True))
     return replace(result, ownership_mean=ownership, score_mean=score)
 
@@ -211,53 +235,12 @@ def _compare(first: _Evaluation, second: _Evaluation) -> Comparison:
     )
 
 
-def play_match(
-    game: Game,
-    original: Evaluator,
-    converted: Evaluator,
-    limits: Limits,
-    *,
-    name: str,
-    games: int,
-    simulations: int,
-    seconds: float,
-    seed: int,
-    on_progress: OnResult | None = None,
-) -> tuple[MatchResult, LimitCheck]:
-    """Let two networks play at equal simulations, each opening twice with colours swapped.
-
-    A sequential test of pairs of games ends the match: the network passes or fails. The match is
-    undecided if the test needs more than ``games`` or ``seconds``, or if the game has no more
-    openings. The players are nearly deterministic, so repeated openings prove nothing.
-    """
-    end = perf_counter() + seconds
-
-    def progress(result: MatchResult) -> bool:
-        if on_progress is not None:
-            on_progress(result)
-        return perf_counter() < end
-
-    openings = _openings(game, original, (games + 1) // 2, seed, seconds * _OPENINGS_SHARE)
-    config = SearchConfig(simulations=simulations, reuse_tree=False, seed=seed)
-    with Engine(game, converted, config=config) as a, Engine(game, original, config=config) as b:
-        result = match(
-            a,
-            b,
-            games=min(games, 2 * len(openings)),
-            openings=openings,
-            sprt=limits.test(),
-            names=(name, "original"),
-            on_progress=progress,
-        )
-    return result, _match_check(result, limits, simulations)
-
-
-def _match_check(result: MatchResult, limits: Limits, simulations: int) -> LimitCheck:
-    test = limits.test()
+def match_check(result: MatchResult, limits: Limits, simulations: int) -> LimitCheck:
+    """Return the outcome of the sequential test of :meth:`Limits.test`."""
     state = result.sprt
-    outcome: Outcome = "undecided"
-    if state is not None and state.accepted is not None:
-        outcome = "passed" if state.accepted == "elo1" else "failed"
+    assert state is not None
+    outcomes: dict[str | None, Outcome] = {"elo1": "passed", "elo0": "failed", None: "undecided"}
+    outcome = outcomes[state.accepted]
     games = "no game finished"
     if result.games:
         low, high = result.score_interval
@@ -271,11 +254,11 @@ def _match_check(result: MatchResult, limits: Limits, simulations: int) -> Limit
         "failed": f"more likely {margin} weaker than equal, one-sided 95 %",
         "undecided": f"too few games to tell {margin} weaker from equal",
     }
-    llr = 0.0 if state is None else state.llr
-    return LimitCheck("match, evidence", llr, test.upper, outcome, f"{games}; {verdicts[outcome]}")
+    detail = f"{games}; {verdicts[outcome]}"
+    return LimitCheck("match, evidence", state.llr, state.upper, outcome, detail)
 
 
-def _openings(
+def distinct_openings(
     game: Game, evaluator: Evaluator, count: int, seed: int, seconds: float
 ) -> list[tuple[int, ...]]:
     """Return 1 to ``count`` openings that lead to different positions.

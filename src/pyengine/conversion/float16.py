@@ -21,13 +21,12 @@ from pyengine.base import machine
 from pyengine.base.extras import need
 from pyengine.conversion.checked import (
     Baseline,
-    CheckOptions,
     ConversionReport,
     Samples,
     convert,
     open_network,
 )
-from pyengine.conversion.comparison import LimitCheck
+from pyengine.conversion.comparison import CheckOptions, LimitCheck
 from pyengine.conversion.onnx_graph import (
     CPU,
     FLOAT,
@@ -36,8 +35,10 @@ from pyengine.conversion.onnx_graph import (
     LAYERS,
     GraphBuilder,
     batches,
+    dependents,
     heads,
     keep_metadata,
+    layers_of,
     prepare,
     put,
     save_model,
@@ -94,13 +95,13 @@ def _convert(baseline: Baseline, file: Path, samples: Samples) -> ConversionRepo
     baseline.progress("calibration", 0.0)
     model, _, shape = prepare(baseline.source, file.with_name("prepared.onnx"))
     check_no_branches(model, baseline.source)
-    kept = float32_nodes(model)
-    converted, left = _layers(model, kept, baseline.source)
-    checks = _range_checks(model, kept, samples, shape)
+    wide = float32_nodes(model)
+    converted, left = _layers(model, wide, baseline.source)
+    checks = _range_checks(model, wide, samples, shape)
     baseline.progress("calibration", 1.0)
     comparison = result = None
     if all(check.passed for check in checks):
-        rounding = _write(baseline, model, kept, file)
+        rounding = _write(baseline, model, wide, file)
         # The comparison uses the rounded network, but the file itself must also run here.
         open_network(file, baseline.spec).evaluate(samples.comparison[:1], game=baseline.game)
         comparison, more = baseline.compare(rounding, samples)
@@ -128,10 +129,10 @@ def check_no_branches(model: Any, path: Path) -> None:
             )
 
 
-def _layers(model: Any, kept: set[str], source: Path) -> tuple[int, int]:
+def _layers(model: Any, wide: set[str], source: Path) -> tuple[int, int]:
     """Return the number of layers that become float16, at least 1, and that stay in float32."""
-    layers = [node.name for node in model.graph.node if node.op_type in LAYERS]
-    left = sum(name in kept for name in layers)
+    layers = layers_of(model.graph.node)
+    left = len(layers & wide)
     if left == len(layers):
         raise ModelError(
             f"{source}: expected layers before the heads to convert, but all {left} must stay in "
@@ -141,10 +142,10 @@ def _layers(model: Any, kept: set[str], source: Path) -> tuple[int, int]:
 
 
 def _range_checks(
-    model: Any, kept: set[str], samples: Samples, shape: tuple[int | str, ...]
+    model: Any, wide: set[str], samples: Samples, shape: tuple[int | str, ...]
 ) -> list[LimitCheck]:
     """Check that weights and activations fit into float16."""
-    weights, tensors = half_tensors(model, kept)
+    weights, tensors = half_tensors(model, wide)
     activations = _largest_results(model, tensors, batches(samples.planes, shape))
     return [
         range_check("weight, max", _largest_weights(model, weights), _MAX_FLOAT16),
@@ -161,7 +162,7 @@ def range_check(name: str, largest: dict[str, float], limit: float) -> LimitChec
     worst = max(largest, key=size, default="")
     measured = largest.get(worst, 0.0)
     detail = f"tensor {worst}; the largest float16 is 65504"
-    return LimitCheck.of(name, measured, limit, measured <= limit, detail)
+    return LimitCheck.at_most(name, measured, limit, detail)
 
 
 def _largest_weights(model: Any, names: Collection[str]) -> dict[str, float]:
@@ -198,28 +199,28 @@ def _largest_results(
 
 
 def write_half(
-    model: Any, kept: set[str], file: Path, source: Path, spec: ModelSpec, game: Game
+    model: Any, wide: set[str], file: Path, source: Path, spec: ModelSpec, game: Game
 ) -> set[str]:
     """Convert a prepared model to float16 and write it, unchecked, with its source's metadata.
 
     Returns the names of the float16 tensors without the weights.
     """
-    half = to_half(model, kept, INT8 if _core.fits_int8(game, spec) else HALF)
+    half = to_half(model, wide, INT8 if _core.fits_int8(game, spec) else HALF)
     keep_metadata(source, model, spec)
     save_model(model, file)
     return half
 
 
-def _write(baseline: Baseline, model: Any, kept: set[str], file: Path) -> Path:
+def _write(baseline: Baseline, model: Any, wide: set[str], file: Path) -> Path:
     """Write the float16 network and a float32 network that rounds like it; return the latter."""
-    half = write_half(model, kept, file, baseline.source, baseline.spec, baseline.game)
+    half = write_half(model, wide, file, baseline.source, baseline.spec, baseline.game)
     rounding = file.with_name("rounded.onnx")
     rounded(model, half)
     save_model(model, rounding)
     return rounding
 
 
-# --- the graph
+# --- the graph; ``wide`` are the names of the nodes in float32
 
 
 def float32_nodes(model: Any) -> set[str]:
@@ -231,38 +232,17 @@ def float32_nodes(model: Any) -> set[str]:
     normalisation.
     """
     nodes = model.graph.node
-    kept = {node.name for node in nodes if node.domain or node.op_type not in _HALF_OPERATORS}
+    wide = {node.name for node in nodes if node.domain or node.op_type not in _HALF_OPERATORS}
     matrices = {node.name for node in nodes if node.op_type in ("Gemm", "MatMul")}
-    kept |= _following(nodes, (heads(model.graph) & matrices) | _last_layers(nodes))
-    return kept | _between(model.graph, kept)
+    layers = layers_of(nodes)
+    last = {name for name in layers if layers.isdisjoint(dependents(nodes, [name]))}
+    ends = (heads(model.graph) & matrices) | last
+    wide |= ends | dependents(nodes, ends)
+    return wide | _between(model.graph, wide)
 
 
-def _last_layers(nodes: Any) -> set[str]:
-    """Return the layers on which no other layer depends."""
-    read: set[str] = set()  # tensors on which a layer depends
-    last = set()
-    for node in reversed(nodes):
-        layer, leads = node.op_type in LAYERS, not read.isdisjoint(node.output)
-        if layer and not leads:
-            last.add(node.name)
-        if layer or leads:
-            read.update(node.input)
-    return last
-
-
-def _following(nodes: Any, start: Collection[str]) -> set[str]:
-    """Return the named nodes and the nodes that depend on them."""
-    names: set[str] = set()
-    outputs: set[str] = set()
-    for node in nodes:  # in topological order
-        if node.name in start or not outputs.isdisjoint(node.input):
-            names.add(node.name)
-            outputs.update(node.output)
-    return names
-
-
-def _between(graph: Any, kept: Collection[str]) -> set[str]:
-    """Return the nodes, except layers, that read only kept nodes or each other."""
+def _between(graph: Any, wide: Collection[str]) -> set[str]:
+    """Return the nodes, except layers, that read only ``wide`` nodes or each other."""
     constant = {tensor.name for tensor in graph.initializer} | {""}
     names: set[str] = set()
     outputs: set[str] = set()
@@ -270,16 +250,16 @@ def _between(graph: Any, kept: Collection[str]) -> set[str]:
         read = set(node.input) - constant
         if node.op_type not in LAYERS and read and read <= outputs:
             names.add(node.name)
-        if node.name in kept or node.name in names:
+        if node.name in wide or node.name in names:
             outputs.update(node.output)
     return names
 
 
-def half_tensors(model: Any, kept: Collection[str]) -> tuple[list[str], list[str]]:
+def half_tensors(model: Any, wide: Collection[str]) -> tuple[list[str], list[str]]:
     """Return the weights and the other tensors that must fit into float16."""
     floats = _float_tensors(model.graph)
     weights = {tensor.name for tensor in model.graph.initializer}
-    half = [node for node in model.graph.node if node.name not in kept]
+    half = [node for node in model.graph.node if node.name not in wide]
     names = dict.fromkeys(name for node in half for name in (*node.input, *node.output))
     fit = [name for name in names if name in floats]
     return [n for n in fit if n in weights], [n for n in fit if n not in weights]
@@ -292,15 +272,15 @@ def _float_tensors(graph: Any) -> set[str]:
     return floats | {tensor.name for tensor in graph.initializer if tensor.data_type == FLOAT}
 
 
-def to_half(model: Any, kept: Collection[str], input_type: int = HALF) -> set[str]:
-    """Convert a float32 model to float16 in place, except the ``kept`` nodes and the outputs.
+def to_half(model: Any, wide: Collection[str], input_type: int = HALF) -> set[str]:
+    """Convert a float32 model to float16 in place, except the ``wide`` nodes and the outputs.
 
     The input becomes HALF, or INT8 with a cast. Weights beyond the range of float16 become
     infinite. Returns the names of the float16 tensors without the weights.
     """
     change = _Change(model.graph, input_type)
     for node in list(model.graph.node):
-        change.add(node, half=node.name not in kept)
+        change.add(node, half=node.name not in wide)
     return change.finish()
 
 

@@ -15,18 +15,19 @@ import numpy.typing as npt
 from pyengine.base.extras import need
 from pyengine.conversion.checked import (
     Baseline,
-    CheckOptions,
     ConversionReport,
     Samples,
     convert,
 )
+from pyengine.conversion.comparison import CheckOptions
 from pyengine.conversion.onnx_graph import (
     CPU,
     batches,
-    first_layers,
+    dependents,
     free,
     heads,
     keep_metadata,
+    layers_of,
     prepare,
     quiet,
     save_model,
@@ -186,7 +187,8 @@ def write_int8(
 
 def float_nodes(model: Any) -> set[str]:
     """Return the nodes to leave in float32: the layers that read the planes, and the heads."""
-    return first_layers(model.graph) | heads(model.graph)
+    layers = layers_of(model.graph.node)
+    return (layers - dependents(model.graph.node, layers)) | heads(model.graph)
 
 
 @dataclass

@@ -62,9 +62,8 @@ _POLICY_PLANES, _VALUE_PLANES, _VALUE_HIDDEN = 2, 1, 256  # as in Leela Zero
 class Norm:
     """A convolution followed by batch normalisation: ``(conv(x) + bias - mean) / deviation``.
 
-    Attributes:
-        kernel: float32[outputs, inputs, size, size].
-        bias, mean, variance: float32[outputs]; the deviation is ``sqrt(variance + EPSILON)``.
+    The kernel is float32[outputs, inputs, size, size], the others are float32[outputs]; the
+    deviation is ``sqrt(variance + EPSILON)``.
     """
 
     kernel: Floats
@@ -116,16 +115,13 @@ class LeelaWeights:
 
     def tensors(self) -> Iterator[Floats]:
         """Yield all tensors in the order of the file's lines."""
-        for norm in (self.stem, *(norm for block in self.blocks for norm in block), self.policy):
-            yield from _parts(norm)
-        yield from self.policy_out
-        yield from _parts(self.value)
+        tower = [norm for block in self.blocks for norm in block]
+        for norm in (self.stem, *tower, self.policy, self.value):
+            if norm is self.value:
+                yield from self.policy_out
+            yield from (norm.kernel, norm.bias, norm.mean, norm.variance)
         yield from self.value_hidden
         yield from self.value_out
-
-
-def _parts(norm: Norm) -> tuple[Floats, ...]:
-    return norm.kernel, norm.bias, norm.mean, norm.variance
 
 
 def read_leela(path: str | os.PathLike[str]) -> LeelaWeights:
@@ -138,15 +134,15 @@ def read_leela(path: str | os.PathLike[str]) -> LeelaWeights:
         with file.open("rb") as raw:
             packed = raw.peek(len(_GZIP)).startswith(_GZIP)
             with gzip.open(raw) if packed else raw as stream:
-                version, lines = _read(file, stream)
+                version, lines = _read_lines(file, stream)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ModelError(f"{file}: the gzip file is damaged: {error}") from error
     except OSError as error:
         raise ModelError(unread(file, error)) from error
-    return _Network(file, lines).weights(version)
+    return _Parser(file, lines).weights(version)
 
 
-def _read(file: Path, stream: BufferedIOBase) -> tuple[int, list[Floats]]:
+def _read_lines(file: Path, stream: BufferedIOBase) -> tuple[int, list[Floats]]:
     """Return the version and the numbers of each following line."""
     first = stream.readline(1024)
     if first.strip() not in (b"1", b"2"):
@@ -176,8 +172,8 @@ def _read(file: Path, stream: BufferedIOBase) -> tuple[int, list[Floats]]:
     return int(first), lines
 
 
-class _Network:
-    """A parser that consumes the lines of a file as the tensors of a network."""
+class _Parser:
+    """Consumes the lines of a file as the tensors of a network."""
 
     def __init__(self, file: Path, lines: list[Floats]) -> None:
         self._file = file
@@ -186,50 +182,43 @@ class _Network:
 
     def weights(self, version: int) -> LeelaWeights:
         blocks = (len(self._lines) + 1 - _LEAST_LINES) // 8
-        stem = self.norm("the input convolution", PLANES, 3)
+        stem = self.norm(PLANES, 3)
         channels = len(stem.bias)
-        tower = []
-        for number in range(1, blocks + 1):
-            first = self.norm(f"block {number}, convolution 1", channels, 3)
-            second = self.norm(f"block {number}, convolution 2", channels, 3)
-            tower.append((first, second))
-        policy = self.norm("the policy convolution", channels, 1)
+        tower = tuple((self.norm(channels, 3), self.norm(channels, 3)) for _ in range(blocks))
+        policy = self.norm(channels, 1)
         points = len(self._lines[self._next + 1]) - 1
-        policy_out = self.linear("the policy", len(policy.bias) * points)
+        policy_out = self.linear(len(policy.bias) * points)
         if points < 1 or math.isqrt(points) ** 2 != points:
-            raise self.error("the policy", "n x n + 1 moves", points + 1)
-        value = self.norm("the value convolution", channels, 1)
-        hidden = self.linear("the value's hidden layer", len(value.bias) * points)
-        out = self.linear("the value", len(hidden[1]))
+            raise self.error("n x n + 1 moves", points + 1)
+        value = self.norm(channels, 1)
+        hidden = self.linear(len(value.bias) * points)
+        out = self.linear(len(hidden[1]))
         if len(out[1]) != 1:
-            raise self.error("the value", "1 output", len(out[1]))
-        return LeelaWeights(version, stem, tuple(tower), policy, policy_out, value, hidden, out)
+            raise self.error("1 value", len(out[1]))
+        return LeelaWeights(version, stem, tower, policy, policy_out, value, hidden, out)
 
-    def norm(self, what: str, inputs: int, size: int) -> Norm:
+    def norm(self, inputs: int, size: int) -> Norm:
         outputs = len(self._lines[self._next + 1])
-        kernel = self.tensor(f"the kernel of {what}", outputs, inputs, size, size)
-        bias, mean, variance = (
-            self.tensor(f"the {part} of {what}", outputs) for part in ("bias", "means", "variances")
-        )
-        if not (variance >= 0).all():
-            raise self.error(f"the variances of {what}", "numbers of at least 0", variance.min())
+        kernel = self.tensor(outputs, inputs, size, size)
+        bias, mean, variance = (self.tensor(outputs) for _ in range(3))
+        if variance.min() < 0:
+            raise self.error("variances of at least 0", variance.min())
         return Norm(kernel, bias, mean, variance)
 
-    def linear(self, what: str, inputs: int) -> tuple[Floats, Floats]:
+    def linear(self, inputs: int) -> tuple[Floats, Floats]:
         outputs = len(self._lines[self._next + 1])
-        return self.tensor(what, outputs, inputs), self.tensor(f"the bias of {what}", outputs)
+        return self.tensor(outputs, inputs), self.tensor(outputs)
 
-    def tensor(self, what: str, *shape: int) -> Floats:
+    def tensor(self, *shape: int) -> Floats:
         values = self._lines[self._next]
         self._next += 1
         if len(values) != math.prod(shape):
-            sizes = " x ".join(map(str, shape))
-            raise self.error(what, f"{sizes} numbers", len(values))
+            raise self.error(f"{' x '.join(map(str, shape))} numbers", len(values))
         return values.reshape(shape)
 
-    def error(self, what: str, expected: str, got: object) -> ModelError:
+    def error(self, expected: str, got: object) -> ModelError:
         line = self._next + 1  # of the tensor just read
-        return ModelError(f"{self._file}, line {line}: {what}: expected {expected}, got {got}")
+        return ModelError(f"{self._file}, line {line}: expected {expected}, got {got}")
 
 
 def write_leela(weights: LeelaWeights, path: str | os.PathLike[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -109,8 +109,8 @@ def without_outputs(model: Any, names: Sequence[str]) -> Any:
     if not names:
         return model
     inputs = [entry.name for entry in model.graph.input]
-    kept = [entry.name for entry in model.graph.output if entry.name not in names]
-    return need("onnx.utils", "convert").Extractor(model).extract_model(inputs, kept)
+    outputs = [entry.name for entry in model.graph.output if entry.name not in names]
+    return need("onnx.utils", "convert").Extractor(model).extract_model(inputs, outputs)
 
 
 def save_model(model: Any, file: Path) -> None:
@@ -180,19 +180,20 @@ def free(size: object) -> bool:
 # --- what stays in float32
 
 
-def first_layers(graph: Any) -> set[str]:
-    """Return the names of the layers that read only the planes."""
-    fresh = {entry.name for entry in graph.input}
-    constant = {tensor.name for tensor in graph.initializer} | {""}
-    first = set()
-    for node in graph.node:  # in topological order
-        if not fresh.issuperset(set(node.input) - constant):
-            continue
-        if node.op_type in LAYERS:
-            first.add(node.name)
-        else:
-            fresh.update(node.output)
-    return first
+def layers_of(nodes: Iterable[Any]) -> set[str]:
+    return {node.name for node in nodes if node.op_type in LAYERS}
+
+
+def dependents(nodes: Iterable[Any], names: Collection[str]) -> set[str]:
+    """Return the nodes that read results of the named nodes, directly or through other nodes."""
+    tensors: set[str] = set()
+    dependent = set()
+    for node in nodes:  # in topological order
+        if not tensors.isdisjoint(node.input):
+            dependent.add(node.name)
+        if node.name in dependent or node.name in names:
+            tensors.update(filter(None, node.output))  # "" is an omitted output
+    return dependent
 
 
 def heads(graph: Any) -> set[str]:

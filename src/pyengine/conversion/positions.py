@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,6 @@ _OPENING = 8  # a game starts with fewer uniformly random moves than this
 _RANDOM_MOVE = 0.1  # probability of a random move after the opening: a search sees poor moves too
 _FRESH = 0.02  # smallest share of new positions for which it is worth playing more games
 
-OnPosition = Callable[[int], object]
-
 
 def play_positions(
     game: Game,
@@ -29,7 +27,7 @@ def play_positions(
     spec: ModelSpec,
     count: int,
     seed: int,
-    on_ply: OnPosition | None = None,
+    on_ply: Callable[[int], object] = lambda ply: None,
 ) -> tuple[list[State], list[State]]:
     """Return two sets of ``count`` positions of games whose moves are drawn from the policy.
 
@@ -89,7 +87,11 @@ def longest_game(game: Game) -> int:
 
 
 def _play(
-    game: Game, evaluator: Evaluator, games: int, rng: np.random.Generator, on_ply: Any
+    game: Game,
+    evaluator: Evaluator,
+    games: int,
+    rng: np.random.Generator,
+    on_ply: Callable[[int], object],
 ) -> Iterator[list[int]]:
     """Yield the moves of each game."""
     states = [game.new_initial_state() for _ in range(games)]
@@ -106,8 +108,7 @@ def _play(
             else:
                 action = int(rng.choice(len(probabilities), p=probabilities / probabilities.sum()))
             states[i].apply_action(action)
-        if on_ply is not None:
-            on_ply(ply + 1)
+        on_ply(ply + 1)
     for state in states:
         yield list(state.history())
 

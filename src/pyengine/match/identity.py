@@ -1,8 +1,8 @@
 """The identity of players and games in a match record.
 
 A network is identified by the content of its files, an engine by its evaluator and configuration,
-and other Python objects by the attribute ``identity`` or their qualified name. Provider and machine
-do not matter.
+and other Python objects by the attribute ``identity``, or by their qualified name and plain values.
+Provider and machine do not matter.
 """
 
 from __future__ import annotations
@@ -66,21 +66,29 @@ def identity_of(value: Any) -> Any:
 def _python(value: Any) -> dict[str, Any]:
     """Return the identity of a function by its name, and of an object by its class and values."""
     if isinstance(value, partial):
-        return {"partial": identity_of(value.func), "of": repr((value.args, value.keywords))}
+        arguments = _lasting_repr((value.args, value.keywords), value)
+        return {"partial": identity_of(value.func), "of": arguments}
     name = _qualified_name(value)
-    owner = getattr(value, "__self__", None)
     if isinstance(value, MethodType):
-        return {"python": name, "of": identity_of(owner)}
+        return {"python": name, "of": identity_of(value.__self__)}
     if hasattr(value, "__qualname__"):
         if "<" not in name:  # neither a lambda nor a local function
             return {"python": name}
     elif has_own(value, "__repr__"):
-        return {"python": name, "repr": repr(value)}
+        return {"python": name, "repr": _lasting_repr(value, value)}
     else:
         values = _plain_values(value)
         if len(values) == len(getattr(value, "__dict__", {})):
             return {"python": name} | ({"values": values} if values else {})
     raise _unidentified(value)
+
+
+def _lasting_repr(value: Any, player: Any) -> str:
+    """Return a repr that another process repeats. Raises ConfigError if it shows an address."""
+    text = repr(value)
+    if " at 0x" in text:
+        raise _unidentified(player)
+    return text
 
 
 def _plain_values(value: Any) -> dict[str, Any]:

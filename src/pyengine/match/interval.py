@@ -52,13 +52,7 @@ def score_interval(
 
 
 def _quantile(groups: Counter[tuple[float, float]], probability: float) -> float:
-    """Return a quantile of the weighted mean.
-
-    Args:
-        groups: number of groups by score and relative size.
-        probability: in (0, 1).
-
-    """
+    """Return a quantile of the weighted mean; groups are counted by score and relative size."""
     counts = list(groups.values())
     target = _NORMAL.inv_cdf(probability)
 
@@ -94,10 +88,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 def _probability_below(scales: Sequence[float], counts: Sequence[int]) -> float:
     """Return the probability that a weighted sum of exponential variables is below 0.
 
-    Args:
-        scales: [K], weights of the variables; both signs occur.
-        counts: [K], number of variables with each weight.
-
+    ``counts`` has the number of variables of each weight in ``scales``; both signs occur.
     """
     if sum(s * n for s, n in zip(scales, counts, strict=True)) <= 0:
         return 1 - _tail(scales, counts)

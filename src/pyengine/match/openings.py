@@ -11,8 +11,9 @@ import numpy as np
 
 from pyengine.base.checks import check_choice, integer, number, repr_with_type
 from pyengine.errors import ConfigError
-from pyengine.eval.evaluators import Evaluator, as_evaluator
+from pyengine.eval.evaluators import as_evaluator
 from pyengine.games.game import Game, State
+from pyengine.match.identity import identity_of
 from pyengine.search.engine import Engine
 
 _TRIES = 500  # candidates for one opening
@@ -28,16 +29,15 @@ class Openings:
     value is near 0 (``max_value``).
 
     Attributes:
-        plies (int >= 0, default 4): length of an opening.
-        moves ("random" or "policy", default "random"): draw moves uniformly, or from the policy of
-            ``evaluator``.
-        evaluator (evaluator or None, default None): anything that an Engine accepts; required for
-            ``moves="policy"`` and ``max_value``.
-        temperature (float > 0, default 1.0): of the policy; probabilities are raised to the power
+        plies: length of an opening, at least 0.
+        moves: draw moves uniformly ("random"), or from the policy of ``evaluator`` ("policy").
+        evaluator: anything that an Engine accepts; required for ``moves="policy"`` and
+            ``max_value``.
+        temperature: of the policy, above 0; probabilities are raised to the power
             1 / ``temperature``.
-        max_value (float in (0, 1] or None, default None): largest accepted absolute value of a
-            position by ``evaluator``; None = any.
-        simulations (int >= 0, default 0): of the search for that value; 0 = no search.
+        max_value: largest accepted absolute value of a position by ``evaluator``, in (0, 1];
+            None = any.
+        simulations: of the search for that value; 0 = no search.
     """
 
     plies: int = 4
@@ -69,20 +69,28 @@ class Book:
     def __init__(self, game: Game, openings: Openings | Sequence[Sequence[int]], seed: int) -> None:
         self._game = game
         self._seed = seed
-        self._fixed: list[tuple[int, ...]] | None = None
         self._seen: set[object] = set()
-        self._evaluator: Evaluator | None = None
-        if isinstance(openings, Openings):
-            self._rules = openings
-            if openings.evaluator is not None:
-                self._evaluator = as_evaluator(openings.evaluator)
-        else:
-            self._fixed = _sequences(openings)
         self._engine: Engine | None = None
+        if isinstance(openings, Openings):
+            self._rules, self._fixed = openings, None
+        else:
+            self._rules, self._fixed = Openings(), _sequences(openings)
+        given = self._rules.evaluator
+        self._evaluator = None if given is None else as_evaluator(given)
 
-    def __len__(self) -> int:
-        """Return the number of fixed openings; 0 if openings are generated."""
-        return len(self._fixed or ())
+    def check_size(self, count: int) -> None:
+        """Raise ConfigError if there are fewer fixed openings."""
+        if self._fixed is not None and len(self._fixed) < count:
+            raise ConfigError(
+                f"openings: expected at least {count}, one per two games, got {len(self._fixed)}"
+            )
+
+    def identity(self) -> Any:
+        """Return the openings as plain values, see :func:`identity_of`."""
+        if self._fixed is not None:
+            return [list(moves) for moves in self._fixed]
+        evaluator = None if self._evaluator is None else identity_of(self._evaluator)
+        return {**vars(self._rules), "evaluator": evaluator}
 
     def add(self, state: State) -> None:
         """Mark a position as used, so that no other opening leads to it."""
@@ -108,30 +116,6 @@ class Book:
             f"{self._game} open{balanced}: {self._rules}"
         )
 
-    def check(self, number: int, moves: tuple[int, ...]) -> None:
-        """Raise ValueError if moves cannot be the opening of a number.
-
-        Values and earlier openings are not checked.
-        """
-        if self._fixed is not None:
-            expected = self._fixed[number] if number < len(self._fixed) else None
-            if moves != expected:
-                raise ValueError(
-                    f"expected the opening {expected} of pair {number}, got {list(moves)}"
-                )
-        elif len(moves) != self._rules.plies or not self._is_drawn(number, moves):
-            raise ValueError(
-                f"expected an opening of pair {number} by {self._rules} and seed {self._seed}, "
-                f"got {list(moves)}"
-            )
-
-    def _is_drawn(self, number: int, moves: tuple[int, ...]) -> bool:
-        """Return whether the stream of a number yields these moves; True for a policy's."""
-        if self._rules.moves == "policy" or not moves:
-            return True
-        rng = np.random.default_rng((self._seed, number))
-        return any(moves == tuple(self._drawn(rng).history()) for _ in range(_TRIES))
-
     def close(self) -> None:
         if self._engine is not None:
             self._engine.close()
@@ -139,17 +123,12 @@ class Book:
 
     def _candidate(self, rng: np.random.Generator) -> State | None:
         """Return a random position, or None if its game is decided."""
-        state = self._drawn(rng)
-        return None if state.is_terminal() or _has_winning_move(state) else state
-
-    def _drawn(self, rng: np.random.Generator) -> State:
-        """Return a random position, which is terminal if the game ended early."""
         state = self._game.new_initial_state()
         for _ in range(self._rules.plies):
             state.apply_action(self._move(state, rng))
             if state.is_terminal():
-                break
-        return state
+                return None
+        return None if _has_winning_move(state) else state
 
     def _move(self, state: State, rng: np.random.Generator) -> int:
         legal = state.legal_actions()
@@ -162,14 +141,15 @@ class Book:
     def _balanced(self, state: State) -> bool:
         if self._rules.max_value is None or self._evaluator is None:
             return True
-        return abs(self._value(state, self._evaluator)) <= self._rules.max_value
-
-    def _value(self, state: State, evaluator: Evaluator) -> float:
         if self._rules.simulations == 0:
-            return float(evaluator.evaluate([state], game=self._game)[1][0])
-        if self._engine is None:  # deterministic: a resumed match needs the same openings
-            self._engine = Engine(self._game, evaluator, deterministic=True, reuse_tree=False)
-        return self._engine.search(state, simulations=self._rules.simulations).value
+            value = float(self._evaluator.evaluate([state], game=self._game)[1][0])
+        else:
+            if self._engine is None:  # deterministic: a resumed match needs the same openings
+                self._engine = Engine(
+                    self._game, self._evaluator, deterministic=True, reuse_tree=False
+                )
+            value = self._engine.search(state, simulations=self._rules.simulations).value
+        return abs(value) <= self._rules.max_value
 
     def _key(self, state: State) -> object:
         """Return equal keys for equal positions; a user's position is keyed by its moves."""

@@ -11,19 +11,18 @@ from typing import Any
 
 from pyengine.base.checks import (
     check_callback,
+    check_type,
     elements,
     integer,
     number,
     repr_with_type,
-    short_repr,
 )
 from pyengine.errors import ConfigError
-from pyengine.eval.evaluators import as_evaluator
 from pyengine.games.game import Game, State, as_game, load_game
 from pyengine.match.identity import identity_of, rules_of
 from pyengine.match.openings import Book, Openings
-from pyengine.match.players import Player, player_of
-from pyengine.match.record import Record, replay, result_of
+from pyengine.match.players import Player
+from pyengine.match.record import Record, finished_game
 from pyengine.match.result import GameRecord, MatchEnd, MatchResult
 from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState, default_games
 
@@ -79,8 +78,9 @@ def match(
         record: a file of JSON lines, one per finished game. An existing record is continued if it
             has the same arguments (``games``, ``sprt`` and ``concurrent_games`` may differ). A
             network is identified by its content, a Python player, evaluator function or game by
-            its attribute ``identity`` (a str) or its qualified name. Give it an ``identity`` that
-            changes whenever its moves do. The lock file beside the record ends with ``.lock``.
+            its attribute ``identity`` (a str), or its qualified name and values. Give it an
+            ``identity`` that changes whenever its moves do. The lock file beside the record ends
+            with ``.lock``.
         names: of the players, for the report.
         confidence: of the intervals, in (0, 1).
         on_progress: called with the result so far after each round; ``False`` ends the match.
@@ -104,36 +104,32 @@ def match(
         concurrent_games = integer("concurrent_games", concurrent_games, 1)
     if max_plies is not None:
         max_plies = integer("max_plies", max_plies, 1)
-    _check(names, confidence, sprt)
-    check_callback("on_progress", on_progress)
-    games = default_games(sprt) if games is None else integer("games", games, 1)
-    players = (player_of(a, "a"), player_of(b, "b"))
-    terms = _Terms(
-        game=_game_of(players, game),
-        players=players,
-        names=names,
-        seed=seed,
-        openings=Openings() if openings is None else openings,
-        games=games,
-        sprt=sprt,
-        confidence=confidence,
-        max_plies=max_plies,
-    )
-    with closing(terms.book()) as book, closing(terms.record(record, book)) as file:
-        return _Match(terms, book, file).play(concurrent_games or _concurrent(players), on_progress)
-
-
-def _check(names: tuple[str, str], confidence: float, sprt: Sprt | None) -> None:
-    if not isinstance(sprt, Sprt | None):
-        raise ConfigError(
-            f"sprt: expected an Sprt, such as Sprt(elo0=0, elo1=10), got {short_repr(sprt)}"
-        )
     match elements("names", names, "two strings"):
         case [str(), str()]:
             pass
         case _:
             raise ConfigError(f"names: expected two strings, got {repr_with_type(names)}")
     number("confidence", confidence, "a number in (0, 1)", lambda c: 0 < c < 1)
+    check_type("sprt", sprt, Sprt | None, "an Sprt, such as Sprt(elo0=0, elo1=10), or None")
+    check_callback("on_progress", on_progress)
+    games = default_games(sprt) if games is None else integer("games", games, 1)
+    players = (Player(a, "a"), Player(b, "b"))
+    played = _game_of(players, game)
+    with closing(Book(played, Openings() if openings is None else openings, seed)) as book:
+        book.check_size((games + 1) // 2)
+        terms = _Terms(
+            game=played,
+            players=players,
+            names=names,
+            seed=seed,
+            book=book,
+            games=games,
+            sprt=sprt,
+            confidence=confidence,
+            max_plies=max_plies,
+        )
+        with closing(Record(record, played, terms.to_dict, max_plies)) as file:
+            return _Match(terms, file).play(concurrent_games or _concurrent(players), on_progress)
 
 
 def _game_of(players: tuple[Player, Player], game: Any) -> Game:
@@ -142,16 +138,18 @@ def _game_of(players: tuple[Player, Player], game: Any) -> Game:
         games.append(load_game(game) if isinstance(game, str) else as_game(game))
     if not games:
         raise ConfigError("game: required, since neither a nor b is an Engine")
-    for other in games[1:]:
-        if other != games[0]:
-            raise ConfigError(f"game: expected one game, got {games[0]} and {other}")
-    return games[0]
+    first, *others = games
+    for other in others:
+        if other != first:
+            raise ConfigError(f"game: expected one game, got {first} and {other}")
+    return first
 
 
 def _concurrent(players: tuple[Player, Player]) -> int:
-    if any(player.timed for player in players):
+    configs = [player.config for player in players if player.config is not None]
+    if any(config.seconds is not None for config in configs):
         return 1
-    return max(_CONCURRENT, *(2 * player.batch_size for player in players))
+    return max([_CONCURRENT, *(2 * config.batch_size for config in configs)])
 
 
 @dataclass(frozen=True)
@@ -162,43 +160,26 @@ class _Terms:
     players: tuple[Player, Player]
     names: tuple[str, str]
     seed: int
-    openings: Openings | Sequence[Sequence[int]]
+    book: Book
     games: int
     sprt: Sprt | None
     confidence: float
     max_plies: int | None
 
-    def book(self) -> Book:
-        book = Book(self.game, self.openings, self.seed)
-        least = (self.games + 1) // 2
-        if 0 < len(book) < least:
-            raise ConfigError(
-                f"openings: expected at least {least}, one per two games, got {len(book)}"
-            )
-        return book
-
-    def record(self, file: str | os.PathLike[str] | None, book: Book) -> Record:
-        return Record(file, self.game, self._arguments, book, self.max_plies)
-
-    def _arguments(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the arguments that a resumed match must repeat."""
-        book: Any
-        if isinstance(self.openings, Openings):
-            book = dict(vars(self.openings))
-            if self.openings.evaluator is not None:
-                book["evaluator"] = identity_of(as_evaluator(self.openings.evaluator))
-        else:
-            book = [list(map(int, moves)) for moves in self.openings]
+        a, b = self.players
         arguments = {
             "game": str(self.game),
             "names": list(self.names),
-            "a": identity_of(self.players[0].original),
-            "b": identity_of(self.players[1].original),
+            "a": identity_of(a.original),
+            "b": identity_of(b.original),
             "seed": self.seed,
-            "openings": book,
+            "openings": self.book.identity(),
+            "rules": rules_of(self.game),
+            "max_plies": self.max_plies,
         }
-        optional = {"rules": rules_of(self.game), "max_plies": self.max_plies}
-        return arguments | {name: value for name, value in optional.items() if value is not None}
+        return {name: value for name, value in arguments.items() if value is not None}
 
 
 @dataclass(eq=False)
@@ -209,57 +190,45 @@ class _GameInPlay:
     a_plays: int
     opening: tuple[int, ...]
     state: State
-    moves: list[int]
 
     def turn(self) -> int:
         """Return 0 if a is to move, 1 for b."""
         return int(self.state.current_player() != self.a_plays)
 
     def finished(self, max_plies: int | None) -> GameRecord | None:
-        """Return the record of the game, or None if it continues."""
-        plies = len(self.opening) + len(self.moves)
-        result = result_of(self.state, plies, self.a_plays, max_plies)
-        if result is None:
-            return None
-        return GameRecord(
-            pair=self.pair,
-            a_plays=self.a_plays,
-            opening=self.opening,
-            moves=tuple(self.moves),
-            result=result,
-            cut_short=not self.state.is_terminal(),
-        )
+        return finished_game(self.state, self.pair, self.a_plays, len(self.opening), max_plies)
 
 
 class _Match:
     """The games of a match."""
 
-    def __init__(self, terms: _Terms, book: Book, record: Record) -> None:
+    def __init__(self, terms: _Terms, record: Record) -> None:
         self._terms = terms
         self._record = record
         self._begun = time.perf_counter()
-        self._done = [one for one in record.games if 2 * one.pair + one.a_plays < terms.games]
+        self._done = [game for game in record.games if 2 * game.pair + game.a_plays < terms.games]
         self._test = _PairTest(terms.sprt)
-        for one in self._done:
-            self._test.add(one)
-        self._waiting = self._to_play(book, terms.games)
+        for game in self._done:
+            self._test.add(game)
+        self._waiting = self._to_play(terms.games)
 
-    def _to_play(self, book: Book, games: int) -> Iterator[_GameInPlay]:
+    def _to_play(self, games: int) -> Iterator[_GameInPlay]:
         """Yield the unfinished games in order; openings are generated on demand."""
-        done = {(one.pair, one.a_plays) for one in self._done}
-        openings = {one.pair: one.opening for one in self._done}
+        book = self._terms.book
+        done = {(game.pair, game.a_plays) for game in self._done}
+        openings = {game.pair: game.opening for game in self._done}
         for opening in openings.values():
-            book.add(replay(self._terms.game, opening))
+            book.add(self._start(opening))
         for pair in range((games + 1) // 2):
             colours = [c for c in (0, 1) if 2 * pair + c < games and (pair, c) not in done]
             if not colours:
                 continue
             opening = openings[pair] if pair in openings else book.opening(pair)
             for a_plays in colours:
-                yield _GameInPlay(pair, a_plays, opening, self._start(opening), [])
+                yield _GameInPlay(pair, a_plays, opening, self._start(opening))
 
     def _start(self, opening: tuple[int, ...]) -> State:
-        state, most = replay(self._terms.game, opening), self._terms.max_plies
+        state, most = self._terms.game.new_initial_state(opening), self._terms.max_plies
         if state.is_terminal():
             raise ConfigError(f"openings: {list(opening)} ends the game")
         if most is not None and len(opening) >= most:
@@ -293,14 +262,13 @@ class _Match:
         actions = player.choose([game.state for game in mine])
         for game, action in zip(mine, actions, strict=True):
             player.apply(game.state, action)
-            game.moves.append(action)
         ended = set()
         for game in mine:
-            over = game.finished(self._terms.max_plies)
-            if over is not None:
-                self._record.add(over)
-                self._done.append(over)
-                self._test.add(over)
+            record = game.finished(self._terms.max_plies)
+            if record is not None:
+                self._record.add(record)
+                self._done.append(record)
+                self._test.add(record)
                 ended.add(game)
         return [game for game in playing if game not in ended]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,82 +15,72 @@ from pyengine.base.checks import check_choice, elements, integer, repr_with_type
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.eval.evaluators import EvaluatorLike, as_evaluator
 from pyengine.games.game import Game, State
+from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 
 _MAX_BATCH = 4096  # rows
 
 
-@dataclass(frozen=True)
 class Player:
-    """A player of a match."""
+    """A player of a match.
 
-    choose: Callable[[Sequence[State]], list[int]]  #: returns an action for each state
-    original: Any  #: the user's object
-    role: str  #: "a" or "b", for messages
-    game: Game | None = None  #: None: any game
-    batch_size: int = 0  #: 0: evaluates no batches
-    timed: bool = False  #: has a budget in seconds
+    Args:
+        original: the user's object.
+        role: "a" or "b", for messages.
+
+    """
+
+    def __init__(self, original: Any, role: str) -> None:
+        self.original = original
+        self._role = role
+        self._searches = callable(getattr(original, "search_many", None))
+        if not (self._searches or callable(original)):
+            raise ConfigError(
+                f"{role}: expected an Engine, a function state -> action, or an object with "
+                f"search_many(states), got {short_repr(original)}"
+            )
+
+    @property
+    def game(self) -> Game | None:
+        """The only game it plays, or None."""
+        return getattr(self.original, "game", None) if self._searches else None
+
+    @property
+    def config(self) -> SearchConfig | None:
+        return self.original.config if isinstance(self.original, Engine) else None
+
+    def choose(self, states: Sequence[State]) -> list[int]:
+        """Return an action for each state."""
+        if self._searches:
+            answers = self._search(states)
+        else:
+            answers = [self.original(_users_state(state)) for state in states]
+        return [self._action(answer) for answer in answers]
 
     def apply(self, state: State, action: int) -> None:
         """Play a move. An IllegalActionError names the player."""
         try:
             state.apply_action(action)
         except IllegalActionError as error:
-            raise IllegalActionError(f"player {self.role}: {error}") from error
+            raise IllegalActionError(f"player {self._role}: {error}") from error
 
+    def _search(self, states: Sequence[State]) -> list[Any]:
+        results = self.original.search_many(states)
+        try:
+            return [result.action for _, result in zip(states, results, strict=True)]
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ConfigError(
+                f"player {self._role}: search_many() must return {len(states)} results with an "
+                f"action, got {repr_with_type(results)}"
+            ) from error
 
-def player_of(original: Any, role: str) -> Player:
-    if isinstance(original, Engine):
-        return Player(
-            choose=lambda states: _actions_of(original, states, role),
-            original=original,
-            game=original.game,
-            batch_size=original.config.batch_size,
-            timed=original.config.seconds is not None,
-            role=role,
-        )
-    if callable(getattr(original, "search_many", None)):
-        return Player(
-            choose=lambda states: _actions_of(original, states, role),
-            original=original,
-            game=getattr(original, "game", None),
-            role=role,
-        )
-    if callable(original):
-        return Player(
-            choose=lambda states: [
-                _action(original(_users_state(state)), role) for state in states
-            ],
-            original=original,
-            role=role,
-        )
-    raise ConfigError(
-        f"{role}: expected an Engine, a function state -> action, or an object with "
-        f"search_many(states), got {short_repr(original)}"
-    )
-
-
-def _actions_of(searcher: Any, states: Sequence[State], role: str) -> list[int]:
-    answer = searcher.search_many(states)
-    try:
-        pairs = zip(states, answer, strict=True)
-        return [_action(result.action, role) for _, result in pairs]
-    except (AttributeError, TypeError, ValueError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise ConfigError(
-            f"player {role}: search_many() must return {len(states)} results with an action, "
-            f"got {repr_with_type(answer)}"
-        ) from error
-
-
-def _action(answer: Any, role: str) -> int:
-    try:
-        return operator.index(answer)
-    except TypeError:
-        raise ConfigError(
-            f"player {role}: expected an action, an int, got {repr_with_type(answer)}"
-        ) from None
+    def _action(self, answer: Any) -> int:
+        try:
+            return operator.index(answer)
+        except TypeError:
+            raise ConfigError(
+                f"player {self._role}: expected an action, an int, got {repr_with_type(answer)}"
+            ) from None
 
 
 def _users_state(state: State) -> Any:
@@ -171,23 +161,18 @@ class ValuePlayer:
         """Return the best action for each state."""
         states = elements("states", states, "a sequence of states")
         moves = [_legal(state) for state in states]
-        after = [
-            _after(state, action)
-            for state, legal in zip(states, moves, strict=True)
-            for action in legal
+        turns = [
+            (state, action) for state, legal in zip(states, moves, strict=True) for action in legal
         ]
-        movers = [
-            state.current_player()
-            for state, legal in zip(states, moves, strict=True)
-            for _ in legal
-        ]
-        values = self._values(after, movers)
-        choices, start = [], 0
-        for legal in moves:
-            own = values[start : start + len(legal)]
+        values = self._values(
+            [_after(state, action) for state, action in turns],
+            [state.current_player() for state, _ in turns],
+        )
+        choices = []
+        ends = np.cumsum([len(legal) for legal in moves], dtype=int)
+        for legal, own in zip(moves, np.split(values, ends)[:-1], strict=True):
             best = int(np.argmax(own))
             choices.append(Choice(int(legal[best]), float(own[best])))
-            start += len(legal)
         return choices
 
     def _values(self, after: Sequence[State], movers: Sequence[int]) -> npt.NDArray[np.float64]:

@@ -5,24 +5,22 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
-from pyengine.base.files import path_of, unread, unwritten
+from pyengine.base.files import check_output, path_of, unread, unwritten
 from pyengine.base.locks import lock
 from pyengine.data.checked import check, whole, wholes
 from pyengine.errors import ConfigError, DataError
 from pyengine.games.game import Game, State
-from pyengine.match.openings import Book
 from pyengine.match.result import GameRecord
 
-_VERSION = 1
 _MARK = "pyengine_match"
+_VERSION = 1
 _MAX_PAIRS = 2**31 - 1
-_HEADER_BEGINS = f'{{"{_MARK}": '.encode()
 _GAME_BEGINS = b'{"pair": '
 
 
@@ -36,11 +34,11 @@ class Record:
         path: the file; None = no file.
         game: of the match; recorded games are replayed.
         arguments: returns the arguments of the match as plain values.
-        book: the openings, which must include those of the file.
         max_plies: length at which a game is a draw; None = no limit.
 
     Raises:
-        ConfigError: the file belongs to another match, or another match is writing it.
+        ConfigError: the file cannot be a record, belongs to another match, or another match is
+            writing it.
         DataError: the file is not a record, is damaged or cannot be opened.
 
     """
@@ -50,7 +48,6 @@ class Record:
         path: str | os.PathLike[str] | None,
         game: Game,
         arguments: Callable[[], dict[str, Any]],
-        book: Book,
         max_plies: int | None,
     ) -> None:
         self.games: list[GameRecord] = []
@@ -59,9 +56,15 @@ class Record:
             return
         self._path = path_of("record", path)
         self._lock = _locked(self._path)
+        self._end = 0  # of the last complete line
         try:
-            reader = _Reader(self._path, game, book, max_plies)
-            self._begin, self._end = reader.read(arguments, self.games)
+            first, *lines = _lines_of(self._path) or [b""]
+            # Written before the first game if the file is empty or its header was cut off.
+            self._header = _line({_MARK: _VERSION, **arguments()})
+            if not self._header.startswith(first) or first == self._header:
+                self._check_header(first)
+                self._end = len(first)
+                self._read(lines, game, max_plies)
         except BaseException:
             self.close()
             raise
@@ -73,14 +76,13 @@ class Record:
             return
         fields = dataclasses.asdict(game)
         del fields["cut_short"]  # follows from the moves
-        line = self._begin + _line(fields)
+        line = _line(fields) if self._end else self._header + _line(fields)
         try:
             with self._path.open("ab") as file:
                 file.truncate(self._end)
                 file.write(line)
         except OSError as error:
             raise DataError(unwritten(self._path, error)) from error
-        self._begin = b""
         self._end += len(line)
 
     def close(self) -> None:
@@ -88,103 +90,16 @@ class Record:
         if self._lock is not None:
             self._lock.release()
 
-
-def replay(game: Game, moves: tuple[int, ...]) -> State:
-    """Return the state after moves from the start."""
-    state = game.new_initial_state()
-    for move in moves:
-        state.apply_action(move)
-    return state
-
-
-def result_of(state: State, plies: int, a_plays: int, max_plies: int | None) -> int | None:
-    """Return a's result of a game: 1, 0 or -1, or None if it continues."""
-    if state.is_terminal():
-        points = state.returns()[a_plays]
-        return (points > 0) - (points < 0)
-    return 0 if max_plies is not None and plies >= max_plies else None
-
-
-def _line(value: dict[str, Any]) -> bytes:
-    return (json.dumps(value) + "\n").encode()
-
-
-def _locked(path: Path) -> FileLock:
-    if path.exists() and not path.is_file():
-        raise DataError(f"{path}: expected the record of a match, got no regular file")
-    try:
-        file = Path(os.path.realpath(path))
-        return lock(file.with_name(f"{file.name}.lock"))
-    except ConfigError as error:
-        raise ConfigError(f"{path}: another match is writing this record") from error
-    except OSError as error:
-        raise DataError(unwritten(path, error)) from error
-
-
-class _Reader:
-    """Reads and checks the file of a match."""
-
-    def __init__(self, path: Path, game: Game, book: Book, max_plies: int | None) -> None:
-        self._path = path
-        self._game = game
-        self._book = book
-        self._max_plies = max_plies
-        self._number = 0  # of the current line, from 1
-        self._lines: dict[tuple[int, int], int] = {}  # line numbers by pair and colour
-        self._openings: dict[int, tuple[int, ...]] = {}
-
-    def read(
-        self, arguments: Callable[[], dict[str, Any]], games: list[GameRecord]
-    ) -> tuple[bytes, int]:
-        """Add the games of the file to a list.
-
-        Returns:
-            The bytes that precede the next game, and their position in the file.
-
-        """
-        first, *lines = self._read_lines() or [b""]
-        self._number = 1
-        actual = self._header(first)
-        header = {_MARK: _VERSION, **json.loads(json.dumps(arguments()))}
-        if actual is None:
-            if not _line(header).startswith(first):
-                raise self._not_a_record(first)
-            return _line(header), 0
-        self._compare(actual, header)
-        end = len(first)
-        for line in lines:
-            self._number += 1
-            is_whole = line.endswith(b"\n")
-            if not is_whole and _cut_off(line):
-                break
-            games.append(self._game_of(line))
-            end += len(line)
-            if not is_whole:
-                return b"\n", end
-        return b"", end
-
-    def _read_lines(self) -> list[bytes]:
+    def _check_header(self, line: bytes) -> None:
         try:
-            with self._path.open("r+b") as file:  # fails early if it cannot be written
-                return file.readlines()
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise DataError(unread(self._path, error)) from error
-
-    def _header(self, line: bytes) -> dict[str, Any] | None:
-        """Return the header, or None if a crash may have cut it off."""
-        if not line.endswith(b"\n") and _is_start(line, _HEADER_BEGINS):
-            return None
-        try:
-            header = _parsed(line)
-        except ValueError as error:
-            raise self._not_a_record(line) from error
-        if not isinstance(header, dict) or _MARK not in header:
-            raise self._not_a_record(line)
-        return header
-
-    def _compare(self, actual: dict[str, Any], expected: dict[str, Any]) -> None:
+            actual = _parsed(line)
+        except ValueError:
+            actual = None
+        if not isinstance(actual, dict) or _MARK not in actual:
+            raise DataError(
+                f"{self._path}, line 1: expected the record of a match, got {line[:60]!r}"
+            )
+        expected = json.loads(self._header)
         different = [
             f"{key}: expected {expected.get(key)}, got {actual.get(key)}"
             for key in sorted(actual.keys() | expected.keys())
@@ -195,70 +110,75 @@ class _Reader:
                 f"{self._path} is the record of another match: {'; '.join(different)}"
             )
 
-    def _game_of(self, line: bytes) -> GameRecord:
-        """Return the game of a line after replaying it."""
-        try:
-            fields = _parsed(line)
-            actions = wholes(0, self._game.num_distinct_actions() - 1)
-            check(
-                fields,
-                {
-                    "pair": whole(0, _MAX_PAIRS),
-                    "a_plays": whole(0, 1),
-                    "opening": actions,
-                    "moves": actions,
-                    "result": whole(-1, 1),
-                },
-            )
-            record = GameRecord(
-                pair=fields["pair"],
-                a_plays=fields["a_plays"],
-                opening=tuple(fields["opening"]),
-                moves=tuple(fields["moves"]),
-                result=fields["result"],
-            )
-            self._check_place(record)
-            end = self._check_end(record)
-        except ValueError as error:  # IllegalActionError is one
-            raise self._damaged(str(error)) from error
-        return dataclasses.replace(record, cut_short=not end.is_terminal())
+    def _read(self, lines: Sequence[bytes], game: Game, max_plies: int | None) -> None:
+        """Read the games up to an incomplete line."""
+        openings: dict[int, tuple[int, ...]] = {}
+        numbers: dict[tuple[int, int], int] = {}  # of the lines, by pair and colour
+        for number, line in enumerate(lines, 2):
+            is_whole = line.endswith(b"\n")
+            if not is_whole and _GAME_BEGINS.startswith(line[: len(_GAME_BEGINS)]):
+                return
+            try:
+                if not is_whole:
+                    raise ValueError(f"expected a game, got {line[:60]!r}")
+                record = _game_of(line, game, max_plies)
+                same = numbers.setdefault((record.pair, record.a_plays), number)
+                if same != number:
+                    raise ValueError(f"repeats the game of line {same}")
+                opening = openings.setdefault(record.pair, record.opening)
+                if opening != record.opening:
+                    raise ValueError(
+                        f"expected the opening {opening} of pair {record.pair}, "
+                        f"got {record.opening}"
+                    )
+            except ValueError as error:  # IllegalActionError is one
+                raise DataError(f"{self._path}, line {number}: {error}") from error
+            self.games.append(record)
+            self._end += len(line)
 
-    def _check_place(self, record: GameRecord) -> None:
-        """Raise ValueError for a repeated game or a wrong opening."""
-        place = (record.pair, record.a_plays)
-        if place in self._lines:
-            raise ValueError(f"repeats the game of line {self._lines[place]}")
-        self._lines[place] = self._number
-        known = self._openings.get(record.pair)
-        if known is None:
-            self._book.check(record.pair, record.opening)
-            self._openings[record.pair] = record.opening
-        elif known != record.opening:
-            raise ValueError(
-                f"expected the opening {list(known)} of pair {record.pair}, "
-                f"got {list(record.opening)}"
-            )
 
-    def _check_end(self, record: GameRecord) -> State:
-        """Return the last state. Raises ValueError if it does not have the recorded result."""
-        state = replay(self._game, record.opening)
-        if state.is_terminal():
-            raise ValueError(f"the opening {list(record.opening)} ends the game")
-        for move in record.moves:
-            state.apply_action(move)
-        plies = len(record.opening) + len(record.moves)
-        result = result_of(state, plies, record.a_plays, self._max_plies)
-        if result is None:
-            raise ValueError("the moves do not end the game")
-        if result != record.result:
-            raise ValueError(f"expected the result {record.result}, got {result}")
-        return state
+def finished_game(
+    state: State, pair: int, a_plays: int, opening: int, max_plies: int | None
+) -> GameRecord | None:
+    """Return the record of a game whose opening has that length, or None if it continues."""
+    over = state.is_terminal()
+    if not over and (max_plies is None or len(state.history()) < max_plies):
+        return None
+    points = state.returns()[a_plays] if over else 0.0
+    actions = tuple(state.history())
+    return GameRecord(
+        pair=pair,
+        a_plays=a_plays,
+        opening=actions[:opening],
+        moves=actions[opening:],
+        result=(points > 0) - (points < 0),
+        cut_short=not over,
+    )
 
-    def _not_a_record(self, line: bytes) -> DataError:
-        return self._damaged(f"expected the record of a match, got {line[:60]!r}")
 
-    def _damaged(self, how: str) -> DataError:
-        return DataError(f"{self._path}, line {self._number}: {how}")
+def _line(value: dict[str, Any]) -> bytes:
+    return (json.dumps(value) + "\n").encode()
+
+
+def _locked(path: Path) -> FileLock:
+    check_output(path)
+    try:
+        file = Path(os.path.realpath(path))
+        return lock(file.with_name(f"{file.name}.lock"))
+    except ConfigError as error:
+        raise ConfigError(f"{path}: another match is writing this record") from error
+    except OSError as error:
+        raise DataError(unwritten(path, error)) from error
+
+
+def _lines_of(path: Path) -> list[bytes]:
+    try:
+        with path.open("r+b") as file:  # fails early if it cannot be written
+            return file.readlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise DataError(unread(path, error)) from error
 
 
 def _parsed(line: bytes) -> Any:
@@ -268,17 +188,23 @@ def _parsed(line: bytes) -> Any:
         raise ValueError(f"expected JSON, got {line[:60]!r} ({error})") from error
 
 
-def _is_start(line: bytes, begins: bytes) -> bool:
-    """Return whether a line and a prefix agree up to the shorter length."""
-    return begins.startswith(line[: len(begins)])
-
-
-def _cut_off(line: bytes) -> bool:
-    """Return whether a last line is the start of a game's line."""
-    if not _is_start(line, _GAME_BEGINS):
-        return False
-    try:
-        _parsed(line)
-    except ValueError:
-        return True
-    return False
+def _game_of(line: bytes, game: Game, max_plies: int | None) -> GameRecord:
+    """Return the game of a line after replaying it. Raises ValueError."""
+    fields = _parsed(line)
+    actions = wholes(0, game.num_distinct_actions() - 1)
+    kinds = {
+        "pair": whole(0, _MAX_PAIRS),
+        "a_plays": whole(0, 1),
+        "opening": actions,
+        "moves": actions,
+        "result": whole(-1, 1),
+    }
+    check(fields, kinds)
+    opening = fields["opening"]
+    state = game.new_initial_state([*opening, *fields["moves"]])
+    record = finished_game(state, fields["pair"], fields["a_plays"], len(opening), max_plies)
+    if record is None:
+        raise ValueError("the moves do not end the game")
+    if record.result != fields["result"]:
+        raise ValueError(f"expected the result {record.result}, got {fields['result']}")
+    return record

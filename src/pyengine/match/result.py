@@ -45,11 +45,9 @@ class MatchResult:
     Until all games are finished, short games are slightly overrepresented.
 
     Attributes:
-        names: of a and b.
         records: the finished games, in the order in which they ended.
         sprt: state of the sequential test, over the pairs before the first unfinished one.
         seconds: duration of this call.
-        stop_reason: ``"games"``, ``"sprt"``, ``"stopped"`` or ``"interrupted"``.
         confidence: of the intervals.
     """
 
@@ -127,11 +125,10 @@ class MatchResult:
         return elo_of_score(low), elo_of_score(high)
 
     @property
-    def pairs(self) -> tuple[int, int, int, int, int]:
+    def pairs(self) -> tuple[int, ...]:
         """Number of finished pairs in which a scored 0, 1/2, 1, 1 1/2 and 2 points."""
         scores = [sum(points) / 2 for points in self._points().values() if len(points) == 2]
-        counts = [scores.count(score) for score in PAIR_SCORES]
-        return (counts[0], counts[1], counts[2], counts[3], counts[4])
+        return tuple(scores.count(score) for score in PAIR_SCORES)
 
     def _count(self, result: int) -> int:
         return sum(record.result == result for record in self.records)

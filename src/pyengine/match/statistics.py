@@ -25,8 +25,6 @@ _GAMES_PER_PAIR = 2
 _MIN_VARIANCE = 1e-4  # of a pair's score
 _EMPTY = 1e-3  # count of a pair score that has not occurred
 _STEPS = 100  # of a bisection: more than a double has bits
-
-
 _TERMS = 400  # of the series, which decays like exp(-n²)
 _DOUBLINGS = 60  # of the upper limit of a time
 _BISECTIONS = 60
@@ -53,13 +51,8 @@ def score_of_elo(elo: float) -> float:
 class SprtState:
     """The state of a sequential test.
 
-    Attributes:
-        llr: log-likelihood ratio of ``elo1`` to ``elo0``.
-        lower: ``elo0`` is accepted at or below this ratio.
-        upper: ``elo1`` is accepted at or above this ratio.
-        pairs: number of counted pairs.
-        expected_games: see :attr:`Sprt.expected_games`.
-        accepted: ``"elo0"``, ``"elo1"``, or None if undecided.
+    ``elo0`` is accepted once the log-likelihood ratio ``llr`` of ``elo1`` to ``elo0`` is at most
+    ``lower``, ``elo1`` once it is at least ``upper``; ``accepted`` is None until then.
     """
 
     llr: float
@@ -81,12 +74,10 @@ class Sprt:
     the same Elo.
 
     Attributes:
-        elo0 (float, default 0.0): logistic Elo of the first hypothesis, -4000 to 4000.
-        elo1 (float, default 10.0): of the second hypothesis, above ``elo0``, at most 4000.
-        alpha (float in [1e-12, 0.5), default 0.05): probability of accepting ``elo1`` if ``elo0``
-            is true.
-        beta (float in [1e-12, 0.5), default 0.05): probability of accepting ``elo0`` if ``elo1``
-            is true.
+        elo0: logistic Elo of the first hypothesis, -4000 to 4000.
+        elo1: of the second hypothesis, above ``elo0``, at most 4000.
+        alpha: probability of accepting ``elo1`` if ``elo0`` is true, in [1e-12, 0.5).
+        beta: probability of accepting ``elo0`` if ``elo1`` is true, in [1e-12, 0.5).
     """
 
     elo0: float = 0.0
@@ -164,7 +155,6 @@ class Sprt:
 
     def state(self, counts: Sequence[int]) -> SprtState:
         """Return the state of the test for counts as in :meth:`llr`."""
-        counts = _counts(counts)
         llr = self.llr(counts)
         accepted: Literal["elo0", "elo1"] | None = None
         if llr >= self.upper:
@@ -175,7 +165,7 @@ class Sprt:
             llr=llr,
             lower=self.lower,
             upper=self.upper,
-            pairs=sum(counts),
+            pairs=int(sum(counts)),
             expected_games=self.expected_games,
             accepted=accepted,
         )

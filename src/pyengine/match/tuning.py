@@ -44,16 +44,14 @@ class Setting:
 class Trial:
     """The measurements of a setting.
 
-    Attributes:
-        rate: positions evaluated per second, the median of the last round.
-        measurements: number of measurements in all rounds.
-        rounds: number of rounds; each round eliminates half of the settings.
+    ``rate`` is in positions evaluated per second, the median of the last of ``rounds``; each round
+    eliminates half of the settings.
     """
 
     setting: Setting
-    rate: float
-    measurements: int
-    rounds: int
+    rate: float = 0.0
+    measurements: int = 0
+    rounds: int = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,9 +60,7 @@ class TuneResult:
 
     Attributes:
         config: the engine's configuration with the best setting.
-        best: the trial of that setting.
-        trials: all trials, by number of rounds, then by speed.
-        seconds: total duration.
+        trials: by number of rounds, then by speed.
         complete: False if Ctrl-C ended the tuning early.
     """
 
@@ -212,9 +208,7 @@ class _Halving:
 
     measure: Measure
     on_progress: OnProgress | None = None
-    rates: dict[Setting, list[float]] = field(default_factory=dict)  #: of the last complete round
-    counts: dict[Setting, int] = field(default_factory=dict)
-    rounds: dict[Setting, int] = field(default_factory=dict)
+    trials: dict[Setting, Trial] = field(default_factory=dict)
 
     def run(self, settings: Sequence[Setting], seconds: float) -> bool:
         """Measure until few settings are left; return False if Ctrl-C ended it early."""
@@ -224,9 +218,10 @@ class _Halving:
             for done in range(number):
                 self._round(left, seconds / number, done / number, 1 / number)
                 half = max(_FINALISTS, math.ceil(len(left) / 2))
-                left = sorted(left, key=self.merit, reverse=True)[:half]
+                left.sort(key=lambda setting: _merit(self.trials[setting]), reverse=True)
+                left = left[:half]
         except KeyboardInterrupt:
-            if not self.rates:
+            if not self.trials:
                 raise
             return False
         return True
@@ -234,49 +229,46 @@ class _Halving:
     def _round(self, left: list[Setting], seconds: float, begun: float, share: float) -> None:
         """Measure each setting equally often, in turns; every second pass is reversed."""
         passes = min(_MOST_PASSES, max(1, int(seconds / (_SLICE * len(left)))))
-        span = seconds / (passes * len(left))
-        rates: dict[Setting, list[float]] = {setting: [] for setting in left}
         total = passes * len(left)
-        for turn in range(passes):
-            for place, setting in enumerate(left if turn % 2 == 0 else reversed(left)):
-                try:
-                    rates[setting].append(self.measure(setting, span))
-                except KeyboardInterrupt:
-                    if not self.rates:  # better than no result
-                        self._store(rates)
-                    raise
-                self.counts[setting] = self.counts.get(setting, 0) + 1
-                if self.on_progress is not None:
-                    part = (turn * len(left) + place + 1) / total
-                    self.on_progress(begun + share * part, self.best() if self.rates else None)
+        rates: dict[Setting, list[float]] = {setting: [] for setting in left}
+        order = [*left, *reversed(left)] * passes
+        for done, setting in enumerate(order[:total], 1):
+            try:
+                rates[setting].append(self.measure(setting, seconds / total))
+            except KeyboardInterrupt:
+                if not self.trials:  # better than no result
+                    self._store(rates)
+                raise
+            if self.on_progress is not None:
+                best = self.best() if self.trials else None
+                self.on_progress(begun + share * done / total, best)
         self._store(rates)
 
     def _store(self, rates: dict[Setting, list[float]]) -> None:
-        measured = {setting: values for setting, values in rates.items() if values}
-        self.rates.update(measured)
-        for setting in measured:
-            self.rounds[setting] = self.rounds.get(setting, 0) + 1
-
-    def rate(self, setting: Setting) -> float:
-        """Return positions per second."""
-        return statistics.median(self.rates[setting])
-
-    def merit(self, setting: Setting) -> float:
-        """Return the rate minus the price of the leaves in flight."""
-        return self.rate(setting) * (1 - _PRICE * math.log2(setting.in_flight))
+        for setting, measured in rates.items():
+            if measured:
+                before = self.trials.get(setting, Trial(setting))
+                self.trials[setting] = Trial(
+                    setting=setting,
+                    rate=statistics.median(measured),
+                    measurements=before.measurements + len(measured),
+                    rounds=before.rounds + 1,
+                )
 
     def best(self) -> Trial:
         """Return the best trial of the last round."""
-        last = max(self.rounds.values())
-        return self._trial(max((s for s in self.rates if self.rounds[s] == last), key=self.merit))
+        last = max(trial.rounds for trial in self.trials.values())
+        return max((t for t in self.trials.values() if t.rounds == last), key=_merit)
 
     def table(self) -> tuple[Trial, ...]:
         """Return all trials, by number of rounds, then by speed."""
-        trials = [self._trial(setting) for setting in self.rates]
-        return tuple(sorted(trials, key=lambda trial: (trial.rounds, trial.rate), reverse=True))
+        order = sorted(self.trials.values(), key=lambda t: (t.rounds, t.rate), reverse=True)
+        return tuple(order)
 
-    def _trial(self, setting: Setting) -> Trial:
-        return Trial(setting, self.rate(setting), self.counts[setting], self.rounds[setting])
+
+def _merit(trial: Trial) -> float:
+    """Return the rate minus the price of the leaves in flight."""
+    return trial.rate * (1 - _PRICE * math.log2(trial.setting.in_flight))
 
 
 def rounds_of(count: int) -> int:

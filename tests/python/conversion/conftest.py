@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from converted import ANYTHING, GAME, QUICK, changed
+from converted import ANYTHING, GAME, QUICK, add_final_board, changed
 from pyengine import conversion
 
 
@@ -18,6 +18,12 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("conversion") / "net.onnx"
     conversion.leela_to_onnx(conversion.random_leela(3, 16, seed=4, board_size=5), path)
     return changed(path, path, lambda m: m.metadata_props.add(key="author", value="somebody"))
+
+
+@pytest.fixture(scope="session")
+def final_board_network(network: Path) -> Path:
+    """Return a copy of the network that predicts ownership and score."""
+    return changed(network, network.with_name("final_board.onnx"), add_final_board)
 
 
 @pytest.fixture(scope="session")

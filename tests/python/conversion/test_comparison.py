@@ -13,9 +13,9 @@ from converted import GAME
 from pyengine.conversion import Limits, leela_to_onnx, random_leela
 from pyengine.conversion.comparison import (
     Comparison,
-    _match_check,
-    _openings,
     compare,
+    distinct_openings,
+    match_check,
     symmetry_change,
 )
 from pyengine.conversion.positions import _turned, longest_game, observe, play_positions
@@ -23,7 +23,6 @@ from pyengine.eval.bundled import game_of_model
 from pyengine.eval.evaluators import Evaluator
 from pyengine.games.game import State
 from pyengine.match.result import GameRecord, MatchResult
-from pyengine.match.statistics import score_of_elo
 
 
 def positions(evaluator: Evaluator, count: int, seed: int = 0) -> list[State]:
@@ -60,59 +59,40 @@ def test_the_change_under_symmetries_widens_the_limits() -> None:
 
 # --- the match
 
+WON, LOST, EVEN = (1, 1), (-1, -1), (1, -1)  # results of pairs of games
+EQUAL = [EVEN, EVEN, WON, LOST]
 
-def result_of(*pairs: tuple[int, int], margin: float = 50.0) -> MatchResult:
-    """Return a match with the given results of pairs of games."""
+
+@pytest.mark.parametrize(
+    ("pairs", "margin", "outcome"),
+    [
+        (EQUAL * 8, 50, "undecided"),
+        (EQUAL * 60, 50, "passed"),
+        (EQUAL * 8, 150, "passed"),
+        (EQUAL * 10 + [LOST] * 20, 50, "failed"),
+        ([(0, -1)], 50, "undecided"),
+    ],
+)
+def test_the_match_is_a_test_against_the_margin(
+    pairs: list[tuple[int, int]], margin: float, outcome: str
+) -> None:
     records = [
         GameRecord(pair=number, a_plays=a, opening=(), moves=(), result=pair[a])
         for number, pair in enumerate(pairs)
         for a in (0, 1)
     ]
-    done = MatchResult(names=("int8", "original"), records=tuple(records))
-    return replace(done, sprt=Limits(margin=margin).test().state(done.pairs))
-
-
-def test_the_match_is_a_test_against_the_margin() -> None:
-    def outcome(result: MatchResult, margin: float = 50.0) -> str:
-        return _match_check(result, Limits(margin=margin), 32).outcome
-
-    won, lost, even, open_game = (1, 1), (-1, -1), (1, -1), (0, -1)
-    assert outcome(result_of(*[even, even, won, lost] * 8)) == "undecided"
-    assert outcome(result_of(*[even, even, won, lost] * 60)) == "passed"
-    # 40 games of a network 80 Elo weaker
-    assert outcome(result_of(*[even, even, won, lost] * 4, lost, lost, lost)) != "passed"
-    assert outcome(result_of(*[even, even, won, lost] * 10, *[lost] * 20)) == "failed"
-    assert outcome(result_of(open_game)) == "undecided"
-    assert outcome(result_of(*[even, even, won, lost] * 8, margin=150), 150) == "passed"
-
-
-def test_most_equal_networks_pass_and_few_weaker_ones() -> None:
-    """Simulates 60 matches of 800 games without draws per strength."""
-
-    def passed(elo: float) -> int:
-        rng = np.random.default_rng(5)
-        test = Limits().test()
-        count = 0
-        for _ in range(60):
-            pairs = rng.binomial(2, score_of_elo(elo), 400) * 2
-            for end in range(20, 401, 20):
-                accepted = test.state(np.bincount(pairs[:end], minlength=5).tolist()).accepted
-                if accepted:
-                    count += accepted == "elo1"
-                    break
-        return count
-
-    assert passed(0) > 48
-    assert passed(-50) < 9
-    assert passed(-100) == 0
+    limits = Limits(margin=margin)
+    result = MatchResult(names=("int8", "original"), records=tuple(records))
+    result = replace(result, sprt=limits.test().state(result.pairs))
+    assert match_check(result, limits, 32).outcome == outcome
 
 
 def test_no_opening_is_played_twice() -> None:
     game = pyengine.load_game("tic_tac_toe")
-    openings = _openings(game, pyengine.RolloutEvaluator(), 2000, seed=0, seconds=60)
+    openings = distinct_openings(game, pyengine.RolloutEvaluator(), 2000, seed=0, seconds=60)
     assert 20 < len(openings) < 2000  # the game has no more
     assert len({game.new_initial_state(o).hash() for o in openings}) == len(openings)
-    assert _openings(game, pyengine.UniformEvaluator(), 5, seed=0, seconds=1e-9)
+    assert distinct_openings(game, pyengine.UniformEvaluator(), 5, seed=0, seconds=1e-9)
 
 
 # --- positions

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from converted import GAME, QUICK
+from converted import GAME, QUICK, graph_of
 from pyengine.conversion import ConversionReport, Limits, leela_to_onnx, quantise, random_leela
 from pyengine.conversion.int8 import float_nodes
 from pyengine.errors import ModelError
@@ -52,26 +51,17 @@ def test_a_network_without_a_tower_is_refused(tmp_path: Path) -> None:
 
 def test_a_shortcut_of_the_planes_adds_no_first_layer() -> None:
     """Pre-activation networks may add the planes to the output of the first block."""
-    node = onnx.helper.make_node
     nodes = [
-        node("Conv", ["planes", "w"], ["a"], name="first"),
-        node("Conv", ["a", "w"], ["b"], name="second"),
-        node("Pad", ["planes", "pads"], ["c"], name="pad"),
-        node("Add", ["b", "c"], ["d"], name="sum"),
-        node("Conv", ["d", "w"], ["e"], name="third"),
-        node("Conv", ["e", "w"], ["policy"], name="head"),
-        node("Conv", ["e", "w"], ["value"], name="evaluate"),
+        ("Conv", ["planes", "w"], "first"),
+        ("Conv", ["first", "w"], "second"),
+        ("Pad", ["planes", "pads"], "pad"),
+        ("Add", ["second", "pad"], "sum"),
+        ("Conv", ["sum", "w"], "third"),
+        ("Conv", ["third", "w"], "policy"),
+        ("Conv", ["third", "w"], "value"),
     ]
-    value = onnx.helper.make_tensor_value_info
-    constants = [
-        onnx.numpy_helper.from_array(np.zeros(1, np.float32), name) for name in ("w", "pads")
-    ]
-    graph = onnx.helper.make_graph(
-        nodes, "test", [value("planes", 1, None)],
-        [value("policy", 1, None), value("value", 1, None)], constants,
-    )  # fmt: skip
-    kept = float_nodes(onnx.helper.make_model(graph))
-    assert kept == {"first", "head", "evaluate"}
+    kept = float_nodes(graph_of(nodes, ["policy", "value"], "pads"))
+    assert kept == {"first", "policy", "value"}
 
 
 @pytest.mark.parametrize(("name", "converted"), [("othello8x8_ludax", 8), ("gomoku8x8_5", 2)])

@@ -126,8 +126,7 @@ LINES_OF_PLAY: list[list[tuple[int, int] | None]] = [
 # --- conversion ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("preset", [False, True], ids=["spec of the file", "preset"])
+@pytest.mark.parametrize(("version", "preset"), [(1, False), (2, False), (2, True)])
 def test_the_onnx_file_equals_the_reference(
     weights: LeelaWeights, lines: list[str], tmp_path: Path, version: int, preset: bool
 ) -> None:
@@ -164,16 +163,10 @@ def test_the_onnx_file_contains_its_spec_and_accepts_any_batch(
     assert "BatchNormalization" not in {node.op_type for node in model.graph.node}
 
 
-def test_only_a_file_of_version_2_evaluates_for_black(weights: LeelaWeights) -> None:
-    assert leela_spec(weights).value_for == "mover"
-    assert leela_spec(replace(weights, version=2)).value_for == "first_player"
-
-
 # --- files ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["w.txt", "w.txt.gz", "weights"])
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(("name", "version"), [("w.txt", 1), ("w.txt.gz", 2)])
 def test_written_weights_are_read_back(
     weights: LeelaWeights, tmp_path: Path, name: str, version: int
 ) -> None:
@@ -210,32 +203,32 @@ def shorter(number: int) -> Callable[[list[str]], list[str]]:
 DAMAGED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
     **{
         f"version {version!r}": (replaced(1, version), "a first line of '1' or '2'")
-        for version in ("3", "0", "1.0", "", "ONNX", "1 2")
+        for version in ("3", "1.0", "", "1 2")
     },
     **{
         f"{count} lines": (lambda lines, count=count: lines[:count], "19 lines and 8 per block")
-        for count in (1, 5, 18, LINES - 1)
+        for count in (1, 18, LINES - 1)
     },
     **{
         f"line {number} short": (
             shorter(number),
             r"line \d+: .*expected \d.* numbers, got \d+|lines",
         )
-        for number in (2, 3, 4, 5, 6, LINES - 10, LINES - 4, LINES - 2, LINES)
+        for number in (2, 3, 4, LINES - 10, LINES - 4, LINES)
     },
     **{
         f"word {word}": (
             lambda lines, word=word: replaced(2, f"{word} {lines[1]}")(lines),
             "line 2: .*(could not convert|expected finite float32 numbers)",
         )
-        for word in ("x", "1,5", "nan", "inf", "1e99", "--1", "0x10", "infinity", "１")
+        for word in ("x", "1,5", "nan", "1e99", "0x10", "１")
     },
     "a negative variance": (
         lambda lines: replaced(5, "-0.5 " + lines[4].partition(" ")[2])(lines),
-        "line 5: the variances of the input convolution: expected numbers of at least 0, got -0.5",
+        "line 5: expected variances of at least 0, got -0.5",
     ),
-    "a board that is not square": (replaced(LINES - 8, "0 " * 28), "the policy: expected 28 x"),
-    "17 planes": (replaced(2, "0 " * (17 * 9 * 6)), "line 2: .*expected 6 x 18 x 3 x 3 numbers"),
+    "a board that is not square": (replaced(LINES - 8, "0 " * 28), "line 26: expected 28 x"),
+    "17 planes": (replaced(2, "0 " * (17 * 9 * 6)), "line 2: expected 6 x 18 x 3 x 3 numbers"),
     "lines after an empty one": (lambda lines: [*lines, "", "0"], "lines"),
     "too many lines": (lambda _: ["1", *["0"] * 1000], "line 820: expected at most 100 blocks"),
     "too long a line": (
@@ -287,14 +280,10 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
     assert a == b != c
 
 
-@pytest.mark.parametrize("size", [(2, 16, 19), (10, 16, 9)])
-def test_a_random_network_has_preferences_and_looks_at_the_board(
-    tmp_path: Path, size: tuple[int, int, int]
-) -> None:
+def test_a_deep_random_network_has_preferences_and_looks_at_the_board(tmp_path: Path) -> None:
     pytest.importorskip("onnx")
-    blocks, channels, edge = size
-    weights = random_leela(blocks, channels, seed=5, board_size=edge)
-    leela_to_onnx(weights, tmp_path / "net.onnx")
+    edge = 9
+    leela_to_onnx(random_leela(10, 16, seed=5, board_size=edge), tmp_path / "net.onnx")
     network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", providers=["cpu"])
     game = pyengine.load_game("go", board_size=edge)
     rng = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from converted import changed, fix_batch
+from converted import changed, fix_batch, scale, weights_as_inputs
 from pyengine import ConfigError, ModelError, ModelSpec, OnnxEvaluator
 from pyengine.conversion import with_score_utility
 from tiny_models import TinyModel
@@ -20,6 +20,7 @@ onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
 
 TIC = pyengine.load_game("tic_tac_toe")
 STATES = [TIC.new_initial_state(moves) for moves in ((), (4,), (0, 4, 8), (2, 1, 0, 8, 5))]
+LEADS = np.array([0, -1, -1, -1])  # stones of the player to move minus the opponent's
 PLANES = ("own[0]", "opp[0]", "ones")
 SPEC = ModelSpec(planes=PLANES, score_output="lead")
 WDL = ("draw", "loss", "win")
@@ -47,11 +48,8 @@ def write(folder: Path, **options: Any) -> Path:
 
 
 def old_file(model: Any) -> None:
-    """List constants as inputs, as before IR version 4."""
     model.ir_version = 3
-    for tensor in model.graph.initializer:
-        info = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
-        model.graph.input.append(info)
+    weights_as_inputs(model)
 
 
 def taken_names(model: Any) -> None:
@@ -76,12 +74,8 @@ def values(path: Path, spec: ModelSpec | None = None) -> np.ndarray:
     return OnnxEvaluator(path, spec, providers=["cpu"]).evaluate(STATES)[1]
 
 
-def leads() -> np.ndarray:
-    return np.array([0, -1, -1, -1])  # stones of the player to move minus the opponent's
-
-
 def lead_of(points: float) -> np.ndarray:
-    return leads() / (points + np.abs(leads()))
+    return LEADS / (points + np.abs(LEADS))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +114,7 @@ def test_policy_score_and_metadata_are_kept(tmp_path: Path) -> None:
     original = OnnxEvaluator(source, SPEC, providers=["cpu"])
     copy = OnnxEvaluator(tmp_path / "out.onnx", providers=["cpu"])
     np.testing.assert_array_equal(original.evaluate(STATES)[0], copy.evaluate(STATES)[0])
-    np.testing.assert_array_equal(copy.evaluate_final_board(STATES)[1], leads())
+    np.testing.assert_array_equal(copy.evaluate_final_board(STATES)[1], LEADS)
     model = onnx.load(tmp_path / "out.onnx")
     assert [entry.name for entry in model.graph.output] == ["policy", "value_with_score", "lead"]
     assert {entry.key for entry in model.metadata_props} == {"author", "pyengine.spec"}
@@ -132,21 +126,19 @@ def test_weight_0_is_the_network_and_weight_1_the_score(tmp_path: Path) -> None:
     with_score_utility(source, tmp_path / "0.onnx", weight=0, spec=SPEC)
     with_score_utility(source, tmp_path / "1.onnx", weight=1, points=1, spec=SPEC)
     np.testing.assert_allclose(values(tmp_path / "0.onnx"), values(source, SPEC), atol=1e-7)
-    np.testing.assert_allclose(values(tmp_path / "1.onnx"), leads() / 2, atol=1e-6)
+    np.testing.assert_allclose(values(tmp_path / "1.onnx"), LEADS / 2, atol=1e-6)
 
 
 def test_a_search_prefers_the_move_that_wins_by_more(tmp_path: Path) -> None:
     """The network's policy and value are constant; its score prefers the centre."""
 
+    signs = np.zeros((27, 1), np.float32)
+    signs[4], signs[9 + 4] = 9.0, -9.0  # the owner of the centre leads
+
     def prefer(model: Any) -> None:
-        for tensor in model.graph.initializer:
-            if tensor.name in ("wp", "wv"):
-                array = onnx.numpy_helper.to_array(tensor) * 0
-                tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
-            if tensor.name == "signs":
-                array = np.zeros((27, 1), np.float32)
-                array[4], array[9 + 4] = 9.0, -9.0  # the owner of the centre leads
-                tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+        scale(model, {"wp": 0, "wv": 0})
+        tensor = next(t for t in model.graph.initializer if t.name == "signs")
+        tensor.CopyFrom(onnx.numpy_helper.from_array(signs, "signs"))
 
     source = changed(write(tmp_path), tmp_path / "points.onnx", prefer)
     with_score_utility(source, tmp_path / "out.onnx", weight=1, spec=SPEC)
@@ -158,24 +150,19 @@ def test_a_search_prefers_the_move_that_wins_by_more(tmp_path: Path) -> None:
     assert result.score is not None
 
 
-def test_the_command_writes_the_copy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("typer", reason="the extra cli is not installed")
-    from pyengine.cli import main
+def test_the_command_writes_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from commands import printed
 
     monkeypatch.chdir(tmp_path)
-    source, spec = str(write(tmp_path)), tmp_path / "spec.json"
+    source, spec = write(tmp_path), tmp_path / "spec.json"
     spec.write_text(SPEC.to_json())
-    options = ["convert", "score-utility", source, "--spec", str(spec), "--weight", "0.5"]
-    assert main(options) == 0
-    expected = 0.5 * values(Path(source), SPEC) + 0.5 * lead_of(20)
+    options = ["convert", "score-utility", source, "--spec", spec, "--weight", "0.5"]
+    text = " ".join(printed(*options).split())
+    assert "weight of points 0.5, half of it for a lead of 20" in text
+    expected = 0.5 * values(source, SPEC) + 0.5 * lead_of(20)
     np.testing.assert_allclose(values(tmp_path / "net.points.onnx"), expected, atol=1e-6)
-    assert "weight of points 0.5, half of it for a lead of 20" in " ".join(
-        capsys.readouterr().out.split()
-    )
-    assert main([*options, "--points", "2", "-o", "two.onnx", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"path": "two.onnx", "weight": 0.5, "points": 2}
+    facts = json.loads(printed(*options, "--points", "2", "-o", "two.onnx", "--json"))
+    assert facts == {"path": "two.onnx", "weight": 0.5, "points": 2}
 
 
 def test_wrong_arguments_and_networks_are_refused(tmp_path: Path) -> None:
@@ -245,4 +232,4 @@ def test_float16_outputs_become_float32(tmp_path: Path) -> None:
 
     source = changed(write(tmp_path), tmp_path / "half.onnx", narrow)
     with_score_utility(source, tmp_path / "out.onnx", weight=1, points=1, spec=SPEC)
-    np.testing.assert_allclose(values(tmp_path / "out.onnx"), leads() / 2, atol=1e-3)
+    np.testing.assert_allclose(values(tmp_path / "out.onnx"), LEADS / 2, atol=1e-3)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import ConfigError, RandomPlayer
+from pyengine import ConfigError, Engine, ModelSpec, OnnxEvaluator, RandomPlayer, ValuePlayer
 from pyengine.match.identity import identity_of
 from tiny_models import TinyModel
 from toy_games import Pairs, ToyGame, ToyState
@@ -25,70 +27,27 @@ def last(state: Any) -> int:
     return int(state.legal_actions()[-1])
 
 
-class Fixed:
-    """Plays the legal action at an index."""
-
+class Named:
     def __init__(self, index: int) -> None:
-        self.index = index
-        self.identity = f"fixed {index}"
-
-    def __call__(self, state: Any) -> int:
-        return int(state.legal_actions()[self.index])
+        self.index = [index]
+        self.identity = f"index {index}"
 
 
-def merged(tmp_path: Path, one: Any, other: Any, game: str = "tic_tac_toe") -> bool:
-    """Return whether a record of one player can be continued with the other."""
-    file = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl"
-
-    def play(player: Any) -> None:
-        pyengine.match(player, RandomPlayer(), game=game, games=2, record=file)
-
-    play(one)
-    try:
-        play(other)
-    except ConfigError as error:
-        if "record of another match: a: " not in str(error):
-            raise
-        return False
-    return True
-
-
-def test_python_players_are_identified_by_their_identity_or_their_name(tmp_path: Path) -> None:
-    assert not merged(tmp_path, first, last)
-    assert merged(tmp_path, first, first)
-    assert not merged(tmp_path, Fixed(0), Fixed(-1))
-    assert merged(tmp_path, Fixed(-1), Fixed(-1))
-
-
-def test_a_random_player_is_identified_by_its_seed() -> None:
-    assert identity_of(RandomPlayer(1)) != identity_of(RandomPlayer(2))
-
-
-class Lowest:
-    def __init__(self, depth: int) -> None:
+class Valued:
+    def __init__(self, depth: Any) -> None:
         self.depth = depth
 
-    def __call__(self, state: Any) -> int:
-        return int(min(state.legal_actions()))
+    def choose(self, state: Any) -> int:
+        return first(state)
 
 
-def test_players_with_different_values_are_different() -> None:
-    assert identity_of(Lowest(1)) == identity_of(Lowest(1)) != identity_of(Lowest(2))
-    assert identity_of(partial(max, key=1)) != identity_of(partial(max, key=2))
+@dataclass
+class Shown:
+    depth: Any
 
 
-@pytest.mark.parametrize(
-    "player",
-    [lambda state: 0, RandomPlayer(np.random.default_rng(1)), Lowest([1])],  # type: ignore[arg-type]
-)
-def test_a_player_that_cannot_be_identified_is_refused(player: Any) -> None:
-    with pytest.raises(pyengine.ConfigError, match="attribute identity"):
-        identity_of(player)
-
-
-def engine(evaluator: Any) -> pyengine.Engine:
-    """Return an engine that searches little."""
-    return pyengine.Engine("tic_tac_toe", evaluator, simulations=4, threads=1)
+class OwnEngine(Engine):
+    pass
 
 
 def uniform(planes: Any) -> Any:
@@ -99,55 +58,79 @@ def optimistic(planes: Any) -> Any:
     return [[0.0] * 9] * len(planes), [0.5] * len(planes)
 
 
-def test_evaluators_are_identified_by_their_functions(tmp_path: Path) -> None:
-    states = pyengine.StateEvaluator
-    assert not merged(tmp_path, engine(uniform), engine(optimistic))
-    assert merged(tmp_path, engine(uniform), engine(uniform))
-    assert not merged(tmp_path, engine(states(uniform)), engine(states(optimistic)))
+def engine(evaluator: Any, kind: type[Engine] = Engine, **settings: Any) -> Engine:
+    return kind("tic_tac_toe", evaluator, threads=1, **{"simulations": 4, **settings})
 
 
-def test_a_mixed_evaluator_is_identified_by_its_parts(tmp_path: Path) -> None:
-    models = []
-    for bias in (0, 1):
-        folder = tmp_path / f"models{bias}"
-        folder.mkdir()
-        content = bytearray(TinyModel().write(folder / "m.onnx").read_bytes())
-        content[content.index(b"\x4a") + 9] ^= bias  # a weight
-        (folder / "m.onnx").write_bytes(content)
-        models.append(pyengine.OnnxEvaluator(folder / "m.onnx", pyengine.ModelSpec()))
-
-    def mixed(model: Any, rollouts: int = 1, mix: float = 0.5) -> pyengine.Engine:
-        rollout = pyengine.RolloutEvaluator(rollouts)
-        return engine(pyengine.MixedEvaluator(model, rollout, mix))
-
-    assert not merged(tmp_path, mixed(models[0]), mixed(models[1]))
-    assert not merged(tmp_path, mixed(models[0]), mixed(models[0], mix=0.25))
-    assert not merged(tmp_path, mixed(models[0]), mixed(models[0], rollouts=2))
-    assert merged(tmp_path, mixed(models[0]), mixed(models[0]))
+def mixed(model: str, mix: float, rollouts: int) -> pyengine.MixedEvaluator:
+    network = OnnxEvaluator(pyengine.bundled_models()[model])
+    return pyengine.MixedEvaluator(network, pyengine.RolloutEvaluator(rollouts), mix)
 
 
-def test_a_rollout_policy_is_identified_by_its_weights(tmp_path: Path) -> None:
-    def player(weight: float) -> pyengine.Engine:
-        none = np.zeros(65536)
-        policy = pyengine.RolloutPolicy(none, none, {"atari": weight})
-        return pyengine.Engine("go(board_size=3)", pyengine.PolicyEvaluator(policy), simulations=4)
-
-    assert not merged(tmp_path, player(0.5), player(1.0), "go(board_size=3)")
-    assert merged(tmp_path, player(0.5), player(0.5), "go(board_size=3)")
+def policy(weight: float) -> Engine:
+    zeros = np.zeros(65536)
+    rollouts = pyengine.RolloutPolicy(zeros, zeros, {"atari": weight})
+    return Engine("go(board_size=3)", pyengine.PolicyEvaluator(rollouts), simulations=4)
 
 
-def test_external_weights_belong_to_a_network(tmp_path: Path) -> None:
+#: Functions that make a player, and two different arguments.
+PLAYERS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = {
+    "functions": (lambda function: function, (first,), (last,)),
+    "partial functions": (lambda key: partial(max, key=key), (1,), (2,)),
+    "attributes identity": (Named, (0,), (1,)),
+    "values of objects": (Valued, (1,), (2,)),
+    "values of methods": (lambda depth: Valued(depth).choose, (1,), (2,)),
+    "reprs of objects": (Shown, (1,), (2,)),
+    "seeds": (RandomPlayer, (1,), (2,)),
+    "searches": (lambda n: engine("uniform", simulations=n), (4,), (5,)),
+    "classes of engines": (lambda kind: engine("uniform", kind), (Engine,), (OwnEngine,)),
+    "functions of planes": (engine, (uniform,), (optimistic,)),
+    "functions of states": (
+        lambda function: engine(pyengine.StateEvaluator(function)), (uniform,), (optimistic,)
+    ),
+    "ends of values": (lambda ends: ValuePlayer(uniform, ends=ends), ("rules",), ("evaluator",)),
+    "networks of a mix": (mixed, ("connect4", 0.5, 1), ("othello", 0.5, 1)),
+    "shares of a mix": (mixed, ("connect4", 0.5, 1), ("connect4", 0.25, 1)),
+    "rollouts of a mix": (mixed, ("connect4", 0.5, 1), ("connect4", 0.5, 2)),
+    "weights of rollouts": (policy, (0.5,), (1.0,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "one", "other"), PLAYERS.values(), ids=PLAYERS)
+def test_equal_players_have_one_identity_and_different_ones_have_two(
+    make: Callable[..., Any], one: tuple[Any, ...], other: tuple[Any, ...]
+) -> None:
+    assert identity_of(make(*one)) == identity_of(make(*one)) != identity_of(make(*other))
+
+
+@pytest.mark.parametrize(
+    "player",
+    [
+        lambda state: 0,
+        RandomPlayer(np.random.default_rng(1)),
+        Valued([1]),
+        Shown(Valued(1)),
+        partial(max, key=lambda action: action),
+    ],
+    ids=["lambda", "generator", "list", "repr with an address", "partial with an address"],
+)
+def test_a_player_that_cannot_be_identified_needs_a_name(player: Any) -> None:
+    with pytest.raises(ConfigError, match="attribute identity"):
+        identity_of(player)
+    player.identity = "mine"
+    assert identity_of(player) == {"identity": "mine"}
+
+
+def test_a_network_is_identified_by_its_content_with_external_weights(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
-    file, weights = tmp_path / "m.onnx", tmp_path / "weights"
+    file, copy = tmp_path / "m.onnx", tmp_path / "copy.onnx"
     model = onnx.load(TinyModel().write(file))
     onnx.save(model, file, save_as_external_data=True, location="weights", size_threshold=0)
-    one = engine(pyengine.OnnxEvaluator(file, pyengine.ModelSpec()))
-    games = tmp_path / "games.jsonl"
-    pyengine.match(one, RandomPlayer(), games=2, record=games)
+    copy.write_bytes(file.read_bytes())
+    one, same = (identity_of(engine(OnnxEvaluator(path, ModelSpec()))) for path in (file, copy))
+    weights = tmp_path / "weights"
     weights.write_bytes(bytes(weights.stat().st_size))
-    other = engine(pyengine.OnnxEvaluator(file, pyengine.ModelSpec()))
-    with pytest.raises(ConfigError, match="another match: a: "):
-        pyengine.match(other, RandomPlayer(), games=2, record=games)
+    assert one == same != identity_of(engine(OnnxEvaluator(file, ModelSpec())))
 
 
 @pytest.mark.parametrize("same_time", [False, True])
@@ -169,16 +152,6 @@ def test_a_network_that_has_changed_since_it_was_opened_is_refused(
         pyengine.match(player, RandomPlayer(), games=2, record=tmp_path / "games.jsonl")
 
 
-def test_an_engine_of_a_users_class_is_not_a_plain_engine() -> None:
-    class Careless(pyengine.Engine):
-        pass
-
-    with Careless("tic_tac_toe", "uniform") as own, pyengine.Engine("tic_tac_toe", "uniform") as e:
-        assert identity_of(own) != identity_of(e)
-        own.identity = "careless"  # type: ignore[attr-defined]
-        assert identity_of(own) == {"identity": "careless"}
-
-
 def test_games_of_one_name_are_distinguished_by_their_states(tmp_path: Path) -> None:
     class Single(ToyState):
         actions = 20
@@ -187,7 +160,7 @@ def test_games_of_one_name_are_distinguished_by_their_states(tmp_path: Path) -> 
             return len(self.moves) == 19
 
     record = tmp_path / "games.jsonl"
-    pyengine.match(RandomPlayer(), RandomPlayer(), game=ToyGame(Pairs), games=2, record=record)
-    pyengine.match(RandomPlayer(), RandomPlayer(), game=ToyGame(Pairs), games=2, record=record)
+    for _ in range(2):
+        pyengine.match(RandomPlayer(), RandomPlayer(), game=ToyGame(Pairs), games=2, record=record)
     with pytest.raises(ConfigError, match="rules: expected"):
         pyengine.match(RandomPlayer(), RandomPlayer(), game=ToyGame(Single), games=2, record=record)

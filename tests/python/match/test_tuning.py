@@ -13,6 +13,7 @@ import pytest
 
 import pyengine
 from pyengine.match.tuning import Setting, _Halving, rounds_of, settings_for
+from wrong_values import check_refused
 
 CORES = 4
 
@@ -33,44 +34,40 @@ def noisy(share: float, seed: int = 1) -> Callable[[Setting, float], float]:
     return lambda setting, _: true_rate(setting) * (1 + share * float(rng.standard_normal()))
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_choice_is_within_5_percent_of_the_best_of_the_grid(seed: int) -> None:
+def test_the_choice_is_within_5_percent_of_the_best_of_the_grid() -> None:
     grid = settings_for(CORES, False)
-    search = _Halving(noisy(0.02, seed))
-    assert search.run(grid, 60.0)
-    best = max(true_rate(setting) for setting in grid)
-    assert true_rate(search.best().setting) >= 0.95 * best
+    best = max(map(true_rate, grid))
+    for seed in range(20):
+        search = _Halving(noisy(0.02, seed))
+        assert search.run(grid, 60.0)
+        assert true_rate(search.best().setting) >= 0.95 * best
 
 
-def test_ties_go_to_fewer_leaves_in_flight() -> None:
-    search = _Halving(lambda setting, _: true_rate(setting))
-    search.run(settings_for(CORES, False), 60.0)
-    assert search.best().setting == Setting(in_flight=64, batch_size=16, threads=4)
-    search = _Halving(lambda setting, _: 1_000.0)
-    search.run(settings_for(CORES, False), 60.0)
-    assert search.best().setting.in_flight == 1
+def test_ties_go_to_fewer_leaves_in_flight_which_cost_less_than_5_percent() -> None:
+    def best(rate: Callable[[Setting], float], settings: list[Setting]) -> Setting:
+        search = _Halving(lambda setting, _: rate(setting))
+        search.run(settings, 60.0)
+        return search.best().setting
 
-
-def test_the_total_price_of_leaves_in_flight_is_below_5_percent() -> None:
-    fast = Setting(in_flight=256, batch_size=64, threads=4)
-    slow = Setting(in_flight=1, batch_size=1, threads=1)
-    search = _Halving(lambda setting, _: 1.05 if setting == fast else 1.0)
-    search.run([fast, slow], 1.0)
-    assert search.best().setting == fast
+    grid = settings_for(CORES, False)
+    assert best(true_rate, grid) == Setting(in_flight=64, batch_size=16, threads=4)
+    assert best(lambda _: 1_000.0, grid).in_flight == 1
+    slow, fast = Setting(1, 1, 1), Setting(in_flight=256, batch_size=64, threads=4)
+    assert best(lambda setting: 1.05 if setting == fast else 1.0, [fast, slow]) == fast
 
 
 def test_every_setting_is_measured_and_finalists_most_often() -> None:
     grid = settings_for(CORES, False)
-    asked: list[tuple[Setting, float]] = []
+    measured: list[tuple[Setting, float]] = []
 
     def measure(setting: Setting, seconds: float) -> float:
-        asked.append((setting, seconds))
+        measured.append((setting, seconds))
         return true_rate(setting)
 
     search = _Halving(measure)
     search.run(grid, 60.0)
-    assert {setting for setting, _ in asked} == set(grid)
-    assert sum(seconds for _, seconds in asked) == pytest.approx(60.0)
+    assert {setting for setting, _ in measured} == set(grid)
+    assert sum(seconds for _, seconds in measured) == pytest.approx(60.0)
     trials = search.table()
     assert trials[0].rounds == rounds_of(len(grid))
     assert trials[0].measurements > trials[-1].measurements == 1
@@ -90,14 +87,14 @@ def test_settings_of_a_round_are_measured_in_turns() -> None:
 
 
 def test_progress_reaches_1_and_reports_the_best_after_the_first_round() -> None:
-    told: list[tuple[float, Any]] = []
+    reports: list[tuple[float, Any]] = []
     grid = settings_for(CORES, False)
-    _Halving(noisy(0.01), lambda share, best: told.append((share, best))).run(grid, 30.0)
-    shares = [share for share, _ in told]
+    _Halving(noisy(0.01), lambda share, best: reports.append((share, best))).run(grid, 30.0)
+    shares = [share for share, _ in reports]
     assert shares == sorted(shares)
     assert math.isclose(shares[-1], 1.0)
-    assert told[0][1] is None
-    assert told[-1][1].rate > 0
+    assert reports[0][1] is None
+    assert reports[-1][1].rate > 0
 
 
 def test_ctrl_c_returns_the_best_so_far_or_raises_before_any_measurement() -> None:
@@ -125,7 +122,7 @@ def test_ctrl_c_returns_the_best_so_far_or_raises_before_any_measurement() -> No
         interrupted_after(0).run(grid, 60.0)
 
 
-@pytest.mark.parametrize("cores", [1, 2, 3, 6, 64])
+@pytest.mark.parametrize("cores", [1, 6, 64])
 @pytest.mark.parametrize("on_device", [False, True])
 def test_the_grid_ranges_from_one_thread_to_all_cores(cores: int, on_device: bool) -> None:
     grid = settings_for(cores, on_device)
@@ -150,8 +147,8 @@ def test_the_provider_decides_between_the_grids(
     class ChosenError(Exception):
         pass
 
-    def choose(cores: int, found: bool) -> list[Setting]:
-        assert found is on_device
+    def choose(cores: int, device: bool) -> list[Setting]:
+        assert device is on_device
         raise ChosenError
 
     monkeypatch.setattr(sys.modules["pyengine.match.tuning"], "settings_for", choose)
@@ -182,10 +179,10 @@ def test_tune_accepts_evaluators_without_rows_and_solved_games() -> None:
         assert pyengine.tune(engine, seconds=0.05).best.rate > 0
 
 
-@pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf])
-def test_tune_refuses_seconds_out_of_range(seconds: float) -> None:
-    with (
-        pyengine.Engine("tic_tac_toe", "uniform") as engine,
-        pytest.raises(pyengine.ConfigError, match="seconds"),
-    ):
-        pyengine.tune(engine, seconds=seconds)
+def test_tune_refuses_seconds_out_of_range() -> None:
+    with pyengine.Engine("tic_tac_toe", "uniform") as engine:
+        check_refused(
+            lambda seconds: pyengine.tune(engine, seconds=seconds),
+            {"0": 0, "-1": -1, "NaN": math.nan, "infinity": math.inf},
+            "seconds",
+        )
