@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import pyengine
+from interrupted import AlarmError, alarm
 from pyengine import Engine, MixedEvaluator, RolloutEvaluator, SearchResult
 from toy_games import ToyGame, ToyState
 
@@ -22,26 +21,6 @@ Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 # For a deadline 50 ms away, with slack for a busy machine. Uninterrupted calls take far longer.
 SOON = 3.0
 MANY = 1_000_000
-
-
-class AlarmError(Exception):
-    """Raised by a signal handler, as for Ctrl-C."""
-
-
-@contextlib.contextmanager
-def alarm(seconds: float) -> Iterator[None]:
-    """Raise a signal after a delay."""
-
-    def ring(*_: object) -> None:
-        raise AlarmError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class Long(ToyState):
