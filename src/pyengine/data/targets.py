@@ -153,11 +153,11 @@ def final_boards(game: Game, lines: Sequence[GameLine]) -> FinalBoards:
         state = _ended(game, line)
         if state is None:
             continue
-        rows = state.board_rows()
-        is_go = game.name == "go"
         boards.ended[number] = True
         boards.owner[number] = (
-            owners(rows) if is_go else [[_OWNERS[stone] for stone in row] for row in rows]
+            owners(state)
+            if game.name == "go"
+            else [[_OWNERS[stone] for stone in row] for row in state.board_rows()]
         )
         if has_score(game):
             boards.score[number] = int(boards.owner[number].sum(dtype=np.int64)) - komi

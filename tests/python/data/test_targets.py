@@ -167,7 +167,7 @@ def test_ownership_and_komi_add_up_to_the_score(tmp_path: Path, rng: random.Rand
     np.testing.assert_array_equal(batch["ownership"].sum(axis=(1, 2)) + komi, batch["score"])
     np.testing.assert_array_equal(np.sign(batch["score"]), batch["value"])
     for game in games:
-        first, second = area(GO.new_initial_state(game.moves.tolist()).board_rows())
+        first, second = area(GO.new_initial_state(game.moves.tolist()))
         mine = batch["score"][batch["game"] == game.number]
         np.testing.assert_array_equal(mine * (1 - 2.0 * game.to_move), first - second - 2.5)
 
