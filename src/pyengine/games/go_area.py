@@ -17,7 +17,8 @@ def owners(state: State) -> npt.NDArray[np.int8]:
     A player owns their stones and the empty regions that only these stones touch.
     """
     own, opponent, sign = state.observation_tensor(_AREAS)
-    return ((own - opponent) * sign).astype(np.int8)
+    owned: npt.NDArray[np.int8] = ((own - opponent) * sign).astype(np.int8)
+    return owned
 
 
 def area(state: State) -> tuple[int, int]:

@@ -218,7 +218,7 @@ def searches(searcher: Any) -> None:
 #: Objects that may keep a cycle alive, and how they are used.
 Rests: dict[str, tuple[Callable[[Owner], Any], Callable[[Any], Any]]] = {
     "an engine": (lambda o: searched(game_engine(o)), searched),
-    "its searcher": (lambda o: searched(game_engine(o))._searcher, searches),
+    "its searcher": (lambda o: searched(game_engine(o))._open.searcher, searches),
     "its evaluator": (lambda o: planes_engine(o.planes).evaluator, asked),
     "a bound evaluator": (
         lambda o: asked(pyengine.MixedEvaluator("uniform", o.planes))._bound,
