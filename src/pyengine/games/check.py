@@ -25,23 +25,15 @@ _SHOWN_MOVES = 200  # longer games are abbreviated
 
 @dataclass(frozen=True)
 class GameReport:
-    """The result of :func:`check_game`; true if no promise was broken.
-
-    Attributes:
-        message: ``"no broken promise"``, or the first broken one.
-        moves: the actions that lead to it.
-        games: number of finished random games.
-        plies: number of positions checked.
-        without: optional features that a user's game lacks, and the cost of each.
-    """
+    """The result of :func:`check_game`; true if no promise was broken."""
 
     game: str
     ok: bool
-    message: str
-    moves: tuple[int, ...]
-    games: int
-    plies: int
-    without: tuple[str, ...] = ()
+    message: str  #: ``"no broken promise"``, or the first broken one
+    moves: tuple[int, ...]  #: the actions that lead to it
+    games: int  #: finished random games
+    plies: int  #: positions checked
+    without: tuple[str, ...] = ()  #: optional features that a user's game lacks, with their cost
 
     def __bool__(self) -> bool:
         return self.ok

@@ -51,6 +51,7 @@ class SearchResult:
         pv: principal variation: ``action``, then the most visited moves.
         reused: the part of ``visits`` that came from the reused tree.
         evaluations: rows evaluated in this call, without padding and cache hits.
+        simulations, seconds: of this call alone.
         nodes: size of the tree. After :meth:`Engine.advance` to a move with 16,384 visits or more,
             an upper bound until the nodes have been counted in the background.
         stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, or ``"visits"``:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from typing import Any
 
 from pyengine._core import SelfPlayConfig
 from pyengine.base.checks import check_callback, check_type, integer
-from pyengine.base.files import path_of
+from pyengine.base.files import path_of, sha256_of
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.data import FinishedGame, ShardWriter
 from pyengine.eval.evaluators import as_evaluator
@@ -31,12 +30,6 @@ class SelfPlayInterrupted(KeyboardInterrupt):
     def __init__(self, report: SelfPlayReport) -> None:
         super().__init__(str(report))
         self.report = report
-
-
-def model_sha256(evaluator: Any) -> str | None:
-    """Return the SHA-256 of an evaluator's file; None without a file."""
-    path = getattr(evaluator, "path", None)
-    return None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def selfplay(
@@ -88,13 +81,14 @@ def selfplay(
     bound = as_evaluator(evaluator)
     settings = as_config(config).sized(bound.device_batches)
     recorded = spec or bound.spec or ModelSpec()
+    model = getattr(bound, "path", None)
     SelfPlayer(loaded, bound, settings, spec=recorded)  # raises before the directory is created
     with ShardWriter(
         directory,
         loaded,
         recorded,
         configuration=settings.to_dict(),
-        model_sha256=model_sha256(bound),
+        model_sha256=None if model is None else sha256_of(Path(model)),
         surprise=settings.record_surprise,
     ) as writer:
         player = SelfPlayer(
