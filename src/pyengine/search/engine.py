@@ -81,7 +81,7 @@ class Engine:
     ) -> None:
         own_game = load_game(game) if isinstance(game, str) else as_game(game)
         own_evaluator = as_evaluator(evaluator)
-        check_type("config", config, SearchConfig | None, "a SearchConfig or None")
+        check_type("config", config, SearchConfig | None, "a SearchConfig")
         self._config = (config or SearchConfig()).replace(**settings)
         searcher = _core.Searcher(own_game, own_evaluator, self._config)
         self._parts: _Parts | None = _Parts(own_game, own_evaluator, searcher)
