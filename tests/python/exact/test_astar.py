@@ -86,16 +86,13 @@ def test_costs_are_those_of_networkx_on_random_graphs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "dtype"),
-    [("coo", "bool"), ("csc", "int8"), ("csr", "float32"), ("csr", "float64"), ("lil", "int64")],
+    ("form", "dtype"), [("coo", "bool"), ("csc", "int8"), ("csr", "float32"), ("lil", "int64")]
 )
 def test_scipy_matrices_of_any_form_and_dtype_are_graphs(form: str, dtype: str) -> None:
     sparse = pytest.importorskip("scipy.sparse")
     dense = np.array([[0, 1, 5], [0, 0, 2], [0, 0, 0]], dtype)
-    graph = Graph.from_scipy(sparse.coo_array(dense).asformat(form))
-    expected = ([0, 2], 1) if dtype == "bool" else ([0, 1, 2], 3)
-    result = astar(graph, 0, 2)
-    assert (result.path, result.cost) == expected
+    result = astar(Graph.from_scipy(sparse.coo_array(dense).asformat(form)), 0, 2)
+    assert (result.path, result.cost) == (([0, 2], 1) if dtype == "bool" else ([0, 1, 2], 3))
     weight = np.array([100, 100, 100], dtype)  # per edge: their sum may exceed the dtype
     twice = sparse.coo_array((weight, ([0, 0, 0], [1, 1, 1])), shape=(2, 2))
     assert astar(Graph.from_scipy(twice), 0, 1).cost == 3 * float(weight[0])

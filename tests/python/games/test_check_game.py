@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pyengine
-from toy_games import Matches, Pairs, ToyGame, ToyState
+from toy_games import HIDDEN, Matches, Pairs, ToyGame, ToyState
 
 BUILT_IN = [
     "tic_tac_toe",
@@ -158,7 +158,7 @@ def test_an_exception_names_the_method_that_raised() -> None:
 class Circle(ToyState):
     """Cycles through four points; it has no history."""
 
-    history: ClassVar[Any] = property()  # hasattr() is false
+    history = HIDDEN
 
     def apply_action(self, action: int) -> None:
         self.moves = (*self.moves, action)[:4] if len(self.moves) < 3 else ()

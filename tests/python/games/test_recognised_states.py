@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pyengine
-from toy_games import ToyGame, ToyState
+from toy_games import HIDDEN, ToyGame, ToyState
 
 
 class Line(ToyState):
     """Two players fill five points; whoever plays the last one wins. It has no history."""
 
     actions = 5
-    history: ClassVar[Any] = property()  # hasattr() is false
+    history = HIDDEN
 
     def legal_actions(self) -> list[int]:
         return [a for a in range(5) if a not in self.moves]
