@@ -162,10 +162,10 @@ def _with_likely_name(
         wrong = next((key for key in params if f'parameter "{key}"' in str(error)), "")
         if wrong in known:
             return error
-    meant = did_you_mean(wrong, known)
+    hint = did_you_mean(wrong, known)
     if re.fullmatch(r"\w+(\.\w+)+", wrong):  # a name in a module, as Python writes it
-        meant = f"; did you mean {':'.join(wrong.rsplit('.', 1))}?"
-    return ConfigError(f"{error}{meant}") if meant else error
+        hint = f"; did you mean {':'.join(wrong.rsplit('.', 1))}?"
+    return ConfigError(f"{error}{hint}") if hint else error
 
 
 #: Loaded games in Python and from pyspiel, by canonical name.

@@ -67,16 +67,18 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
 
 
 def _offered(module: ModuleType) -> list[str]:
-    """The names of a module that may be games: not constants or imported classes."""
+    """The public games, classes of games and functions that a module defines."""
 
-    def may_be_game(value: Any) -> bool:
-        own = f"{getattr(value, '__module__', '')}.".startswith(f"{module.__name__}.")
-        if inspect.isroutine(value):
-            return own
-        return hasattr(value, "new_initial_state") and (own or not isinstance(value, type))
+    def is_own(value: Any) -> bool:
+        return f"{getattr(value, '__module__', '')}.".startswith(f"{module.__name__}.")
 
-    public = ((name, value) for name, value in vars(module).items() if not name.startswith("_"))
-    return [name for name, value in public if may_be_game(value)]
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and is_own(value)
+        and (inspect.isroutine(value) or hasattr(value, "new_initial_state"))
+    ]
 
 
 def canonical(text: str, params: Mapping[str, Any]) -> str:
@@ -132,8 +134,8 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
             f"{_PYSPIEL}{name} needs OpenSpiel: pip install open_spiel ({error})"
         ) from error
     if name not in pyspiel.registered_names():
-        meant = did_you_mean(name, pyspiel.registered_names())
-        raise ConfigError(f"pyspiel has no game {short_repr(name)}{meant}")
+        hint = did_you_mean(name, pyspiel.registered_names())
+        raise ConfigError(f"pyspiel has no game {short_repr(name)}{hint}")
     try:
         return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
     except pyspiel.SpielError as error:

@@ -232,8 +232,8 @@ class Still(ToyState):
 def test_a_game_without_an_end_is_an_error(kind: type[ToyState]) -> None:
     game = ToyGame(kind)
     state: Any = game.new_initial_state()
-    said = "not over after max_game_length, 10000 plies"
-    with pytest.raises(ConfigError, match=said):
+    message = "not over after max_game_length, 10000 plies"
+    with pytest.raises(ConfigError, match=message):
         pyengine.solve(state, game=game)
     assert not pyengine.solve(state, depth=3, game=game).exact
     with pytest.raises(ConfigError, match="minimax: the game does not end within about"):

@@ -74,7 +74,7 @@ def forbidden_by_ko(state: pyengine.State) -> set[str]:
 
 
 def test_ko_forbids_what_katago_says_it_forbids(oracle: Oracle) -> None:
-    asked = 0
+    questions = 0
     for case in oracle("01-go-rules/ko_scenarios.jsonl"):
         rows = case["start"]
         game = go(len(rows), len(rows[0]), superko=SUPERKO[case["ko"]], suicide=case["suicide"])
@@ -82,12 +82,12 @@ def test_ko_forbids_what_katago_says_it_forbids(oracle: Oracle) -> None:
         for event in case["events"]:
             if event["op"] == "forbidden_by_ko":
                 assert forbidden_by_ko(turned_to(state, event["color"])) == set(event["points"])
-                asked += 1
+                questions += 1
             else:
                 state = turned_to(state, event["color"])
                 if event["move"] != "pass" or not just_passed(state):
                     play(state, event["move"])
-    assert asked == 11
+    assert questions == 11
 
 
 def just_passed(state: pyengine.State) -> bool:

@@ -77,8 +77,8 @@ def test_a_wrong_attribute_of_a_game_is_named(attribute: str, values: dict[str, 
 
 @pytest.mark.parametrize("use", [pyengine.as_game, lambda game: pyengine.Engine(game, "uniform")])
 def test_a_class_instead_of_a_game_is_refused(use: Any) -> None:
-    said = r"expected a game, got the class ToyGame; make one with ToyGame\(\.\.\.\)"
-    with pytest.raises(pyengine.ConfigError, match=said):
+    message = r"expected a game, got the class ToyGame; make one with ToyGame\(\.\.\.\)"
+    with pytest.raises(pyengine.ConfigError, match=message):
         use(ToyGame)
 
 

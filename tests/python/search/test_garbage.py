@@ -70,7 +70,7 @@ def searched(engine: pyengine.Engine) -> pyengine.Engine:
     return engine
 
 
-def asked(evaluator: pyengine.Evaluator) -> pyengine.Evaluator:
+def used(evaluator: pyengine.Evaluator) -> pyengine.Evaluator:
     evaluator.evaluate([pyengine.load_game("tic_tac_toe").new_initial_state()])
     return evaluator
 
@@ -149,8 +149,8 @@ Others: dict[str, Callable[[Owner], Any]] = {
     "a solver": solver,
     "the game's wrapper": pyengine.as_game,
     "a state's wrapper": lambda o: pyengine.as_game(o).new_initial_state([1, 2]),
-    "an evaluator, asked": lambda o: asked(pyengine.CallbackEvaluator(o.planes)),
-    "a mixed evaluator, asked": lambda o: asked(pyengine.MixedEvaluator("uniform", o.planes)),
+    "an evaluator": lambda o: used(pyengine.CallbackEvaluator(o.planes)),
+    "a mixed evaluator": lambda o: used(pyengine.MixedEvaluator("uniform", o.planes)),
     "a result": lambda o: game_engine(o).search(o.new_initial_state()),
     "an iterator at its end": lambda o: [*analysed(o, 0)],
     "an iterator half way": lambda o: analysed(o, 1),
@@ -211,9 +211,9 @@ def searches(searcher: Any) -> None:
 Rests: dict[str, tuple[Callable[[Owner], Any], Callable[[Any], Any]]] = {
     "an engine": (lambda o: searched(game_engine(o)), searched),
     "its searcher": (lambda o: searched(game_engine(o))._open.searcher, searches),
-    "its evaluator": (lambda o: planes_engine(o.planes).evaluator, asked),
+    "its evaluator": (lambda o: planes_engine(o.planes).evaluator, used),
     "a bound evaluator": (
-        lambda o: asked(pyengine.MixedEvaluator("uniform", o.planes))._bound,
+        lambda o: used(pyengine.MixedEvaluator("uniform", o.planes))._bound,
         evaluates,
     ),
     "a game": (game_engine, lambda engine: plays_on(state_of(engine))),

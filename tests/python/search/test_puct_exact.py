@@ -52,7 +52,7 @@ def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies:
         node = naive_puct.search(state, evaluate, simulations, settings, node)
         result = engine.search(state, simulations=simulations)
         check_equal(result, node)
-        # Not always the best move, so small subtrees are kept as well.
+        # Not always the best move, so small subtrees are reused as well.
         moves = np.argsort(result.visits, kind="stable")
         action = int(result.actions[moves[-1 - ply % 2]])
         state.apply_action(action)

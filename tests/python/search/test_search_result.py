@@ -18,7 +18,7 @@ import pytest
 
 import pyengine
 from pyengine import SearchResult
-from pyengine.games.notebook import state_svg
+from pyengine.games.notebook import state_picture
 from pyengine.search.tree import SearchTree, signed
 from toy_games import HIDDEN, Matches, ToyGame
 
@@ -171,14 +171,18 @@ def test_a_proof_is_in_the_text() -> None:
     assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["proven"] == 1
 
 
+def svg_of(html: str) -> ElementTree.Element:
+    """Return the picture at the beginning of some HTML."""
+    image = html.partition(">")[0]
+    assert image.startswith('<img alt="the board" src="data:image/svg+xml;base64,')
+    return ElementTree.fromstring(base64.b64decode(image.partition("base64,")[2].rstrip('"')))
+
+
 @pytest.mark.parametrize("game", ["connect_four", "othello", "gomoku", "go(board_size=9)"])
 def test_a_notebook_gets_a_picture(game: str) -> None:
     html = searched(game, simulations=20)._repr_html_()
-    image, _, table = html.partition(">")
-    assert image.startswith('<img alt="the board" src="data:image/svg+xml;base64,')
-    picture = base64.b64decode(image.partition("base64,")[2].rstrip('"'))
-    assert ElementTree.fromstring(picture).tag == f"{SVG}svg"
-    assert "monospace" in table  # unreadable in a proportional font
+    assert svg_of(html).tag == f"{SVG}svg"
+    assert "monospace" in html.partition(">")[2]  # a table is unreadable in a proportional font
     assert game != "connect_four" or ">Red to move</pre>" in html
 
 
@@ -252,7 +256,7 @@ def picture_of(game: str, moves: Sequence[int], share: dict[int, float]) -> Elem
     state = pyengine.load_game(game).new_initial_state(moves)
     policy = np.zeros(state.game.num_distinct_actions(), np.float32)
     policy[list(share)] = list(share.values())
-    return ElementTree.fromstring(state_svg(state, policy, max(share, key=lambda a: share[a])))
+    return svg_of(state_picture(state, policy, max(share, key=lambda a: share[a])))
 
 
 def texts(picture: ElementTree.Element) -> list[str]:

@@ -61,12 +61,10 @@ def test_advance_takes_an_action() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("missing.toml", "missing.toml does not exist"), (".", "cannot be read")]
+    ("name", "message"), [("missing.toml", "missing.toml does not exist"), (".", "cannot be read")]
 )
-def test_a_file_of_settings_that_cannot_be_read_is_named(
-    tmp_path: Path, name: str, said: str
-) -> None:
-    with pytest.raises(pyengine.ConfigError, match=said):
+def test_an_unreadable_file_of_settings_is_named(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(pyengine.ConfigError, match=message):
         pyengine.SearchConfig.from_toml(tmp_path / name)
 
 
@@ -92,7 +90,7 @@ class NoArray:
         raise RuntimeError("Use tensor.detach().numpy() instead.")
 
 
-def test_what_becomes_no_array_is_told_why_and_not_its_shape() -> None:
+def test_an_answer_that_is_no_array_gives_numpys_reason() -> None:
     engine = pyengine.Engine("tic_tac_toe", lambda planes: (NoArray(), np.zeros(len(planes))))
     with pytest.raises(pyengine.EvaluationError, match=r"Use tensor\.detach"):
         engine.search(STATE, simulations=2)
