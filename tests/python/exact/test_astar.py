@@ -149,14 +149,6 @@ def test_problems_pickle_and_copy(problem: Any, start: Any, goal: Any) -> None:
         assert repr(again) == repr(problem)
 
 
-def test_changed_arrays_are_an_error_and_not_a_crash() -> None:
-    indices = SMALL["indices"].copy()
-    graph = small_graph(indices=indices)
-    indices[:] = 2**40
-    with pytest.raises(ConfigError, match="have changed"):
-        astar(graph, 0, 2)
-
-
 def test_an_inconsistent_heuristic_reopens_and_is_optimal() -> None:
     result = astar(INCONSISTENT, "s", "g")
     assert (result.path, result.cost) == (["s", "a", "b", "g"], 5)
@@ -173,11 +165,7 @@ def test_an_inconsistent_heuristic_reopens_and_is_optimal() -> None:
     assert (result.path, result.reopened, result.optimal) == ([0, 1, 2, 3], 1, True)
 
 
-def test_a_heuristic_that_exceeds_the_cost_is_detected() -> None:
-    result = astar(small_graph(h=[0, 9, 0, 0]), 0, 2)
-    assert (result.cost, result.optimal, result.bound) == (5, False, math.inf)
-    result = astar(small_graph(h=[9, 0, 0, 0]), 0, 2)
-    assert (result.cost, result.optimal, result.bound) == (3, True, 1)
+def test_a_users_heuristic_that_exceeds_the_cost_is_detected() -> None:
     result = astar(Dict({"s": {"a": 1}, "a": {"g": 1}}, {"a": 3}), "s", "g")
     assert (result.cost, result.optimal) == (2, False)
 
@@ -199,59 +187,27 @@ def test_weights_bound_the_cost() -> None:
     free = np.random.default_rng(3).random((60, 60)) > 0.2
     free[0, 0] = free[-1, -1] = True
     grid = Grid(free)
-    least = astar(grid, (0, 0), (59, 59))
-    assert astar(grid, (0, 0), (59, 59), weight_h=0).cost == least.cost
-    assert astar(grid, (0, 0), (59, 59), h=0).expanded > least.expanded
-    weighted = astar(grid, (0, 0), (59, 59), weight_h=1.5)
+    ends = (0, 0), (59, 59)
+    least = astar(grid, *ends)
+    for dijkstra in ({"weight_h": 0}, {"h": 0}):
+        assert astar(grid, *ends, **dijkstra).cost == least.cost
+    weighted = astar(grid, *ends, weight_h=1.5)
     assert least.cost <= weighted.cost <= 1.5 * least.cost
     assert (weighted.bound, weighted.optimal) == (1.5, False)
-    greedy = astar(grid, (0, 0), (59, 59), weight_g=0)
+    greedy = astar(grid, *ends, weight_g=0)
     assert greedy.expanded < least.expanded
     assert (greedy.bound, greedy.reopened) == (math.inf, 0)
-    assert astar(grid, (0, 0), (59, 59), weight_h=0.5).optimal
 
 
-@pytest.mark.parametrize("connectivity", [4, 8])
-def test_a_grid_equals_its_graph_whatever_the_estimate(connectivity: int) -> None:
-    rng = np.random.default_rng(connectivity)
-    for number in range(6):
-        free = rng.random((9, 13)) > 0.25
-        free[4, 6] = True
-        goals = [(0, 0), (8, 12)]
-        cutting = number % 2 == 0
-        grid = Grid(free, connectivity, cutting)
-        graph = Dict(edges_of(free, connectivity, cutting))
-        least = astar(graph, (4, 6), goals)
-        names = (
-            ("manhattan", "octile", "euclidean") if connectivity == 4 else ("octile", "euclidean")
-        )
-        for h in (None, 0, *names, np.zeros(free.shape)):
-            for method in ("astar", "ida") if number < 2 and h is None else ("astar",):
-                result = astar(grid, (4, 6), goals, h=h, method=method)
-                assert result.cost == pytest.approx(least.cost, rel=1e-12)
-                assert result.optimal == (least.path is not None)
-                assert (result.path is None) == (least.path is None)
-
-
-def edges_of(free: Any, connectivity: int, cutting: bool) -> dict[Any, dict[Any, float]]:
-    """Return the edges of a grid, cell by cell."""
-
-    def is_free(row: int, column: int) -> bool:
-        height, width = free.shape
-        return bool(0 <= row < height and 0 <= column < width and free[row, column])
-
-    edges: dict[Any, dict[Any, float]] = {}
-    for (row, column), _ in np.ndenumerate(free):
-        there = edges.setdefault((row, column), {})
-        for dr in (-1, 0, 1):
-            for dc in (-1, 0, 1):
-                diagonal = bool(dr and dc)
-                beside = is_free(row + dr, column) and is_free(row, column + dc)
-                if (dr, dc) == (0, 0) or not is_free(row + dr, column + dc):
-                    continue
-                if not diagonal or (connectivity == 8 and (beside or cutting)):
-                    there[row + dr, column + dc] = math.sqrt(2) if diagonal else 1.0
-    return edges
+def test_the_arguments_of_a_grid_are_used() -> None:
+    free = np.array([[True, False], [True, True]])
+    costs = [
+        astar(Grid(free, connectivity, cutting), (0, 0), (1, 1)).cost
+        for connectivity, cutting in ((4, False), (8, False), (8, True))
+    ]
+    assert costs == [2, 2, math.sqrt(2)]
+    for h in ("manhattan", "octile", "euclidean", np.zeros((2, 2))):
+        assert astar(Grid(free), (0, 0), (1, 1), h=h).cost == 2
 
 
 def test_status_shows_open_and_closed_nodes() -> None:
@@ -267,6 +223,9 @@ def test_status_shows_open_and_closed_nodes() -> None:
     for problem, start, goal in ((small_graph(), 0, 2), (grid, (2, 0), (2, 6))):
         for limits in ({"method": "ida"}, {"memory_limit": 1}):
             assert astar(problem, start, goal, keep_status=True, **limits).status is None
+    large = Grid(np.ones((300, 300), dtype=bool))
+    need = astar(large, (0, 0), (299, 299)).bytes
+    assert astar(large, (0, 0), (299, 299), keep_status=True).bytes >= need + 300 * 300
 
 
 def test_ties_go_to_goals_and_then_to_the_larger_g() -> None:
@@ -280,17 +239,11 @@ def test_ties_go_to_goals_and_then_to_the_larger_g() -> None:
 def test_puzzles(method: str) -> None:
     puzzle = SlidingPuzzle(3, 3)
     start = (8, 7, 6, 0, 4, 1, 2, 5, 3)
-    for h in (None, "manhattan", "linear_conflict", "misplaced", 0):
-        if method == "ida" and h in ("misplaced", 0):
-            continue
+    for h in (None, "manhattan", "misplaced") if method == "astar" else (None, "manhattan"):
         result = astar(puzzle, start, GOAL_8, h=h, method=method)
-        assert (
-            result.cost == 31
-        )  # the largest number of moves that any state needs (Schofield 1967)
+        assert result.cost == 31  # the most moves that any state needs (Schofield 1967)
         assert result.path is not None
-        assert (result.path[0], result.path[-1]) == (start, GOAL_8)
-        assert result.optimal
-    assert astar(puzzle, GOAL_8, [start, GOAL_8]).cost == 0
+        assert (result.path[0], result.path[-1], result.optimal) == (start, GOAL_8, True)
     swapped = (0, 2, 1, 3, 4, 5, 6, 7, 8)
     result = astar(puzzle, swapped, GOAL_8, method=method)
     assert (result.path, result.cost, result.expanded) == (None, math.inf, 0)
@@ -359,15 +312,6 @@ def test_a_puzzle_may_have_many_goals_and_keeps_to_its_limits() -> None:
         assert (result.cost, result.optimal) == (2, True)
         result = astar(puzzle, start, others, method=method, memory_limit=2**16)
         assert result.stop_reason == "memory"
-
-
-def test_limits_count_the_status() -> None:
-    grid = Grid(np.ones((300, 300), dtype=bool))
-    ends = ((0, 0), (299, 299))
-    need = astar(grid, *ends).bytes
-    assert astar(grid, *ends, memory_limit=2 * need).stop_reason == "found"
-    result = astar(grid, *ends, keep_status=True)
-    assert result.bytes >= need + 300 * 300
 
 
 @pytest.mark.parametrize("method", ["astar", "ida"])

@@ -129,15 +129,6 @@ def test_self_play_on_a_device_fills_its_batches_by_default() -> None:
     assert SelfPlayer("connect_four", "uniform", config).config.concurrent_games == 64
 
 
-def test_self_play_of_a_pyspiel_game(tmp_path: Path) -> None:
-    pyspiel = pytest.importorskip("pyspiel")
-    game = pyspiel.load_game("tic_tac_toe")
-    spec = pyengine.ModelSpec(planes=("observation",))
-    report = pyengine.selfplay(game, "uniform", games=5, out=tmp_path, config=small(), spec=spec)
-    assert report.games == 5
-    assert len(pyengine.Dataset(tmp_path)) == report.positions
-
-
 def test_a_second_run_starts_with_the_resignation_threshold_of_the_first(tmp_path: Path) -> None:
     config = small(resign_threshold=-0.1, resign_off_fraction=1.0, resign_false_positives=0.0)
     first = pyengine.selfplay("connect_four", "rollout", games=30, out=tmp_path, config=config)
