@@ -286,10 +286,3 @@ def test_a_stop_also_ends_the_random_game_before_the_search() -> None:
             time.sleep(0.01)
     result = running.result()
     assert (result.action, result.pv, result.exact) == (None, [], False)
-
-
-def test_a_solver_that_is_stopped_at_once_knows_no_move() -> None:
-    for name in ("connect_four", "othello", "gomoku", "go"):
-        state = pyengine.load_game(name).new_initial_state()
-        result = pyengine.solve(state, seconds=1e-9)
-        assert (result.action, result.pv, result.exact) == (None, [], False)

@@ -69,7 +69,7 @@ def compare_game(ours: pyengine.State, theirs: Any, to: Callable[[int], int], ch
     assert ours.current_player() == theirs.current_player() == -4
 
 
-@pytest.mark.parametrize("games", [30, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("games", [15, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_random_games_agree_with_open_spiel_move_by_move(
     pair: tuple[str, str], games: int, rng: random.Random

@@ -13,7 +13,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import pyengine
@@ -64,29 +63,6 @@ def test_policy_at_a_temperature_is_a_power_of_the_visits(result: SearchResult) 
     for wrong in (-1, float("nan"), float("inf")):
         with pytest.raises(pyengine.ConfigError, match="temperature"):
             result.policy_at(wrong)
-
-
-def completed_q_policy(result: SearchResult) -> npt.NDArray[np.float64]:
-    """The policy target of Gumbel AlphaZero, from its paper (appendix D) and mctx's defaults."""
-    visits = result.visits.astype(np.float64)
-    priors = result.priors.astype(np.float64)
-    seen = visits > 0
-    q = np.where(seen, result.q, 0.0).astype(np.float64)
-    mean = (priors * q)[seen].sum() / priors[seen].sum()
-    mixed = (result.network_value + visits.sum() * mean) / (1 + visits.sum())
-    completed = np.where(seen, q, mixed)
-    scaled = (completed - completed.min()) / max(np.ptp(completed), 1e-8)
-    logits = np.log(priors) + (50 + visits.max()) * 0.1 * scaled
-    weights = np.exp(logits - logits.max())
-    return weights / weights.sum()
-
-
-@pytest.mark.parametrize("simulations", [2, 10, 400])
-def test_improved_policy_is_the_softmax_of_completed_values(simulations: int) -> None:
-    result = searched("othello", simulations=simulations)
-    np.testing.assert_allclose(
-        result.improved_policy[result.actions], completed_q_policy(result), atol=1e-5
-    )
 
 
 def check_mean(result: SearchResult) -> None:
