@@ -25,14 +25,6 @@ _VALUES = "numbers in [-1, 1]"
 OnGames = Callable[[Iterator[FinishedGame]], object]
 
 
-def as_config(config: SelfPlayConfig | None) -> SelfPlayConfig:
-    """Return the settings, or the defaults for None. Raises ConfigError for another type."""
-    if config is None:
-        return SelfPlayConfig()
-    check_type("config", config, SelfPlayConfig, "a SelfPlayConfig")
-    return config
-
-
 class SelfPlayer:
     """Plays games against itself and passes them to a callback; writes no files.
 
@@ -63,9 +55,9 @@ class SelfPlayer:
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else as_game(game)
         self.evaluator = as_evaluator(evaluator)
-        self.config = as_config(config).sized(self.evaluator.device_batches)
-        if spec is not None:
-            check_type("spec", spec, ModelSpec, "a ModelSpec or None")
+        check_type("config", config, SelfPlayConfig | None, "a SelfPlayConfig")
+        self.config = (config or SelfPlayConfig()).sized(self.evaluator.device_batches)
+        check_type("spec", spec, ModelSpec | None, "a ModelSpec or None")
         self.spec = (spec or self.evaluator.spec or ModelSpec()).without_final_board()
         self._first_number = integer("first_number", first_number, 0, MOST_GAMES)
         self._seconds = 0.0
