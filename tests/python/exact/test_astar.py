@@ -236,7 +236,7 @@ def test_ties_go_to_goals_and_then_to_the_larger_g() -> None:
 
 
 @pytest.mark.parametrize("method", ["astar", "ida"])
-def test_puzzles(method: str) -> None:
+def test_puzzles_are_solved_with_the_fewest_moves(method: str) -> None:
     puzzle = SlidingPuzzle(3, 3)
     start = (8, 7, 6, 0, 4, 1, 2, 5, 3)
     for h in (None, "manhattan", "misplaced") if method == "astar" else (None, "manhattan"):

@@ -93,7 +93,7 @@ def test_endgames_of_the_ffo_suite_have_their_published_scores(number: int) -> N
     assert state.action_to_string(result.action) in best
 
 
-def test_a_users_game_in_which_players_move_twice() -> None:
+def test_a_users_game_is_solved_if_players_move_twice() -> None:
     game = ToyGame(Pairs)
     rng = random.Random(3)
     for _ in range(5):

@@ -35,7 +35,7 @@ NUMBER = all_but("negative")  # not ints of a supported size
         ("observation", GAME.new_initial_state().observation_tensor, all_but("None"), "spec"),
     ]
 )
-def test_a_game_refuses(call: Any, values: dict[str, Any], said: str) -> None:
+def test_a_game_refuses_wrong_arguments(call: Any, values: dict[str, Any], said: str) -> None:
     check_refused(call, values, said)
 
 

@@ -196,7 +196,7 @@ def test_a_tree_continues_for_uct_but_not_for_flat_ucb_or_another_rule() -> None
 
 
 @pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
-def test_every_call_and_users_games(algorithm: str) -> None:
+def test_every_call_accepts_the_playout_rules(algorithm: str) -> None:
     game = pyengine.load_game("tic_tac_toe")
     states = [game.new_initial_state([a]) for a in range(9)]
     engine = Engine(game, "rollout", algorithm=algorithm, solver=False)

@@ -85,7 +85,7 @@ def test_a_player_who_moves_twice_keeps_the_sign(settings: Settings) -> None:
     play(ToyGame(Pairs), hashed(20, 0), settings, 120, 4)
 
 
-def test_a_pyspiel_game() -> None:
+def test_visits_of_a_pyspiel_game_equal_the_textbook() -> None:
     pyspiel = pytest.importorskip("pyspiel", reason="open-spiel is absent (extra `test`)")
     game = pyspiel.load_game("breakthrough(rows=5,columns=4)")
     evaluator = hashed(game.num_distinct_actions(), 0)

@@ -269,7 +269,7 @@ def test_search_many_of_a_users_states() -> None:
     assert [result.visits.sum() for result in results] == [30] * 3
 
 
-def test_one_call_without_an_engine() -> None:
+def test_a_search_needs_no_engine() -> None:
     state = pyengine.load_game("connect_four").new_initial_state()
     result = pyengine.search(state, evaluator="rollout", simulations=64)
     assert result.visits.sum() == 64

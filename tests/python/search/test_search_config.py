@@ -97,7 +97,7 @@ def test_a_memory_limit_can_be_set_for_one_search() -> None:
     assert engine.search(state, reuse_tree=False).nodes > 1.2 * tight.nodes
 
 
-def test_defaults() -> None:
+def test_the_defaults_are_those_of_the_api() -> None:
     config = SearchConfig()
     assert config.c_puct == 1.25
     assert (config.c_puct_base, config.c_puct_factor) == (19652, 1.0)

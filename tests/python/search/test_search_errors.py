@@ -90,7 +90,7 @@ def test_a_callable_that_raises_stops_only_the_search(after: int, threads: int) 
     assert again.visits.sum() == result.visits.sum() + 200
 
 
-def test_a_callable_that_raises_in_search_many() -> None:
+def test_a_callable_that_raises_ends_search_many() -> None:
     engine = Engine("connect_four", failing(ValueError("no"), 5), cache_entries=0)
     states = [engine.game.new_initial_state([a]) for a in range(7)]
     with pytest.raises(EvaluationError, match="no"):
@@ -170,7 +170,7 @@ class SixPlies(ToyState):
         ("legal_actions", [0, 7], "uniform", "7"),
     ],
 )
-def test_a_broken_game_stops_the_search_and_no_more(
+def test_a_broken_game_stops_only_the_search(
     method: str, answer: Any, evaluator: str, message: str
 ) -> None:
     game = at_the_third_ply(method, answer)

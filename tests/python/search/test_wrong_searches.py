@@ -48,11 +48,11 @@ NO_NUMBER = wrong("None", "text", "bytes", "NaN", "list", "dict", "object", "fun
          {**NO_NUMBER, "negative": -1}, "seconds"),
     ]
 )  # fmt: skip
-def test_a_search_refuses(call: Any, values: dict[str, Any], said: str) -> None:
+def test_a_search_refuses_wrong_arguments(call: Any, values: dict[str, Any], said: str) -> None:
     check_refused(call, values, said)
 
 
-def test_advance_takes_an_action() -> None:
+def test_advance_refuses_what_is_not_an_action() -> None:
     with pyengine.Engine("tic_tac_toe", "uniform", simulations=4) as engine:
         engine.search(STATE)
         check_refused(
@@ -79,7 +79,7 @@ def test_an_unreadable_file_of_settings_is_named(tmp_path: Path, name: str, mess
          all_but("fraction"), "mix"),
     ]
 )  # fmt: skip
-def test_an_evaluator_refuses(call: Any, values: dict[str, Any], said: str) -> None:
+def test_an_evaluator_refuses_wrong_arguments(call: Any, values: dict[str, Any], said: str) -> None:
     check_refused(call, values, said, (pyengine.ConfigError, pyengine.ModelError))
 
 
