@@ -147,8 +147,8 @@ class Engine:
         parts = self._open
         self._warn_of_a_lost_tree(parts.game, state)
         check_callback("on_progress", on_progress)
-        call = None if on_progress is None else lambda now: on_progress(parts.result(now, state))
-        return parts.result(parts.searcher.search(state, dict(settings), call, every), state)
+        report = None if on_progress is None else lambda now: on_progress(parts.result(now, state))
+        return parts.result(parts.searcher.search(state, dict(settings), report, every), state)
 
     def _warn_of_a_lost_tree(self, game: _core.Game, state: Any) -> None:
         """Warn once if the state after advance() cannot be compared with the root."""
