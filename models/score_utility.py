@@ -35,7 +35,7 @@ WORK = ROOT / "build" / "score_utility"
 def margin(game: pyengine.Game, played: GameRecord) -> float:
     """Return the lead in points of the first player of the match at the end of a game."""
     state = game.new_initial_state([*played.opening, *played.moves])
-    first, second = area(state.board_rows())
+    first, second = area(state)
     ahead = first - second - float(game.params["komi"])
     return ahead if played.a_plays == 0 else -ahead
 

@@ -113,7 +113,7 @@ def search_by_mctx(shape: Shape, cases: int = CASES) -> list[dict[str, Any]]:
         )
         return output, after
 
-    found = mctx.gumbel_muzero_policy(
+    output = mctx.gumbel_muzero_policy(
         params=(),
         rng_key=jax.random.PRNGKey(0),
         root=mctx.RootFnOutput(
@@ -124,12 +124,12 @@ def search_by_mctx(shape: Shape, cases: int = CASES) -> list[dict[str, Any]]:
         max_num_considered_actions=shape.considered,
         gumbel_scale=0.0,
     )
-    visits = np.asarray(found.search_tree.summary().visit_counts).astype(int)
+    visits = np.asarray(output.search_tree.summary().visit_counts).astype(int)
     return [
         {
             "visits": visits[i].tolist(),
-            "action": int(found.action[i]),
-            "weights": np.asarray(found.action_weights[i]).round(6).tolist(),
+            "action": int(output.action[i]),
+            "weights": np.asarray(output.action_weights[i]).round(6).tolist(),
         }
         for i in range(cases)
     ]
@@ -140,10 +140,10 @@ def main() -> None:
     text = []
     for shape in SHAPES:
         print(shape, file=sys.stderr)
-        for i, found in enumerate(search_by_mctx(shape)):
+        for i, result in enumerate(search_by_mctx(shape)):
             if i >= WEIGHTS:
-                del found["weights"]
-            case = {**dataclasses.asdict(shape), "case": i, **found}
+                del result["weights"]
+            case = {**dataclasses.asdict(shape), "case": i, **result}
             text.append(json.dumps(case, separators=(",", ":")))
     Path(sys.argv[1]).write_text("[\n" + ",\n".join(text) + "\n]\n")
 

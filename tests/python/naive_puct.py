@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+import pyengine
 
 #: ``evaluate(state) -> ({action: prior}, value for the player to move)``
 Evaluate = Callable[[Any], tuple[dict[int, float], float]]
@@ -42,6 +46,34 @@ class Node:
     w: float = 0.0
     player: int = -4
     children: dict[int, Node] = field(default_factory=dict)
+
+
+def hashed(actions: int, flat: int = 0) -> pyengine.StateEvaluator:
+    """Return a pseudorandom evaluation; with ``flat``, many priors and values are equal."""
+
+    def evaluate(states: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        policy = np.empty((len(states), actions))
+        value = np.empty(len(states))
+        for i, state in enumerate(states):
+            rng = np.random.default_rng(zlib.crc32(repr(list(state.history())).encode()))
+            policy[i] = rng.random(actions) ** 3
+            value[i] = rng.random() * 2 - 1
+            if flat:
+                policy[i] = np.ceil(policy[i] * flat)
+                value[i] = np.round(value[i] * flat) / flat
+        return policy, value
+
+    return pyengine.StateEvaluator(evaluate)
+
+
+def evaluated_by(evaluator: pyengine.Evaluator, game: Any) -> Evaluate:
+    """Return the evaluation of single states, with priors normalised as in a search."""
+
+    def evaluate(state: Any) -> tuple[dict[int, float], float]:
+        policy, value = evaluator.evaluate([state], game=game)
+        return {a: float(policy[0, a]) for a in state.legal_actions()}, float(value[0])
+
+    return evaluate
 
 
 def stored(prior: float) -> float:

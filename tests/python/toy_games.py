@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+#: Hides an inherited method: ``hasattr`` is false.
+HIDDEN: Any = property()
+
 
 class ToyState:
     """Players alternate forever; all actions are always legal."""

@@ -125,11 +125,11 @@ def final_boards(game: Game, lines: Sequence[GameLine]) -> Batch:
         state = _ended(game, line)
         if state is None:
             continue
-        rows = state.board_rows()
-        is_go = game.name == "go"
         ended[number] = True
         ownership[number] = (
-            owners(rows) if is_go else [[_OWNERS[stone] for stone in row] for row in rows]
+            owners(state)
+            if game.name == "go"
+            else [[_OWNERS[stone] for stone in row] for row in state.board_rows()]
         )
         if has_score(game):
             score[number] = int(ownership[number].sum(dtype=np.int64)) - komi

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pyengine import _core
-from pyengine.base.checks import integer, repr_with_type, short_repr
+from pyengine.base.checks import integer, short_repr
 from pyengine.errors import ConfigError
-from pyengine.exact.question import Question, estimates, is_integer, is_zero, listed
+from pyengine.exact.problem_inputs import estimates, is_integer, is_zero, list_goals
 
 
 class Graph:
     """A directed graph with edge costs in CSR form; nodes are 0, 1, ....
 
-    Create one with :meth:`from_csr` or :meth:`from_scipy`. Arrays of the dtypes named there are not
-    copied and must not change while the graph is used. A graph pickles with its arrays.
+    Create one with :meth:`from_csr` or :meth:`from_scipy`. Contiguous arrays of the dtypes named
+    there are not copied and must not change while the graph is used.
     """
 
-    def __init__(self, arrays: Sequence[NDArray[Any]], h: NDArray[np.float64] | None) -> None:
-        if not (isinstance(arrays, tuple) and len(arrays) == 3):
-            raise ConfigError(
-                f"arrays: expected those of Graph.from_csr(), got {repr_with_type(arrays)}"
-            )
+    def __init__(
+        self,
+        arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+        h: NDArray[np.float64] | None,
+    ) -> None:
         self._arrays = arrays
         self._h = h
         self._nodes, self._edges = len(arrays[0]) - 1, len(arrays[1])
@@ -65,12 +64,12 @@ class Graph:
         rows = _vector("indptr", indptr, "iu", "integers")
         columns = _vector("indices", _typed(indices, rows.dtype), "iu", "integers")
         costs = _vector("weights", _typed(weights, np.float64), "fiub", "numbers")
+        if len(rows) == 0:
+            raise ConfigError("indptr: expected one entry more than nodes, got none")
         if rows.dtype != columns.dtype or rows.dtype not in (np.int32, np.int64):
             rows, columns = rows.astype(np.int64), columns.astype(np.int64)
         if costs.dtype not in (np.float32, np.float64):
             costs = costs.astype(np.float64)
-        if len(rows) == 0:
-            raise ConfigError("indptr: expected one entry more than nodes, got none")
         return cls((rows, columns, costs), None if h is None else estimates(h, (len(rows) - 1,)))
 
     @classmethod
@@ -97,15 +96,16 @@ class Graph:
         matrix = matrix.tocsr()
         return cls.from_csr(matrix.indptr, matrix.indices, matrix.data, h)
 
-    def _search(self, question: Question) -> dict[str, Any]:
-        start = integer("start", question.start, 0, self._nodes - 1)
-        goals = listed(question.goals, is_integer)
-        goals = [integer("goals", goal, 0, self._nodes - 1) for goal in goals]
-        h = self._h
-        if question.h is not None:
-            h = None if is_zero(question.h) else estimates(question.h, (self._nodes,))
-        answer = self._graph.search(question.call, start, np.array(goals, np.int64), h)
+    def _search(self, call: _core.PathCall, start: Any, goals: Any, h: Any) -> dict[str, Any]:
+        last = self._nodes - 1
+        start = integer("start", start, 0, last)
+        targets = [integer("goals", goal, 0, last) for goal in list_goals(goals, is_integer)]
+        h = self._h if h is None else self._estimates(h)
+        answer = self._graph.search(call, start, np.array(targets, np.int64), h)
         return {**answer, "path": answer["path"].tolist()}
+
+    def _estimates(self, h: Any) -> NDArray[np.float64] | None:
+        return None if is_zero(h) else estimates(h, (self._nodes,))
 
 
 def _typed(values: Any, dtype: DTypeLike) -> Any:
@@ -119,8 +119,4 @@ def _vector(name: str, values: Any, kinds: str, expected: str) -> NDArray[Any]:
         raise ConfigError(
             f"{name}: expected one-dimensional {expected}, got {array.dtype} of shape {array.shape}"
         )
-    if not array.dtype.isnative:
-        return array.astype(array.dtype.newbyteorder("="))
-    if not array.flags.c_contiguous or not array.flags.aligned:
-        raise ConfigError(f"{name}: expected a contiguous array, got strides {array.strides}")
-    return array
+    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from pyengine import _core
 from pyengine.base.checks import check_flag, integer, short_repr
 from pyengine.errors import ConfigError
-from pyengine.exact.question import Question, estimates, heuristic_name, is_integers, listed
+from pyengine.exact.problem_inputs import estimates, heuristic_name, is_integers, list_goals
 
 
 class Grid:
@@ -48,7 +48,7 @@ class Grid:
             raise ConfigError(f"connectivity: expected 4 or 8, got {short_repr(connectivity)}")
         check_flag("corner_cutting", corner_cutting)
         self._free = np.array(cells, order="C")
-        self._own = "manhattan" if connectivity == 4 else "octile"
+        self._default_heuristic = "manhattan" if connectivity == 4 else "octile"
         self._moves = int(connectivity), bool(corner_cutting)
         self._grid = _core.PathGrid(self._free, *self._moves)
 
@@ -59,17 +59,16 @@ class Grid:
         rows, columns = self._free.shape
         return f"Grid({rows} x {columns}, {np.count_nonzero(self._free):,} passable)"
 
-    def _search(self, question: Question) -> dict[str, Any]:
-        start = self._cell("start", question.start)
-        if not self._free.flat[start]:
+    def _search(self, call: _core.PathCall, start: Any, goals: Any, h: Any) -> dict[str, Any]:
+        cell = self._cell("start", start)
+        if not self._free.flat[cell]:
             raise ConfigError(
-                f"start: expected a free cell, got the blocked cell {short_repr(question.start)}"
+                f"start: expected a free cell, got the blocked cell {short_repr(start)}"
             )
-        goals = [self._cell("goals", goal) for goal in listed(question.goals, is_integers)]
-        heuristic, h = heuristic_name(question.h, self._own, self._HEURISTICS), None
-        if heuristic == "array":
-            h = estimates(question.h, self._free.shape)
-        answer = self._grid.search(question.call, start, np.array(goals, np.int64), heuristic, h)
+        targets = [self._cell("goals", goal) for goal in list_goals(goals, is_integers)]
+        heuristic = heuristic_name(h, self._default_heuristic, self._HEURISTICS)
+        array = estimates(h, self._free.shape) if heuristic == "array" else None
+        answer = self._grid.search(call, cell, np.array(targets, np.int64), heuristic, array)
         rows, columns = np.divmod(answer["path"], self._free.shape[1])
         answer["path"] = list(zip(rows.tolist(), columns.tolist(), strict=True))
         if answer["status"].size:

@@ -23,8 +23,8 @@ from pyengine.base.checks import (
 from pyengine.errors import ConfigError
 from pyengine.exact.graph import Graph
 from pyengine.exact.grid import Grid
+from pyengine.exact.problem_inputs import is_zero
 from pyengine.exact.puzzle import SlidingPuzzle
-from pyengine.exact.question import Question, is_zero
 
 
 class PathProblem(Protocol):
@@ -68,11 +68,10 @@ class AStarResult:
         stop_reason: ``"found"``; ``"exhausted"``: no goal can be reached; ``"seconds"`` or
             ``"memory"``: a limit; ``"stopped"``: by ``on_progress``; ``"running"``: in calls of
             ``on_progress``.
-        seconds: duration of the call.
         bytes: memory held at the end of the search.
-        status: with ``keep_status=True``: ``uint8[nodes]`` for graphs, ``uint8[H, W]`` for grids;
-            0 unseen, 1 open, 2 closed. None with ``method="ida"``, or if the memory limit left no
-            room for it.
+        status: with ``keep_status=True``, ``uint8[nodes]`` for graphs and ``uint8[H, W]`` for
+            grids: 0 unseen, 1 open, 2 closed. None with ``method="ida"``, or if the memory limit
+            left no room for it.
     """
 
     path: list[Any] | None
@@ -85,7 +84,7 @@ class AStarResult:
     stop_reason: str
     seconds: float
     bytes: int
-    status: NDArray[np.uint8] | None = field(default=None, repr=False, compare=False)
+    status: NDArray[np.uint8] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         path = None if self.path is None else f"{len(self.path):,} nodes"
@@ -160,12 +159,14 @@ def astar(
     check_choice("method", method, ("astar", "ida"))
     check_flag("keep_status", keep_status)
     check_callback("on_progress", on_progress)
-    weight_g, weight_h = _weight("weight_g", weight_g), _weight("weight_h", weight_h)
+    weights = "a finite number of at least 0"
+    weight_g = number("weight_g", weight_g, weights, lambda weight: weight >= 0)
+    weight_h = number("weight_h", weight_h, weights, lambda weight: weight >= 0)
     if weight_g == weight_h == 0:
         raise ConfigError("weight_g, weight_h: expected one of them above 0, got 0 and 0")
     if method == "ida" and weight_g == 0:
         raise ConfigError("weight_g: expected a number above 0 with method='ida', got 0")
-    if seconds is not None and not (isinstance(seconds, float) and seconds == math.inf):
+    if seconds is not None:
         seconds = number("seconds", seconds, "a number > 0 or None", lambda given: given > 0)
     call = _core.PathCall(
         method,
@@ -176,62 +177,56 @@ def astar(
         bool(keep_status),
         None if on_progress is None else _progress(on_progress),
     )
-    question = Question(call, start, goals, 0 if weight_h == 0 else h)
+    if weight_h == 0:
+        h = 0
     if isinstance(problem, (Graph, Grid, SlidingPuzzle)):
-        answer = problem._search(question)
+        answer = problem._search(call, start, goals, h)
     else:
-        answer = _search_own(problem, question)
+        answer = _search_users_problem(problem, call, start, goals, h)
     if answer["stop_reason"] != "found":
         answer["path"] = None
-    status = answer.pop("status", None)
-    return AStarResult(
-        **answer,
-        status=None if status is None or status.size == 0 else status,
-        seconds=time.perf_counter() - begun,
-    )
+    if "status" in answer and answer["status"].size == 0:
+        answer["status"] = None
+    return AStarResult(**answer, seconds=time.perf_counter() - begun)
 
 
 def _progress(on_progress: Callable[[AStarResult], bool | None]) -> Callable[..., bool | None]:
     def report(expanded: int, generated: int, reopened: int, seconds: float) -> bool | None:
-        return on_progress(
-            AStarResult(
-                path=None,
-                cost=math.inf,
-                expanded=expanded,
-                generated=generated,
-                reopened=reopened,
-                optimal=False,
-                bound=math.inf,
-                stop_reason="running",
-                seconds=seconds,
-                bytes=0,
-            )
+        result = AStarResult(
+            path=None,
+            cost=math.inf,
+            expanded=expanded,
+            generated=generated,
+            reopened=reopened,
+            optimal=False,
+            bound=math.inf,
+            stop_reason="running",
+            seconds=seconds,
+            bytes=0,
         )
+        return on_progress(result)
 
     return report
 
 
-def _weight(name: str, weight: Any) -> float:
-    return number(name, weight, "a finite number of at least 0", lambda given: given >= 0)
-
-
-def _search_own(problem: Any, question: Question) -> dict[str, Any]:
+def _search_users_problem(
+    problem: Any, call: _core.PathCall, start: Any, goals: Any, h: Any
+) -> dict[str, Any]:
     if not callable(getattr(problem, "successors", None)):
         raise ConfigError(
             "problem: expected a Graph, a Grid, a SlidingPuzzle or an object with successors(node) "
             f"and heuristic(node), got {short_repr(problem)}"
         )
-    h = getattr(problem, "heuristic", None) if question.h is None else question.h
+    if h is None:
+        h = getattr(problem, "heuristic", None)
     if is_zero(h):
         h = None
     elif not callable(h):
         raise ConfigError(f"h: expected heuristic(node), a function or 0, got {short_repr(h)}")
-    return _core.search_problem(
-        question.call, question.start, problem.successors, h, _is_goal(question.goals)
-    )
+    return _core.search_problem(call, start, problem.successors, h, _goal_test(goals))
 
 
-def _is_goal(goals: Any) -> Callable[[Any], bool]:
+def _goal_test(goals: Any) -> Callable[[Any], bool]:
     if callable(goals):
         return goals  # type: ignore[no-any-return]
     several = isinstance(goals, (list, set, frozenset, Iterator))

@@ -7,7 +7,7 @@ from typing import Any
 from pyengine import _core
 from pyengine.base.checks import integer, short_repr
 from pyengine.errors import ConfigError
-from pyengine.exact.question import Question, heuristic_name, is_integers, listed
+from pyengine.exact.problem_inputs import heuristic_name, is_integers, list_goals
 
 
 class SlidingPuzzle:
@@ -29,27 +29,23 @@ class SlidingPuzzle:
     _HEURISTICS = ("misplaced", "manhattan", "linear_conflict")
 
     def __init__(self, rows: int, columns: int) -> None:
-        sides = [min(integer(*side, 1), 2**15) for side in (("rows", rows), ("columns", columns))]
-        self._sides = sides
-        self._puzzle = _core.PathPuzzle(*sides)
+        self._sides = integer("rows", rows, 1, 16), integer("columns", columns, 1, 16)
+        self._puzzle = _core.PathPuzzle(*self._sides)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SlidingPuzzle, tuple(self._sides)
+        return SlidingPuzzle, self._sides
 
     def __repr__(self) -> str:
         rows, columns = self._sides
         return f"SlidingPuzzle(rows={rows}, columns={columns})"
 
-    def _search(self, question: Question) -> dict[str, Any]:
-        start = _tiles("start", question.start)
-        tiles = [_tiles("goals", goal) for goal in listed(question.goals, is_integers)]
-        heuristic = heuristic_name(question.h, "linear_conflict", self._HEURISTICS)
+    def _search(self, call: _core.PathCall, start: Any, goals: Any, h: Any) -> dict[str, Any]:
+        heuristic = heuristic_name(h, "linear_conflict", self._HEURISTICS)
         if heuristic == "array":
-            raise ConfigError(
-                f"h: expected 0 or one of {', '.join(self._HEURISTICS)}, "
-                f"got {short_repr(question.h)}"
-            )
-        return self._puzzle.search(question.call, start, tiles, heuristic)
+            expected = ", ".join(self._HEURISTICS)
+            raise ConfigError(f"h: expected 0 or one of {expected}, got {short_repr(h)}")
+        targets = [_tiles("goals", goal) for goal in list_goals(goals, is_integers)]
+        return self._puzzle.search(call, _tiles("start", start), targets, heuristic)
 
 
 def _tiles(name: str, node: Any) -> list[int]:

@@ -32,8 +32,6 @@ class SolveResult:
         exact: whether the value is certain; False if a limit cut the search off.
         depth: plies searched; if ``exact``, the length of ``pv``.
         nodes: positions visited.
-        seconds: duration of the call.
-        state: a copy of the solved state.
     """
 
     value: float

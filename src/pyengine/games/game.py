@@ -28,9 +28,6 @@ from pyengine.games import named_games
 
 Parameter: TypeAlias = bool | int | float | str
 
-#: Plies assumed for a game without ``max_game_length``.
-DEFAULT_MAX_GAME_LENGTH = 10_000
-
 
 @runtime_checkable
 class PythonState(Protocol):
@@ -165,10 +162,10 @@ def _with_likely_name(
         wrong = next((key for key in params if f'parameter "{key}"' in str(error)), "")
         if wrong in known:
             return error
-    meant = did_you_mean(wrong, known)
+    hint = did_you_mean(wrong, known)
     if re.fullmatch(r"\w+(\.\w+)+", wrong):  # a name in a module, as Python writes it
-        meant = f"; did you mean {':'.join(wrong.rsplit('.', 1))}?"
-    return ConfigError(f"{error}{meant}") if meant else error
+        hint = f"; did you mean {':'.join(wrong.rsplit('.', 1))}?"
+    return ConfigError(f"{error}{hint}") if hint else error
 
 
 #: Loaded games in Python and from pyspiel, by canonical name.
@@ -204,37 +201,20 @@ def as_game(game: Any) -> Game:
     Exceptions raised by the game propagate.
 
     Example:
-        In this game the player who takes the last of seven stones wins.
-
-        >>> import copy
-        >>> import pyengine
-        >>> class Stones:
+        >>> import copy, pyengine
+        >>> class Stones:  # whoever takes the last of seven stones wins
         ...     left, player = 7, 0
-        ...
-        ...     def current_player(self):
-        ...         return self.player
-        ...
-        ...     def legal_actions(self):
-        ...         return list(range(min(3, self.left)))
-        ...
+        ...     def current_player(self): return self.player
+        ...     def legal_actions(self): return list(range(min(3, self.left)))
         ...     def apply_action(self, action):
         ...         self.left -= action + 1
         ...         self.player = 1 - self.player
-        ...
-        ...     def is_terminal(self):
-        ...         return self.left == 0
-        ...
-        ...     def returns(self):
-        ...         return [-1.0, 1.0] if self.player == 0 else [1.0, -1.0]
-        ...
-        ...     def clone(self):
-        ...         return copy.copy(self)
+        ...     def is_terminal(self): return self.left == 0
+        ...     def returns(self): return [-1.0, 1.0] if self.player == 0 else [1.0, -1.0]
+        ...     def clone(self): return copy.copy(self)
         >>> class Nim:
-        ...     def num_distinct_actions(self):
-        ...         return 3
-        ...
-        ...     def new_initial_state(self):
-        ...         return Stones()
+        ...     def num_distinct_actions(self): return 3
+        ...     def new_initial_state(self): return Stones()
         >>> pyengine.check_game(Nim()).ok
         True
         >>> result = pyengine.Engine(Nim(), "rollout").search(Stones(), simulations=200)
@@ -258,8 +238,6 @@ def _wrapped(game: Any, text: str | None) -> Game:
         raise ConfigError(f'game "{name}": expected two players, got {short_repr(players)}')
     state = game.new_initial_state()
     _require_members(name, "the state", state, _STATE_MEMBERS)
-    if hasattr(state, "history"):
-        _check_history(name, state)
 
     def count(attribute: str, default: int | None) -> int:
         value = _value(game, attribute, default)
@@ -276,7 +254,7 @@ def _wrapped(game: Any, text: str | None) -> Game:
         num_actions=actions,
         board_shape=_board_shape(name, game, observation_shape, actions),
         num_symmetries=count("num_symmetries", 1),
-        max_game_length=count("max_game_length", DEFAULT_MAX_GAME_LENGTH),
+        max_game_length=count("max_game_length", 10_000),
         observation_shape=observation_shape,
         max_utility=number(f'game "{name}": max_utility', utility, "a number"),
     )
@@ -298,16 +276,6 @@ def _refuse_class(game: Any) -> None:
     if isinstance(game, type) and isinstance(needs_object, FunctionType):
         name = game.__name__
         raise ConfigError(f"expected a game, got the class {name}; make one with {name}(...)")
-
-
-def _check_history(name: str, state: Any) -> None:
-    past = state.history() if callable(state.history) else state.history
-    try:
-        list(map(operator.index, past))
-    except TypeError:
-        raise ConfigError(
-            f'game "{name}": history() must be a list of ints, got {repr_with_type(past)}'
-        ) from None
 
 
 _STATE_MEMBERS = (

@@ -15,12 +15,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pyengine.base.checks import did_you_mean, short_repr, shortened
+from pyengine.base.checks import did_you_mean, short_repr
+from pyengine.base.files import unread
 from pyengine.errors import ConfigError
 
 _PYSPIEL = "pyspiel:"
 _PARAMETERS = re.compile(r"\((.*)\)\s*$", re.DOTALL)
-_PLACE = re.compile(r"\w+(\.\w+)*", re.ASCII)
 
 
 def names_foreign_game(text: str) -> bool:
@@ -67,16 +67,18 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
 
 
 def _offered(module: ModuleType) -> list[str]:
-    """The names of a module that may be games: not constants or imported classes."""
+    """The public games, classes of games and functions that a module defines."""
 
-    def may_be_game(value: Any) -> bool:
-        own = f"{getattr(value, '__module__', '')}.".startswith(f"{module.__name__}.")
-        if inspect.isroutine(value):
-            return own
-        return hasattr(value, "new_initial_state") and (own or not isinstance(value, type))
+    def is_own(value: Any) -> bool:
+        return f"{getattr(value, '__module__', '')}.".startswith(f"{module.__name__}.")
 
-    public = ((name, value) for name, value in vars(module).items() if not name.startswith("_"))
-    return [name for name, value in public if may_be_game(value)]
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and is_own(value)
+        and (inspect.isroutine(value) or hasattr(value, "new_initial_state"))
+    ]
 
 
 def canonical(text: str, params: Mapping[str, Any]) -> str:
@@ -132,8 +134,8 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
             f"{_PYSPIEL}{name} needs OpenSpiel: pip install open_spiel ({error})"
         ) from error
     if name not in pyspiel.registered_names():
-        meant = did_you_mean(name, pyspiel.registered_names())
-        raise ConfigError(f"pyspiel has no game {short_repr(name)}{meant}")
+        hint = did_you_mean(name, pyspiel.registered_names())
+        raise ConfigError(f"pyspiel has no game {short_repr(name)}{hint}")
     try:
         return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
     except pyspiel.SpielError as error:
@@ -142,12 +144,10 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
 
 
 def _module(place: str, text: str) -> ModuleType:
-    if not _PLACE.fullmatch(place):
+    if not all(part.isidentifier() for part in place.split(".")):
         raise ConfigError(f"expected package.module:NAME, got {short_repr(text)}")
-    with suppress(OSError):  # the folder may have been deleted
-        here = str(Path.cwd())
-        if here not in sys.path:  # as when a script is run; last, so that it shadows nothing
-            sys.path.append(here)
+    if "" not in sys.path:
+        sys.path.append("")  # the current folder; last, so that it shadows nothing
     try:
         return importlib.import_module(place)
     except ModuleNotFoundError as error:
@@ -169,14 +169,8 @@ def _file(place: str) -> ModuleType:
     assert isinstance(spec.loader, SourceFileLoader)
     try:
         spec.loader.get_code(name)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ConfigError(f"{shortened(place)} does not exist") from None
-    except OSError as error:
-        raise ConfigError(
-            f"{shortened(place)} cannot be read: {error.strerror or error}"
-        ) from error
-    except (SyntaxError, ValueError) as error:  # ValueError: not text
-        raise ConfigError(f"{place} is not valid Python: {error}") from error
+    except (OSError, SyntaxError, ValueError) as error:  # ValueError: not text
+        raise ConfigError(unread(file, error)) from error
     sys.path.insert(0, str(file.resolve().parent))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look up their module

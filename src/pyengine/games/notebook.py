@@ -10,14 +10,7 @@ import numpy.typing as npt
 from pyengine.games.board_layout import board_of, game_look, last_point, point_of, state_text
 from pyengine.games.game import State
 from pyengine.games.outcomes import outcome_text
-from pyengine.show.picture import board_html, board_svg, text_html
-
-
-def state_svg(
-    state: State, policy: npt.NDArray[np.float32] | None = None, best: int | None = None
-) -> str:
-    """Return an SVG picture of a board; arguments as for :func:`state_picture`."""
-    return board_svg(board_of(state), _shares(state, policy), _framed(state, best))
+from pyengine.show.picture import board_html, text_html
 
 
 def state_picture(

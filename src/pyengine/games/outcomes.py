@@ -65,7 +65,7 @@ def _margin(state: State) -> float | None:
     """The margin in points of a finished game of Go; None for other games."""
     if state.game.name != "go" or not state.game.has_board:
         return None
-    first, second = area(state.board_rows())
+    first, second = area(state)
     return float(abs(first - second - float(state.game.params["komi"])))
 
 

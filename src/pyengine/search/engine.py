@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self, Unpack
+from concurrent.futures import Future, wait
+from typing import Any, NamedTuple, Self, Unpack
 
 from pyengine import _core
-from pyengine.base.checks import number, short_repr
+from pyengine.base.checks import check_callback, check_type, number, short_repr
 from pyengine.errors import ConfigError, EngineError
-from pyengine.eval.evaluators import Evaluator, as_evaluator
+from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.final_board import FinalBoard
 from pyengine.eval.providers import tell_of_graphs
 from pyengine.games.game import as_game, can_be_recognised, game_of, load_game
@@ -19,12 +19,24 @@ from pyengine.search.config import SearchConfig, SearchSettings
 from pyengine.search.result import SearchResult, result_of
 
 OnProgress = Callable[[SearchResult], object]
-_MakeResult = Callable[[dict[str, Any], Any], SearchResult]
 
 _FOREVER = 1e9  # seconds: analyze() without a budget
 _LONGEST = 1e6  # seconds between two results of analyze()
 _PROGRESS_EVERY = 0.1  # seconds
-_CLOSED = "this engine is closed"
+
+
+class _Parts(NamedTuple):
+    """What an open engine holds. A running search keeps it even if the engine is closed."""
+
+    game: _core.Game
+    evaluator: Any
+    searcher: _core.Searcher
+
+    def result(self, fields: dict[str, Any], state: Any) -> SearchResult:
+        final_board = None
+        if self.evaluator.has_final_board:
+            final_board = FinalBoard(self.evaluator, state.clone(), self.game)
+        return result_of(fields, state.clone(), final_board)
 
 
 class Engine:
@@ -67,32 +79,31 @@ class Engine:
         config: SearchConfig | None = None,
         **settings: Unpack[SearchSettings],
     ) -> None:
-        self._game: _core.Game | None = load_game(game) if isinstance(game, str) else as_game(game)
-        self._evaluator: Evaluator | None = as_evaluator(evaluator)
-        if not isinstance(config, SearchConfig | None):
-            raise ConfigError(f"config: expected a SearchConfig, got {short_repr(config)}")
+        own_game = load_game(game) if isinstance(game, str) else as_game(game)
+        own_evaluator = as_evaluator(evaluator)
+        check_type("config", config, SearchConfig | None, "a SearchConfig")
         self._config = (config or SearchConfig()).replace(**settings)
+        searcher = _core.Searcher(own_game, own_evaluator, self._config)
+        self._parts: _Parts | None = _Parts(own_game, own_evaluator, searcher)
         self._advanced = self._warned = False
-        self._searcher: _core.Searcher | None = _core.Searcher(
-            self.game, self.evaluator, self._config
-        )
-        tell_of_graphs(self._searcher.stats()["provider"])
+        tell_of_graphs(searcher.stats()["provider"])
+
+    @property
+    def _open(self) -> _Parts:
+        parts = self._parts  # another thread may close the engine meanwhile
+        if parts is None:
+            raise EngineError("this engine is closed")
+        return parts
 
     @property
     def game(self) -> _core.Game:
         """The game."""
-        game = self._game  # another thread may close the engine meanwhile
-        if game is None:
-            raise EngineError(_CLOSED)
-        return game
+        return self._open.game
 
     @property
     def evaluator(self) -> Any:
         """The evaluator."""
-        evaluator = self._evaluator
-        if evaluator is None:
-            raise EngineError(_CLOSED)
-        return evaluator
+        return self._open.evaluator
 
     @property
     def config(self) -> SearchConfig:
@@ -133,21 +144,20 @@ class Engine:
     def _search(
         self, state: Any, on_progress: OnProgress | None, every: float, settings: SearchSettings
     ) -> SearchResult:
-        self._warn_of_a_lost_tree(state)
-        searcher, result = self._searcher_open, self._results()
-        fields = searcher.search(
-            state, dict(settings), _progress(on_progress, state, result), every
-        )
-        return result(fields, state)
+        parts = self._open
+        self._warn_of_a_lost_tree(parts.game, state)
+        check_callback("on_progress", on_progress)
+        report = None if on_progress is None else lambda now: on_progress(parts.result(now, state))
+        return parts.result(parts.searcher.search(state, dict(settings), report, every), state)
 
-    def _warn_of_a_lost_tree(self, state: Any) -> None:
+    def _warn_of_a_lost_tree(self, game: _core.Game, state: Any) -> None:
         """Warn once if the state after advance() cannot be compared with the root."""
         advanced, self._advanced = self._advanced, False
-        if not advanced or self._warned or can_be_recognised(self.game, state):
+        if not advanced or self._warned or can_be_recognised(game, state):
             return
         self._warned = True
         warnings.warn(
-            f'game "{self.game.name}": the tree kept by advance() is dropped, because '
+            f'game "{game.name}": the tree kept by advance() is dropped, because '
             f"{type(state).__name__} has none of history(), __eq__, observation_tensor() and "
             "__str__ to recognise the state by; define one of them to keep the tree",
             stacklevel=4,
@@ -167,9 +177,9 @@ class Engine:
         if isinstance(states, str) or not isinstance(states, Iterable):
             raise ConfigError(f"states: expected a sequence of states, got {short_repr(states)}")
         states = list(states)
-        searcher, result = self._searcher_open, self._results()
-        results = searcher.search_many(states, dict(settings))
-        return [result(fields, state) for fields, state in zip(results, states, strict=True)]
+        parts = self._open
+        results = parts.searcher.search_many(states, dict(settings))
+        return [parts.result(fields, state) for fields, state in zip(results, states, strict=True)]
 
     def analyze(
         self, state: Any, *, every: float = 0.1, **settings: Unpack[SearchSettings]
@@ -197,8 +207,8 @@ class Engine:
 
     def _stream(self, state: Any, every: float, settings: SearchSettings) -> Iterator[SearchResult]:
         _core.throw_at_exit()  # at exit no thread can search
-        news: queue.Queue[SearchResult | BaseException] = queue.Queue()
         latest: list[SearchResult] = []
+        final: Future[SearchResult] = Future()
         leaving = threading.Event()
 
         def keep(result: SearchResult) -> bool:
@@ -207,32 +217,23 @@ class Engine:
 
         def run() -> None:
             try:
-                news.put(self._search(state, keep, every, settings))
+                final.set_result(self._search(state, keep, every, settings))
             except BaseException as error:
-                news.put(error)
+                final.set_exception(error)
 
         worker = threading.Thread(target=run, name="pyengine-analyze", daemon=True)
         worker.start()
-        ended = False
         try:
-            while True:
-                try:
-                    final = news.get(timeout=every)
-                except queue.Empty:
-                    _core.throw_at_exit()
-                    if latest:
-                        yield latest.pop()
-                    continue
-                ended = True
-                if isinstance(final, SystemExit):
-                    _core.throw_at_exit()
-                if isinstance(final, BaseException):
-                    raise final
-                yield final
-                return
+            while not wait([final], timeout=every).done:
+                _core.throw_at_exit()
+                if latest:
+                    yield latest.pop()
+            if isinstance(final.exception(), SystemExit):
+                _core.throw_at_exit()
+            yield final.result()
         finally:
             leaving.set()
-            if not ended:  # else another caller may already be searching
+            if not final.done():  # else another caller may already be searching
                 self.stop()
             while worker.is_alive() and not _core.program_ends():  # at exit it may never finish
                 worker.join(timeout=_PROGRESS_EVERY)
@@ -243,18 +244,18 @@ class Engine:
         Raises ConfigError if nothing has been searched, IllegalActionError if the action is
         illegal. Returns quickly: the rest of the tree is freed in the background.
         """
-        self._searcher_open.advance(action)
+        self._open.searcher.advance(action)
         self._advanced = True
 
     def stop(self) -> None:
         """End the running search early; callable from any thread."""
-        searcher = self._searcher  # another thread may close the engine meanwhile
-        if searcher is not None:
-            searcher.stop()
+        parts = self._parts  # another thread may close the engine meanwhile
+        if parts is not None:
+            parts.searcher.stop()
 
     def clear(self) -> None:
         """Drop the tree and the evaluation cache."""
-        self._searcher_open.clear()
+        self._open.searcher.clear()
 
     def stats(self) -> dict[str, Any]:
         """Return counters since the engine was created.
@@ -277,7 +278,7 @@ class Engine:
             provider: the execution provider of the network, and whether requested CUDA graphs are
                 used.
         """
-        stats = dict(self._searcher_open.stats())
+        stats = dict(self._open.searcher.stats())
         batches = stats["batches"]
         stats["mean_batch_fill"] = stats["evaluations"] / batches if batches else 0.0
         return stats
@@ -285,8 +286,7 @@ class Engine:
     def close(self) -> None:
         """Free all memory and drop game and evaluator. Closing twice is allowed."""
         self.stop()
-        # A running search keeps what it needs until it ends.
-        self._searcher = self._game = self._evaluator = None
+        self._parts = None
 
     def __enter__(self) -> Self:
         return self
@@ -295,36 +295,8 @@ class Engine:
         self.close()
 
     def __repr__(self) -> str:
-        if self._game is None:
-            return "Engine(closed)"
-        return f"Engine({self._game}, {self._evaluator!r})"
-
-    @property
-    def _searcher_open(self) -> _core.Searcher:
-        searcher = self._searcher  # another thread may close the engine meanwhile
-        if searcher is None:
-            raise EngineError(_CLOSED)
-        return searcher
-
-    def _results(self) -> _MakeResult:
-        """Return a factory of results that still works if the engine is closed meanwhile."""
-        game, evaluator = self.game, self.evaluator
-
-        def result(fields: dict[str, Any], state: Any) -> SearchResult:
-            final_board = None
-            if evaluator.has_final_board:
-                final_board = FinalBoard(evaluator, state.clone(), game)
-            return result_of(fields, state.clone(), final_board)
-
-        return result
-
-
-def _progress(on_progress: OnProgress | None, state: Any, result: _MakeResult) -> Any:
-    if on_progress is None:
-        return None
-    if not callable(on_progress):
-        raise ConfigError(f"on_progress: expected a function, got {short_repr(on_progress)}")
-    return lambda fields: on_progress(result(fields, state))
+        parts = self._parts
+        return f"Engine({parts.game}, {parts.evaluator!r})" if parts else "Engine(closed)"
 
 
 def search(

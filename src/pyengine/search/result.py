@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from pyengine.errors import EvaluationError
 from pyengine.eval.final_board import FinalBoard
 from pyengine.games.board_layout import state_text
 from pyengine.games.notebook import state_picture
-from pyengine.search.tree import SearchTree, signed
+from pyengine.search.tree import PROVEN, SearchTree, action_name, signed
 from pyengine.show.picture import text_html
 
 StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
@@ -50,11 +50,10 @@ class SearchResult:
         improved_policy: float32[A], the policy target of Gumbel MuZero from completed Q-values.
         pv: principal variation: ``action``, then the most visited moves.
         reused: the part of ``visits`` that came from the reused tree.
-        simulations: in this call.
         evaluations: rows evaluated in this call, without padding and cache hits.
+        simulations, seconds: of this call alone.
         nodes: size of the tree. After :meth:`Engine.advance` to a move with 16,384 visits or more,
             an upper bound until the nodes have been counted in the background.
-        seconds: duration of this call.
         stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, or ``"visits"``:
             the root has the maximum number of visits, 2^32 - 1.
         state: a copy of the searched state.
@@ -89,9 +88,9 @@ class SearchResult:
     nodes: int
     seconds: float
     stop_reason: StopReason
-    state: Any = field(default=None)
-    tree_nodes: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0))
-    final_board: FinalBoard | None = field(default=None)
+    state: Any
+    tree_nodes: npt.NDArray[Any]
+    final_board: FinalBoard | None
 
     @property
     def ownership(self) -> npt.NDArray[np.float32] | None:
@@ -144,15 +143,12 @@ class SearchResult:
                 fields |= {"ownership": self.ownership, "score": self.score}
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
-                numbers = value.tolist()
-                fields[name] = (
-                    numbers if value.ndim > 1 else [None if x != x else x for x in numbers]
-                )
+                fields[name] = [None if x != x else x for x in value.tolist()]
         return fields
 
     def action_name(self, action: int) -> str:
         """Return the move as text, such as ``"D4"``."""
-        return _action_name(self.state, action)
+        return action_name(self.state, action)
 
     def proven_moves(self) -> dict[int, int]:
         """Return -1, 0 or 1 for each action whose value is proven, for the player to move.
@@ -160,8 +156,6 @@ class SearchResult:
         Only covers moves among the nodes that a result keeps; see :meth:`tree`.
         """
         nodes = self.tree_nodes
-        if nodes.dtype.names is None:
-            return {}
         known = nodes[(nodes["parent"] == 0) & (nodes["proven"] != _core.NOT_PROVEN)]
         return {int(node["action"]): int(node["proven"]) for node in known}
 
@@ -178,7 +172,7 @@ class SearchResult:
 
     def __str__(self) -> str:
         """Return the board with a table of the best moves, in 80 columns."""
-        board = "" if self.state is None else state_text(self.state)
+        board = state_text(self.state)
         return f"{board}\n\n{self._figures()}" if board else self._figures()
 
     def _figures(self) -> str:
@@ -190,18 +184,19 @@ class SearchResult:
             if not self.visits[i]:
                 q = wins = f"{'-':>7}"
             if action in proven:
-                wins = f"proven {_PROVEN[proven[action]]}"
+                wins = f"proven {PROVEN[proven[action]]}"
             lines.append(
                 f"{self.action_name(action):>6} {self.visits[i]:>8} "
                 f"{self.policy[action]:>6.1%} {self.priors[i]:>6.1%} {q} {wins:>7}"
             )
-        proof = "" if self.proven is None else f" (proven {_PROVEN[self.proven]})"
+        proof = "" if self.proven is None else f" (proven {PROVEN[self.proven]})"
+        summary = (
+            f"value {signed(self.value)}, wins {win_rate(self.value):.1%}{proof}, "
+            f"best {self.action_name(self.action)}, line: {' '.join(self._line())}"
+        )
         rate = self.simulations / self.seconds if self.seconds > 0 else 0.0
         lines += [
-            _shortened(
-                f"value {signed(self.value)}, wins {win_rate(self.value):.1%}{proof}, "
-                f"best {self.action_name(self.action)}, line: {' '.join(self._line())}"
-            ),
+            textwrap.shorten(summary, _COLUMNS, placeholder=" ...", break_on_hyphens=False),
             f"{self.simulations} simulations in {self.seconds:.3f} s ({rate:,.0f} simulations/s), "
             + ending(self.stop_reason),
             f"{self.evaluations} evaluations, {self.nodes} nodes",
@@ -216,21 +211,16 @@ class SearchResult:
 
     def _line(self) -> list[str]:
         names: list[str] = []
-        state = None if self.state is None else self.state.clone()
+        state = self.state.clone()
         for action in self.pv:
-            names.append(_action_name(state, action))
-            if state is not None:
-                state.apply_action(action)
+            names.append(action_name(state, action))
+            state.apply_action(action)
         return names
 
 
 def ending(reason: StopReason) -> str:
     """Describe why a search ended."""
     return "stopped" if reason == "stopped" else f"ended by {reason}"
-
-
-def _shortened(line: str) -> str:
-    return textwrap.shorten(line, _COLUMNS, placeholder=" ...", break_on_hyphens=False)
 
 
 def unseen_note(result: SearchResult) -> str:
@@ -247,15 +237,6 @@ def unseen_note(result: SearchResult) -> str:
 def win_rate(value: float) -> float:
     """Convert a value in [-1, 1] to a win rate; a draw counts as half."""
     return (value + 1) / 2
-
-
-_PROVEN = {-1: "loss", 0: "draw", 1: "win"}
-
-
-def _action_name(state: Any, action: int) -> str:
-    if state is None or not hasattr(state, "action_to_string"):
-        return str(action)
-    return str(state.action_to_string(action))
 
 
 def result_of(fields: dict[str, Any], state: Any, final_board: FinalBoard | None) -> SearchResult:

@@ -15,7 +15,7 @@ from pyengine import _core
 _SHOWN_DEPTH = 3
 _SHOWN_CHILDREN = 3
 
-_PROVEN = {-1: "lost", 0: "drawn", 1: "won"}
+PROVEN = {-1: "loss", 0: "draw", 1: "win"}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -48,31 +48,25 @@ class SearchTree:
         cls, nodes: npt.NDArray[np.void], max_depth: int, min_visits: int, state: Any
     ) -> Self:
         """Build the tree from records in which parents precede their children."""
-        built: list[tuple[Self, int, Any] | None] = []
-        for node in nodes.tolist():
-            parent, action, visits, prior, q, to_move, proven = node
-            above = built[parent] if parent >= 0 else None
-            if parent >= 0 and (above is None or above[1] >= max_depth or visits < min_visits):
-                built.append(None)
-                continue
-            here = state if above is None else above[2]
-            tree = cls(
-                action=None if above is None else action,
-                name="" if above is None else _name(here, action),
-                to_move=None if to_move < 0 else to_move,
-                visits=visits,
-                prior=prior,
-                q=q,
-                proven=None if proven == _core.NOT_PROVEN else proven,
-            )
-            depth = 0 if above is None else above[1] + 1
-            if above is not None:
-                above[0].children.append(tree)
-            built.append((tree, depth, here if above is None else _after(here, action)))
-        if not built or built[0] is None:
-            return cls(
-                action=None, name="", to_move=None, visits=0, prior=0, q=float("nan"), proven=None
-            )
+        built: dict[int, tuple[Self, int, Any]] = {}  # by record: node, depth, state
+        for number, record in enumerate(nodes.tolist()):
+            parent, action, visits, prior, q, to_move, proven = record
+            values = {
+                "to_move": None if to_move < 0 else to_move,
+                "visits": visits,
+                "prior": prior,
+                "q": q,
+                "proven": None if proven == _core.NOT_PROVEN else proven,
+            }
+            if parent < 0:
+                built[number] = cls(action=None, name="", **values), 0, state
+            elif parent in built and built[parent][1] < max_depth and visits >= min_visits:
+                above, depth, before = built[parent]
+                node = cls(action=action, name=action_name(before, action), **values)
+                above.children.append(node)
+                after = before.clone()
+                after.apply_action(action)
+                built[number] = node, depth + 1, after
         return built[0][0]
 
     def __repr__(self) -> str:
@@ -91,7 +85,7 @@ class SearchTree:
 
     def _lines(self, depth: int) -> list[str]:
         value = "" if self.q != self.q else f"  q {signed(self.q)}"
-        proof = "" if self.proven is None else f"  {_PROVEN[self.proven]}"
+        proof = "" if self.proven is None else f"  proven {PROVEN[self.proven]}"
         figures = "" if self.action is None else f"{value}{proof}"
         lines = [f"{'  ' * depth}{self._label()}  visits {self.visits}{figures}"]
         if depth == _SHOWN_DEPTH:
@@ -167,18 +161,9 @@ def _rows_to_compare(tree: SearchTree) -> list[tuple[Any, ...]]:
     ]
 
 
-def _name(state: Any, action: int) -> str:
-    if state is None or not hasattr(state, "action_to_string"):
-        return str(action)
-    return str(state.action_to_string(action))
-
-
-def _after(state: Any, action: int) -> Any:
-    if state is None:
-        return None
-    after = state.clone()
-    after.apply_action(action)
-    return after
+def action_name(state: Any, action: int) -> str:
+    """Return the name of an action, or its number if the game has no names."""
+    return str(state.action_to_string(action) if hasattr(state, "action_to_string") else action)
 
 
 def signed(value: float) -> str:

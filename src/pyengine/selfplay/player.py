@@ -25,14 +25,6 @@ _VALUES = "numbers in [-1, 1]"
 OnGames = Callable[[Iterator[FinishedGame]], object]
 
 
-def as_config(config: SelfPlayConfig | None) -> SelfPlayConfig:
-    """Return the settings, or the defaults for None. Raises ConfigError for another type."""
-    if config is None:
-        return SelfPlayConfig()
-    check_type("config", config, SelfPlayConfig, "a SelfPlayConfig")
-    return config
-
-
 class SelfPlayer:
     """Plays games against itself and passes them to a callback; writes no files.
 
@@ -63,23 +55,19 @@ class SelfPlayer:
     ) -> None:
         self.game = load_game(game) if isinstance(game, str) else as_game(game)
         self.evaluator = as_evaluator(evaluator)
-        self.config = as_config(config).sized(self.evaluator.device_batches)
-        if spec is not None:
-            check_type("spec", spec, ModelSpec, "a ModelSpec or None")
+        check_type("config", config, SelfPlayConfig | None, "a SelfPlayConfig")
+        self.config = (config or SelfPlayConfig()).sized(self.evaluator.device_batches)
+        check_type("spec", spec, ModelSpec | None, "a ModelSpec or None")
         self.spec = (spec or self.evaluator.spec or ModelSpec()).without_final_board()
-        self._first_number = first_number = integer("first_number", first_number, 0, MOST_GAMES)
+        self._first_number = integer("first_number", first_number, 0, MOST_GAMES)
         self._seconds = 0.0
         self._waiting: deque[FinishedGame] = deque()  # finished, but not taken yet
         known = elements("played_on", played_on, _VALUES)
         values = [number("played_on", v, _VALUES, lambda v: -1 <= v <= 1) for v in known]
-        self._core = _core.SelfPlay(
-            self.game, self.evaluator, self._settings(first_number), self.spec, values
-        )
-
-    def _settings(self, first_number: int) -> SelfPlayConfig:
         # Games with other numbers get other random numbers.
-        mixed = (self.config.seed + 0x9E3779B97F4A7C15 * first_number) % (1 << 64)
-        return self.config.replace(seed=mixed)
+        seed = (self.config.seed + 0x9E3779B97F4A7C15 * self._first_number) % (1 << 64)
+        settings = self.config.replace(seed=seed)
+        self._core = _core.SelfPlay(self.game, self.evaluator, settings, self.spec, values)
 
     def run(self, games: int, on_games: OnGames, *, every: float = 0.1) -> bool:
         """Start ``games`` games and play until no game is open; return whether none is.

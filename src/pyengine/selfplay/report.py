@@ -8,56 +8,34 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SelfPlayReport:
-    """Statistics of a self-play call.
+    """Statistics of a self-play call."""
 
-    Attributes:
-        games: finished games.
-        positions: recorded positions of finished games.
-        plies: plies of finished games.
-        first_wins: games won by the first player.
-        draws: drawn games.
-        resigned: games that ended by resignation.
-        cut_short: games ended by ``max_plies`` without a result; these also count as draws.
-        open_games: games that are not finished.
-        simulations: simulations of finished searches.
-        evaluations: rows evaluated, without padding and cache hits.
-        batches: batches evaluated.
-        padding: padding rows in batches.
-        cache_hits: evaluations answered by the cache.
-        resign_threshold: current threshold; None if resignation is off.
-        played_on: number of recent games with resignation disabled, including earlier calls.
-        in_vain: number of those games in which a side that did not lose fell below the threshold.
-        waiting_seconds: total idle time of the workers.
-        bytes: memory of trees and cache.
-        memory_refusals: how often a node was not expanded because of the memory limit. More than a
-            few reduce the quality of the searches.
-        seconds: wall time.
-        provider: execution provider of the evaluator.
-        shards: closed shards in the directory.
-    """
-
-    games: int = 0
-    positions: int = 0
-    plies: int = 0
-    first_wins: int = 0
+    games: int = 0  #: finished games
+    positions: int = 0  #: recorded positions of finished games
+    plies: int = 0  #: plies of finished games
+    first_wins: int = 0  #: games won by the first player
     draws: int = 0
-    resigned: int = 0
-    cut_short: int = 0
-    open_games: int = 0
-    simulations: int = 0
-    evaluations: int = 0
+    resigned: int = 0  #: games that ended by resignation
+    cut_short: int = 0  #: games ended by ``max_plies`` without a result; also count as draws
+    open_games: int = 0  #: games that are not finished
+    simulations: int = 0  #: of finished searches
+    evaluations: int = 0  #: rows evaluated, without padding and cache hits
     batches: int = 0
-    padding: int = 0
-    cache_hits: int = 0
-    resign_threshold: float | None = None
+    padding: int = 0  #: padding rows in batches
+    cache_hits: int = 0  #: evaluations answered by the cache
+    resign_threshold: float | None = None  #: now; None if resignation is off
+    #: Recent games with resignation disabled, including those of earlier calls.
     played_on: int = 0
+    #: Those of them in which a side that did not lose fell below the threshold.
     in_vain: int = 0
-    waiting_seconds: float = 0.0
-    bytes: int = 0
+    waiting_seconds: float = 0.0  #: total idle time of the workers
+    bytes: int = 0  #: memory of trees and cache
+    #: How often the memory limit kept a node from being expanded. More than a few reduce the
+    #: quality of the searches.
     memory_refusals: int = 0
-    seconds: float = 0.0
-    provider: str = "none"
-    shards: int = 0
+    seconds: float = 0.0  #: wall time
+    provider: str = "none"  #: execution provider of the evaluator
+    shards: int = 0  #: closed shards in the directory
 
     @property
     def second_wins(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -10,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from pyengine._core import SelfPlayConfig
-from pyengine.base.checks import check_callback, check_type, integer
-from pyengine.base.files import path_of
+from pyengine.base.checks import check_callback, integer
+from pyengine.base.files import path_of, sha256_of
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.data import FinishedGame, ShardWriter
-from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import as_game, load_game
-from pyengine.selfplay.player import MOST_GAMES, SelfPlayer, as_config
+from pyengine.selfplay.player import MOST_GAMES, SelfPlayer
 from pyengine.selfplay.report import SelfPlayReport
 
 OnProgress = Callable[[SelfPlayReport], object]
@@ -31,12 +28,6 @@ class SelfPlayInterrupted(KeyboardInterrupt):
     def __init__(self, report: SelfPlayReport) -> None:
         super().__init__(str(report))
         self.report = report
-
-
-def model_sha256(evaluator: Any) -> str | None:
-    """Return the SHA-256 of an evaluator's file; None without a file."""
-    path = getattr(evaluator, "path", None)
-    return None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def selfplay(
@@ -80,27 +71,23 @@ def selfplay(
         (8, 1)
     """
     games = integer("games", games, 1, MOST_GAMES)
-    if spec is not None:
-        check_type("spec", spec, ModelSpec, "a ModelSpec or None")
     check_callback("on_progress", on_progress)
     directory = path_of("out", out)
-    loaded = load_game(game) if isinstance(game, str) else as_game(game)
-    bound = as_evaluator(evaluator)
-    settings = as_config(config).sized(bound.device_batches)
-    recorded = spec or bound.spec or ModelSpec()
-    SelfPlayer(loaded, bound, settings, spec=recorded)  # raises before the directory is created
+    checked = SelfPlayer(game, evaluator, config, spec=spec)  # before the directory is created
+    model = getattr(checked.evaluator, "path", None)
+    recorded = spec or checked.evaluator.spec or ModelSpec()
     with ShardWriter(
         directory,
-        loaded,
+        checked.game,
         recorded,
-        configuration=settings.to_dict(),
-        model_sha256=model_sha256(bound),
-        surprise=settings.record_surprise,
+        configuration=checked.config.to_dict(),
+        model_sha256=None if model is None else sha256_of(Path(model)),
+        surprise=checked.config.record_surprise,
     ) as writer:
         player = SelfPlayer(
-            loaded,
-            bound,
-            settings,
+            checked.game,
+            checked.evaluator,
+            checked.config,
             spec=recorded,
             first_number=writer.next_number,
             played_on=writer.played_on(),

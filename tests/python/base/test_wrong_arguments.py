@@ -185,7 +185,7 @@ ENGINES: dict[str, Case] = {
     "progress to nobody": (
         lambda: engine().search(STATE, on_progress=3),
         ConfigError,
-        "on_progress: expected a function, got 3",
+        "on_progress: expected a function or None, got 3",
     ),
     "no temperature": (lambda: searched().policy_at("a"), ConfigError, "temperature: .* got 'a'"),
     "no depth": (lambda: searched().tree(max_depth="a"), ConfigError, "max_depth: expected an int"),

@@ -30,38 +30,30 @@ def test_all_scenarios_are_optimal(shared: Callable[..., Path]) -> None:
         grid = grid_of(folder / "maps" / Path(scenarios[0][1]).name)
         for fields in scenarios:
             x, y, to_x, to_y = map(int, fields[4:8])
-            found = astar(grid, (y, x), (to_y, to_x))
-            assert found.optimal, (file.name, fields)
+            result = astar(grid, (y, x), (to_y, to_x))
+            assert result.optimal, (file.name, fields)
             # Files without "random" in their name have costs with six digits.
             rel = 1e-7 if "random" in file.name else 1e-5
-            assert found.cost == pytest.approx(float(fields[8]), rel=rel, abs=1e-7), fields
+            assert result.cost == pytest.approx(float(fields[8]), rel=rel, abs=1e-7), fields
             checked += 1
     assert checked > 6000
 
 
-def korf(oracle: Callable[[str], list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    return sorted(oracle("08-astar/korf15.jsonl"), key=lambda case: case["own_ida_nodes"])
-
-
-def test_the_easiest_of_korfs_puzzles(oracle: Callable[[str], list[dict[str, Any]]]) -> None:
-    puzzle = SlidingPuzzle(4, 4)
-    for case in korf(oracle)[:4]:
-        for method in ("astar", "ida"):
-            found = astar(puzzle, case["tiles"], GOAL, method=method)
-            assert (found.cost, found.optimal) == (case["optimal_moves"], True)
-
-
-@pytest.mark.slow
-def test_the_twenty_easiest_of_korfs_puzzles_by_a_star(
-    oracle: Callable[[str], list[dict[str, Any]]],
+@pytest.mark.parametrize(
+    ("method", "count"),
+    [
+        ("astar", 4),
+        ("ida", 4),
+        pytest.param("astar", 20, marks=pytest.mark.slow),
+        pytest.param("ida", 100, marks=pytest.mark.slow),
+    ],
+)
+def test_the_easiest_of_korfs_puzzles(
+    oracle: Callable[[str], list[dict[str, Any]]], method: str, count: int
 ) -> None:
-    for case in korf(oracle)[:20]:
-        found = astar(SlidingPuzzle(4, 4), case["tiles"], GOAL, memory_limit=8 * 2**30)
-        assert (found.cost, found.optimal) == (case["optimal_moves"], True)
-
-
-@pytest.mark.slow
-def test_all_of_korfs_puzzles_by_ida_star(oracle: Callable[[str], list[dict[str, Any]]]) -> None:
-    for case in korf(oracle):
-        found = astar(SlidingPuzzle(4, 4), case["tiles"], GOAL, method="ida")
-        assert (found.cost, found.optimal) == (case["optimal_moves"], True)
+    cases = sorted(oracle("08-astar/korf15.jsonl"), key=lambda case: case["own_ida_nodes"])
+    for case in cases[:count]:
+        result = astar(
+            SlidingPuzzle(4, 4), case["tiles"], GOAL, method=method, memory_limit=8 * 2**30
+        )
+        assert (result.cost, result.optimal) == (case["optimal_moves"], True)

@@ -38,15 +38,9 @@ def played(text: str, rng: random.Random, plies: int = 30) -> pyengine.State:
 # --- games ----------------------------------------------------------------------------------------
 
 
-def test_the_games_of_the_documentation_are_registered() -> None:
-    assert pyengine.registered_games() == (
-        "connect_four",
-        "go",
-        "gomoku",
-        "mnk",
-        "othello",
-        "tic_tac_toe",
-    )
+def test_all_documented_games_are_registered() -> None:
+    names = ("connect_four", "go", "gomoku", "mnk", "othello", "tic_tac_toe")
+    assert pyengine.registered_games() == names
 
 
 @pytest.mark.parametrize(
@@ -61,7 +55,7 @@ def test_the_games_of_the_documentation_are_registered() -> None:
                 "max_game_length": 722}, (19, 19), 362, 8, 722),
     ],
 )  # fmt: skip
-def test_a_game_says_what_it_is(
+def test_a_game_has_the_documented_parameters_and_sizes(
     text: str, params: dict[str, Any], shape: Any, actions: int, symmetries: int, length: int | None
 ) -> None:
     game = pyengine.load_game(text)
@@ -86,17 +80,6 @@ def test_numpy_numbers_are_parameters() -> None:
     assert game.params["komi"] == 6.5
 
 
-def test_symmetries_are_permutations_of_points_and_actions() -> None:
-    for text in GAMES:
-        game = pyengine.load_game(text)
-        actions = range(game.num_distinct_actions())
-        for k in range(game.num_symmetries):
-            assert sorted(game.symmetry_action(k, a) for a in actions) == list(actions)
-            points = game.symmetry_points(k)
-            assert sorted(points) == list(range(len(points)))
-        assert [game.symmetry_action(0, a) for a in actions] == list(actions)
-
-
 # --- playing --------------------------------------------------------------------------------------
 
 
@@ -108,16 +91,6 @@ def test_the_quick_start_of_the_documentation_works() -> None:
     assert state.current_player() == 1
     assert state.legal_actions() == [a for a in range(82) if a != 40]
     assert state.game is game
-
-
-def test_a_finished_game_has_no_player_no_actions_and_a_result() -> None:
-    state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4, 2])
-    assert state.is_terminal()
-    assert state.current_player() == -4
-    assert state.legal_actions() == []
-    assert state.returns() == [1.0, -1.0]
-    with pytest.raises(pyengine.IllegalActionError, match="over"):
-        state.apply_action(5)
 
 
 @pytest.mark.parametrize("action", [0, -1, 9, 10**12, -(10**12)])
@@ -153,7 +126,7 @@ def test_clones_share_nothing(text: str, rng: random.Random) -> None:
             assert state.serialize() == before
 
 
-def test_states_with_another_past_are_not_equal_though_the_board_is() -> None:
+def test_states_with_equal_boards_and_different_histories_are_not_equal() -> None:
     game = pyengine.load_game("tic_tac_toe")
     one = game.new_initial_state([0, 4, 8])
     other = game.new_initial_state([8, 4, 0])
@@ -174,35 +147,8 @@ def test_the_hash_of_a_position_is_the_same_in_every_process() -> None:
 # --- strings --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "action", "name"),
-    [
-        ("tic_tac_toe", 0, "a1"),
-        ("tic_tac_toe", 5, "c2"),
-        ("mnk(rows=3,columns=5,k=3)", 14, "e3"),
-        ("connect_four", 0, "1"),
-        ("connect_four", 6, "7"),
-        ("othello", 0, "a1"),
-        ("othello", 19, "d3"),
-        ("othello", 64, "pass"),
-        ("gomoku", 0, "A15"),
-        ("gomoku", 224, "O1"),
-        ("gomoku", 8, "I15"),
-        ("gomoku", 11 * 15 + 3, "D4"),
-        ("go", 0, "A19"),
-        ("go", 15 * 19 + 3, "D4"),
-        ("go", 8, "J19"),
-        ("go", 361, "pass"),
-    ],
-)
-def test_actions_have_the_names_that_players_use(text: str, action: int, name: str) -> None:
-    state = pyengine.load_game(text).new_initial_state()
-    assert state.action_to_string(action) == name
-    assert state.string_to_action(name) == action
-
-
 @pytest.mark.parametrize("text", GAMES)
-def test_every_action_has_a_name_of_its_own(text: str) -> None:
+def test_every_action_has_a_distinct_name(text: str) -> None:
     game = pyengine.load_game(text)
     state = game.new_initial_state()
     names = [state.action_to_string(a) for a in range(game.num_distinct_actions())]
@@ -212,16 +158,15 @@ def test_every_action_has_a_name_of_its_own(text: str) -> None:
 
 def test_the_text_of_a_state_shows_the_board() -> None:
     state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 4])
-    lines = [line for line in str(state).splitlines() if any(c in line for c in "xXoO.")]
-    assert len(lines) >= 3
+    assert sum(any(c in line for c in "xXoO.") for line in str(state).splitlines()) >= 3
     assert "ply 2, player 0 to move" in repr(state)
     assert "tic_tac_toe" in repr(state)
 
 
-# --- boards by hand -------------------------------------------------------------------------------
+# --- boards given as rows -------------------------------------------------------------------------
 
 
-def test_a_board_by_hand_is_the_start_of_a_game() -> None:
+def test_a_board_given_as_rows_starts_a_game() -> None:
     game = pyengine.load_game("go", board_size=3)
     state = game.state_from_board(["X.o", "-x.", "..O"], player=1)
     assert state.board_rows() == ["X.O", ".X.", "..O"]
@@ -236,7 +181,7 @@ def test_a_board_by_hand_is_the_start_of_a_game() -> None:
     assert state != game.new_initial_state()
 
 
-def test_a_ko_by_hand_forbids_its_point_alone() -> None:
+def test_a_given_ko_forbids_only_its_point() -> None:
     rows = [".XO..", "X.XO.", ".XO..", ".....", "....."]
     game = pyengine.load_game("go", board_size=5)
     free = game.state_from_board(rows, 1)
@@ -281,42 +226,32 @@ def state_text(text: str) -> Any:
 EMPTY = ["...", "...", "..."]
 REFUSED: list[tuple[Any, str]] = [
     (lambda: pyengine.load_game("chess"), "chess"),
-    (lambda: pyengine.load_game(""), "expected"),
     (lambda: pyengine.load_game("go("), "go("),
     (lambda: pyengine.load_game("go", size=9), "size"),
     (lambda: pyengine.load_game("go", board_size=20), "board_size"),
-    (lambda: pyengine.load_game("go", board_size="nine"), "board_size"),
-    (lambda: pyengine.load_game("go", board_size=None), "board_size"),
     (lambda: pyengine.load_game("go", komi=float("nan")), "komi"),
     (lambda: pyengine.load_game("go", superko="natural"), "superko"),
-    (lambda: pyengine.load_game("go", suicide=1), "suicide"),
     (lambda: pyengine.load_game("go(board_size=9)", board_size=9), "board_size"),
     (lambda: pyengine.load_game("gomoku", rule="renju", win_length=4), "win_length"),
     (lambda: pyengine.load_game("connect_four").symmetry_points(2), "0..1"),
     (lambda: pyengine.load_game("go").new_initial_state().undo_action(), "undo_action"),
     (board("tic_tac_toe", EMPTY[:2]), "3 rows"),
-    (board("tic_tac_toe", ["...", "..", "..."]), "row 1"),
     (board("tic_tac_toe", ["...", ".?.", "..."]), "'?'"),
     (board("tic_tac_toe", EMPTY, 2), "player"),
-    (board("tic_tac_toe", EMPTY, ko="a1"), "ko"),
     (board("tic_tac_toe", ["xxx", "ooo", "..."]), "win"),
     (board("connect_four", ["......."] * 4 + ["x......", "......."]), "float"),
     (board("go(board_size=2)", ["XX", "XX"]), "libert"),
     (board("go(board_size=3)", EMPTY, ko="D4"), "ko"),
-    (state_text(""), "one of the game"),
     (state_text("othello(board_size=8);moves="), "othello"),
     (state_text("tic_tac_toe;moves"), "moves="),
     (state_text("tic_tac_toe;moves=0,0"), "move 2"),
-    (state_text("tic_tac_toe;moves=0,"), "an action"),
-    (state_text("tic_tac_toe;moves=99999999999"), "an action"),
     (state_text("tic_tac_toe;start=.../...,0;moves="), "rows"),
     (state_text("tic_tac_toe;start=.../.../...,x;moves="), "player"),
-    (state_text("tic_tac_toe;start=.../.../...,0,1;moves="), "ko"),
 ]
 
 
 @pytest.mark.parametrize(("call", "reason"), REFUSED)
-def test_what_a_game_cannot_read_is_refused_with_the_reason(call: Any, reason: str) -> None:
+def test_invalid_input_is_refused_with_the_reason(call: Any, reason: str) -> None:
     with pytest.raises(pyengine.ConfigError) as refusal:
         call()
     assert reason in str(refusal.value)
@@ -324,17 +259,16 @@ def test_what_a_game_cannot_read_is_refused_with_the_reason(call: Any, reason: s
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("go", "I5"), ("go", "A20"), ("go", ""), ("go", "D4 "), ("gomoku", "pass"),
-     ("connect_four", "8"), ("connect_four", "0"), ("othello", "i1"), ("tic_tac_toe", "4")],
-)  # fmt: skip
-def test_what_names_no_action_is_refused_by_name(text: str, name: str) -> None:
+    [("go", "I5"), ("go", ""), ("gomoku", "pass"), ("connect_four", "8"), ("othello", "i1")],
+)
+def test_an_unknown_action_name_is_refused(text: str, name: str) -> None:
     state = pyengine.load_game(text).new_initial_state()
     with pytest.raises(pyengine.IllegalActionError) as refusal:
         state.string_to_action(name)
     assert f'"{name}"' in str(refusal.value)
 
 
-def test_errors_have_the_documented_families_and_pickle() -> None:
+def test_errors_have_the_documented_bases_and_pickle() -> None:
     for kind in (pyengine.ConfigError, pyengine.IllegalActionError):
         assert issubclass(kind, pyengine.EngineError)
         assert issubclass(kind, ValueError)

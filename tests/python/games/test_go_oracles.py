@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import pyengine
+from pyengine.games.go_area import area
 
 Case = dict[str, Any]
 Oracle = Callable[[str], list[Case]]
@@ -73,7 +74,7 @@ def forbidden_by_ko(state: pyengine.State) -> set[str]:
 
 
 def test_ko_forbids_what_katago_says_it_forbids(oracle: Oracle) -> None:
-    asked = 0
+    questions = 0
     for case in oracle("01-go-rules/ko_scenarios.jsonl"):
         rows = case["start"]
         game = go(len(rows), len(rows[0]), superko=SUPERKO[case["ko"]], suicide=case["suicide"])
@@ -81,12 +82,12 @@ def test_ko_forbids_what_katago_says_it_forbids(oracle: Oracle) -> None:
         for event in case["events"]:
             if event["op"] == "forbidden_by_ko":
                 assert forbidden_by_ko(turned_to(state, event["color"])) == set(event["points"])
-                asked += 1
+                questions += 1
             else:
                 state = turned_to(state, event["color"])
                 if event["move"] != "pass" or not just_passed(state):
                     play(state, event["move"])
-    assert asked == 11
+    assert questions == 11
 
 
 def just_passed(state: pyengine.State) -> bool:
@@ -135,6 +136,7 @@ def test_area_is_tromp_taylor(oracle: Oracle) -> None:
         rows = case["board"]
         game = go(len(rows), len(rows[0]))
         black, white = case["pure_tromp_taylor_black"], case["pure_tromp_taylor_white"]
+        assert area(game.state_from_board(rows)) == (black, white)
         assert area_difference(game, rows, black - white), case["id"]
 
 
@@ -218,11 +220,11 @@ def replay(case: Case, name: str) -> tuple[pyengine.State, bool]:
     captures = dict(case["captures"])
     points = {point["after"]: point for point in case["checkpoints"]}
     played = list(stones(state))
+    before = sum(played)
     for index, move in enumerate(moves):
         if state.is_terminal():  # a third pass, in records from programs
             assert {m[1:] for m in moves[index:]} == {"pass"}
             return state, False
-        before = sum(stones(state))
         assert state.current_player() == color(move[0])
         if index == forbidden:
             with pytest.raises(pyengine.IllegalActionError):
@@ -231,7 +233,9 @@ def replay(case: Case, name: str) -> tuple[pyengine.State, bool]:
         play(state, move[1:])
         stone = move[1:] != "pass"
         played[color(move[0])] += stone
-        assert before + stone - sum(stones(state)) == captures.get(index + 1, 0)
+        after = sum(stones(state))
+        assert before + stone - after == captures.get(index + 1, 0)
+        before = after
         if index + 1 in points:
             check_point(case, name, state, points[index + 1], played)
     return state, True

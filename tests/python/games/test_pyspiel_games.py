@@ -18,19 +18,19 @@ pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (ext
 
 # --- ours against OpenSpiel's ---------------------------------------------------------------------
 
-PAIRS = {
-    "tic_tac_toe": ("tic_tac_toe", "tic_tac_toe"),
-    "mnk 5x5x4": ("mnk(rows=5,columns=5,k=4)", "mnk(m=5,n=5,k=4)"),
-    "mnk 6x7x5": ("mnk(rows=6,columns=7,k=5)", "mnk(m=7,n=6,k=5)"),
-    "connect_four": ("connect_four", "connect_four"),
-    "connect_four 5x8": ("connect_four(rows=5,columns=8)", "connect_four(rows=5,columns=8)"),
-    "gomoku 15x15": ("gomoku", "gomoku"),
-    "gomoku 9x9": ("gomoku(board_size=9)", "gomoku(size=9)"),
-    "othello": ("othello", "othello"),
-    "go 9x9": ("go(board_size=9,superko=simple)", "go(board_size=9)"),
-    "go 5x5": ("go(board_size=5,superko=simple)", "go(board_size=5)"),
-    "go 19x19": ("go(board_size=19,superko=simple)", "go(board_size=19)"),
-}
+PAIRS = [
+    ("tic_tac_toe", "tic_tac_toe"),
+    ("mnk(rows=5,columns=5,k=4)", "mnk(m=5,n=5,k=4)"),
+    ("mnk(rows=6,columns=7,k=5)", "mnk(m=7,n=6,k=5)"),
+    ("connect_four", "connect_four"),
+    ("connect_four(rows=5,columns=8)", "connect_four(rows=5,columns=8)"),
+    ("gomoku", "gomoku"),
+    ("gomoku(board_size=9)", "gomoku(size=9)"),
+    ("othello", "othello"),
+    ("go(board_size=9,superko=simple)", "go(board_size=9)"),
+    ("go(board_size=5,superko=simple)", "go(board_size=5)"),
+    ("go(board_size=19,superko=simple)", "go(board_size=19)"),
+]
 
 
 def action_map(ours: pyengine.Game) -> Callable[[int], int]:
@@ -69,23 +69,15 @@ def compare_game(ours: pyengine.State, theirs: Any, to: Callable[[int], int], ch
     assert ours.current_player() == theirs.current_player() == -4
 
 
-def compare(pair: tuple[str, str], games: int, rng: random.Random) -> None:
-    """Play random games of a pair."""
+@pytest.mark.parametrize("games", [15, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+def test_random_games_agree_with_open_spiel_move_by_move(
+    pair: tuple[str, str], games: int, rng: random.Random
+) -> None:
     ours, theirs = pyengine.load_game(pair[0]), pyspiel.load_game(pair[1])
     to = action_map(ours)
     for _ in range(games):
         compare_game(ours.new_initial_state(), theirs.new_initial_state(), to, rng.choice)
-
-
-@pytest.mark.parametrize("name", PAIRS)
-def test_random_games_agree_with_open_spiel_move_by_move(name: str, rng: random.Random) -> None:
-    compare(PAIRS[name], 3 if "19x19" in name else 50, rng)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PAIRS)
-def test_ten_thousand_random_games_agree_with_open_spiel(name: str, rng: random.Random) -> None:
-    compare(PAIRS[name], 10_000, rng)
 
 
 # --- OpenSpiel's through our Game -----------------------------------------------------------------
@@ -97,7 +89,7 @@ PERFECT = [
 
 
 @pytest.mark.parametrize("name", PERFECT)
-def test_an_open_spiel_game_plays_as_one_of_ours(name: str, rng: random.Random) -> None:
+def test_an_open_spiel_game_plays_like_a_built_in_one(name: str, rng: random.Random) -> None:
     theirs = pyspiel.load_game(name)
     game = pyengine.as_game(theirs)
     assert game.name == name
@@ -120,12 +112,12 @@ def test_an_open_spiel_game_plays_as_one_of_ours(name: str, rng: random.Random) 
 
 
 @pytest.mark.parametrize("name", ["breakthrough", "dots_and_boxes", "hex", "mancala", "oware"])
-def test_check_game_finds_nothing_wrong_with_open_spiel(name: str) -> None:
+def test_open_spiel_games_keep_their_promises(name: str) -> None:
     report = pyengine.check_game(pyspiel.load_game(name), games=1)
     assert report.ok, report
 
 
-def test_a_player_moves_twice_running_in_dots_and_boxes() -> None:
+def test_a_player_moves_twice_in_a_row_in_dots_and_boxes() -> None:
     state = pyengine.as_game(pyspiel.load_game("dots_and_boxes")).new_initial_state()
     movers = []
     while not state.is_terminal():
@@ -147,7 +139,7 @@ def test_a_player_moves_twice_running_in_dots_and_boxes() -> None:
         ("solitaire", "chance"),
     ],
 )
-def test_games_that_the_search_cannot_play_are_refused_by_name(text: str, reason: str) -> None:
+def test_unsupported_games_are_refused_by_name(text: str, reason: str) -> None:
     game = pyspiel.load_game(text)
     with pytest.raises(pyengine.ConfigError, match=reason) as refusal:
         pyengine.as_game(game)
@@ -220,7 +212,7 @@ def visits_of(game: Any, state: Any, **settings: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("settings", [{"threads": 1}, {"deterministic": True}])
-def test_a_search_by_playouts_is_repeated_to_the_visit(settings: dict[str, Any]) -> None:
+def test_a_search_by_playouts_is_reproducible(settings: dict[str, Any]) -> None:
     game = pyspiel.load_game("clobber")
     state = game.new_initial_state()
     first = visits_of(game, state, seed=1, **settings)

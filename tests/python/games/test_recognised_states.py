@@ -9,33 +9,20 @@ import numpy as np
 import pytest
 
 import pyengine
-from toy_games import ToyGame
+from toy_games import HIDDEN, ToyGame, ToyState
 
 
-class Line:
+class Line(ToyState):
     """Two players fill five points; whoever plays the last one wins. It has no history."""
 
     actions = 5
-
-    def __init__(self) -> None:
-        self.played: list[int] = []
-
-    def clone(self) -> Line:
-        new = type(self)()
-        new.played = list(self.played)
-        return new
-
-    def current_player(self) -> int:
-        return len(self.played) % 2
+    history = HIDDEN
 
     def legal_actions(self) -> list[int]:
-        return [a for a in range(5) if a not in self.played]
-
-    def apply_action(self, action: int) -> None:
-        self.played.append(action)
+        return [a for a in range(5) if a not in self.moves]
 
     def is_terminal(self) -> bool:
-        return len(self.played) == 5
+        return len(self.moves) == 5
 
     def returns(self) -> list[float]:
         return [1.0, -1.0]
@@ -43,39 +30,32 @@ class Line:
 
 class Shown(Line):
     def __str__(self) -> str:
-        return f"played {self.played}"
+        return f"played {self.moves}"
 
 
 class Seen(Line):
     def observation_tensor(self) -> Any:
         planes = np.zeros((1, 1, 5), np.float32)
-        for ply, action in enumerate(self.played):
+        for ply, action in enumerate(self.moves):
             planes[0, 0, action] = ply + 1
         return planes
 
 
 class Compared(Line):
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Line) and self.played == other.played
+        return isinstance(other, Line) and self.moves == other.moves
 
     def __hash__(self) -> int:
-        return hash(tuple(self.played))
+        return hash(tuple(self.moves))
 
 
 class Unlike(Shown):
-    """Its own == decides, whatever the text is."""
+    """Its ``==`` counts, not its text."""
 
     def __eq__(self, other: object) -> bool:
         return False
 
     __hash__ = object.__hash__
-
-
-def played(kind: type[Line], moves: list[int]) -> Line:
-    state = kind()
-    for action in moves:
-        state.apply_action(action)
-    return state
 
 
 def reused(kind: type[Line], advance: list[int], then: list[int]) -> int:
@@ -86,37 +66,37 @@ def reused(kind: type[Line], advance: list[int], then: list[int]) -> int:
         engine.advance(action)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return engine.search(played(kind, then)).reused
+        return engine.search(kind(tuple(then))).reused
 
 
 @pytest.mark.parametrize("kind", [Shown, Seen, Compared])
-def test_a_tree_goes_on_where_the_state_is_recognised(kind: type[Line]) -> None:
+def test_a_tree_continues_if_the_state_is_recognised(kind: type[Line]) -> None:
     assert reused(kind, [2], [2]) > 0
     assert reused(kind, [2, 0], [2, 0]) > 0
     assert reused(kind, [2], [3]) == 0
     assert reused(kind, [2], []) == 0
 
 
-def test_only_a_root_of_advance_is_recognised_by_what_it_shows() -> None:
+def test_planes_and_text_identify_only_a_root_after_advance() -> None:
     assert reused(Compared, [], []) > 0
     assert reused(Shown, [], []) == 0
     assert reused(Unlike, [2], [2]) == 0
 
 
-def test_a_state_that_cannot_be_recognised_is_named_once() -> None:
+def test_a_state_that_cannot_be_recognised_gives_one_warning() -> None:
     engine = pyengine.Engine(ToyGame(Line), "uniform", simulations=20, threads=1)
     engine.search(Line())
     engine.advance(1)
     with pytest.warns(UserWarning, match=r"Line has none of history\(\), __eq__") as warned:
-        assert engine.search(played(Line, [1])).reused == 0
+        assert engine.search(Line((1,))).reused == 0
     assert warned[0].filename == __file__
     engine.advance(2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        engine.search(played(Line, [1, 2]))
+        engine.search(Line((1, 2)))
 
 
-def test_the_engines_own_states_go_on() -> None:
+def test_wrapped_states_are_always_recognised() -> None:
     engine = pyengine.Engine(ToyGame(Line), "uniform", simulations=60, threads=1, solver=False)
     state = engine.game.new_initial_state()
     engine.search(state)

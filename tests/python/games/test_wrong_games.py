@@ -13,10 +13,7 @@ from wrong_values import all_but, cases, check_refused, wrong
 
 GAME = pyengine.load_game("connect_four")
 GO = pyengine.load_game("go(board_size=5)")
-REFUSED = (
-    pyengine.ConfigError,
-    pyengine.IllegalActionError,
-)  # not ints, or ints that are not actions
+REFUSED = (pyengine.ConfigError, pyengine.IllegalActionError)
 NUMBER = all_but("negative")  # not ints of a supported size
 
 
@@ -38,7 +35,7 @@ NUMBER = all_but("negative")  # not ints of a supported size
         ("observation", GAME.new_initial_state().observation_tensor, all_but("None"), "spec"),
     ]
 )
-def test_a_game_refuses(call: Any, values: dict[str, Any], said: str) -> None:
+def test_a_game_refuses_wrong_arguments(call: Any, values: dict[str, Any], said: str) -> None:
     check_refused(call, values, said)
 
 
@@ -51,7 +48,7 @@ def test_an_action_is_an_int_of_the_game(verb: str) -> None:
     check_refused(lambda v: GAME.new_initial_state([v]), all_but(), "expected", REFUSED)
 
 
-def test_check_game_refuses_numbers_that_are_none() -> None:
+def test_check_game_refuses_wrong_numbers() -> None:
     game = ToyGame(Pairs)
     check_refused(lambda v: pyengine.check_game(game, games=v), all_but("huge"), "games")
     check_refused(lambda v: pyengine.check_game(game, games=0, seed=v), all_but("huge"), "seed")
@@ -69,9 +66,7 @@ def test_check_game_refuses_numbers_that_are_none() -> None:
         ("num_players", all_but("function")),
     ],
 )
-def test_a_game_of_wrong_attributes_is_refused_by_their_name(
-    attribute: str, values: dict[str, Any]
-) -> None:
+def test_a_wrong_attribute_of_a_game_is_named(attribute: str, values: dict[str, Any]) -> None:
     def wrap(value: Any) -> None:
         game = ToyGame(Pairs)
         setattr(game, attribute, value)
@@ -81,13 +76,13 @@ def test_a_game_of_wrong_attributes_is_refused_by_their_name(
 
 
 @pytest.mark.parametrize("use", [pyengine.as_game, lambda game: pyengine.Engine(game, "uniform")])
-def test_a_class_of_games_is_called_so(use: Any) -> None:
-    said = r"expected a game, got the class ToyGame; make one with ToyGame\(\.\.\.\)"
-    with pytest.raises(pyengine.ConfigError, match=said):
+def test_a_class_instead_of_a_game_is_refused(use: Any) -> None:
+    message = r"expected a game, got the class ToyGame; make one with ToyGame\(\.\.\.\)"
+    with pytest.raises(pyengine.ConfigError, match=message):
         use(ToyGame)
 
 
-def test_a_class_whose_methods_need_no_object_is_a_game() -> None:
+def test_a_class_with_static_methods_is_a_game() -> None:
     class Static:
         @staticmethod
         def num_distinct_actions() -> int:

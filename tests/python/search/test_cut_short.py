@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +12,8 @@ import numpy.typing as npt
 import pytest
 
 import pyengine
-from pyengine import Engine, MixedEvaluator, RolloutEvaluator, SearchResult
+from interrupted import AlarmError, alarm
+from pyengine import Engine, MixedEvaluator, RolloutEvaluator, SearchResult, load_game
 from toy_games import ToyGame, ToyState
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -22,26 +21,6 @@ Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 # For a deadline 50 ms away, with slack for a busy machine. Uninterrupted calls take far longer.
 SOON = 3.0
 MANY = 1_000_000
-
-
-class AlarmError(Exception):
-    """Raised by a signal handler, as for Ctrl-C."""
-
-
-@contextlib.contextmanager
-def alarm(seconds: float) -> Iterator[None]:
-    """Raise a signal after a delay."""
-
-    def ring(*_: object) -> None:
-        raise AlarmError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class Long(ToyState):
@@ -59,32 +38,29 @@ def go_by_a_policy() -> tuple[Any, Any]:
     features = dict.fromkeys(pyengine.RolloutPolicy.FEATURES, 0.0)
     pattern, response = np.zeros((2, 65536))
     policy = pyengine.RolloutPolicy(pattern, response, features)
-    return pyengine.load_game("go(board_size=9)"), RolloutEvaluator(MANY, policy=policy)
+    return load_game("go(board_size=9)"), RolloutEvaluator(MANY, policy=policy)
 
 
-def of_pyspiel() -> tuple[Any, Any]:
+def clobber() -> Any:
     pyspiel = pytest.importorskip("pyspiel", reason="open-spiel is absent (extra `test`)")
-    return pyspiel.load_game("clobber"), RolloutEvaluator(MANY)
+    return pyspiel.load_game("clobber")
 
 
-def game(name: str) -> Any:
-    return pyengine.load_game(name)
+def zeros(planes: npt.NDArray[Any]) -> Arrays:
+    return np.zeros((len(planes), 7)), np.zeros(len(planes))
 
 
 LONG: dict[str, Callable[[], tuple[Any, Any]]] = {
-    "rollouts": lambda: (game("othello"), RolloutEvaluator(MANY)),
+    "rollouts": lambda: (load_game("othello"), RolloutEvaluator(MANY)),
     "rollouts by a policy": go_by_a_policy,
-    "mixed": lambda: (game("othello"), MixedEvaluator("uniform", RolloutEvaluator(MANY))),
+    "mixed": lambda: (load_game("othello"), MixedEvaluator("uniform", RolloutEvaluator(MANY))),
     "mixed with a network": lambda: (
-        game("connect_four"),
-        MixedEvaluator(
-            lambda planes: (np.zeros((len(planes), 7)), np.zeros(len(planes))),
-            RolloutEvaluator(MANY),
-        ),
+        load_game("connect_four"),
+        MixedEvaluator(zeros, RolloutEvaluator(MANY)),
     ),
     "rollouts of a user's game": lambda: (ToyGame(Long), RolloutEvaluator(MANY)),
     "one rollout of a user's game": lambda: (ToyGame(Long), "rollout"),
-    "rollouts of pyspiel": of_pyspiel,
+    "rollouts of pyspiel": lambda: (clobber(), RolloutEvaluator(MANY)),
 }
 
 
@@ -103,9 +79,7 @@ def check(result: SearchResult, reason: str) -> None:
 
 @pytest.mark.parametrize(("threads", "deterministic"), [(1, True), (2, False)])
 @pytest.mark.parametrize("kind", LONG)
-def test_a_leaf_that_takes_long_ends_with_the_search(
-    kind: str, threads: int, deterministic: bool
-) -> None:
+def test_a_slow_leaf_ends_with_the_search(kind: str, threads: int, deterministic: bool) -> None:
     played, evaluator = LONG[kind]()
     engine = Engine(played, evaluator, threads=threads, deterministic=deterministic)
     state = played.new_initial_state()
@@ -134,7 +108,7 @@ def test_playouts_outside_a_search_end_with_a_signal() -> None:
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
-def test_a_root_whose_playouts_were_cut_short_is_evaluated_again(deterministic: bool) -> None:
+def test_a_root_with_cut_playouts_is_evaluated_again(deterministic: bool) -> None:
     engine = Engine(
         "connect_four", RolloutEvaluator(20_000), threads=1, deterministic=deterministic
     )
@@ -147,7 +121,7 @@ def test_a_root_whose_playouts_were_cut_short_is_evaluated_again(deterministic: 
     assert result.network_value == pytest.approx(exact.network_value, abs=0.03)
 
 
-def test_playouts_cut_short_leave_no_trace_in_a_tree() -> None:
+def test_cut_playouts_leave_no_trace_in_a_tree() -> None:
     """A search that is stopped and resumed has only visits of complete playouts."""
     engine = Engine("connect_four", RolloutEvaluator(4_000), threads=1, solver=False)
     state = engine.game.new_initial_state()
@@ -161,7 +135,7 @@ def test_playouts_cut_short_leave_no_trace_in_a_tree() -> None:
         assert abs(node.q) < 0.4
 
 
-def test_many_roots_end_with_the_batches_under_way() -> None:
+def test_many_roots_end_with_the_batches_in_flight() -> None:
     calls: list[int] = []
 
     def slow(planes: npt.NDArray[Any]) -> Arrays:
@@ -184,7 +158,7 @@ def test_many_roots_end_with_the_batches_under_way() -> None:
 
 
 class Timed(ToyState):
-    """Six plies; each call takes 20 ms and is recorded."""
+    """Six plies; each call takes 10 ms and is recorded."""
 
     begun: ClassVar[list[float]] = []
 
@@ -194,19 +168,19 @@ class Timed(ToyState):
     def __getattribute__(self, name: str) -> Any:
         if name in ("apply_action", "is_terminal", "legal_actions", "current_player", "clone"):
             Timed.begun.append(time.monotonic())
-            time.sleep(0.02)
+            time.sleep(0.01)
         return super().__getattribute__(name)
 
 
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
-def test_a_run_that_is_to_end_makes_no_further_call_of_a_users_game(evaluator: str) -> None:
+def test_no_call_of_a_users_game_begins_after_the_time_is_up(evaluator: str) -> None:
     game = ToyGame(Timed)
     engine = Engine(game, evaluator)
     state = game.new_initial_state()
     engine.search(state, simulations=1)
     Timed.begun.clear()
-    result = engine.search(state, seconds=0.2)
+    result = engine.search(state, seconds=0.1)
     assert result.stop_reason == "seconds"
     begun = Timed.begun[3]  # in the search: the state was copied and read before
-    late = [call for call in Timed.begun if call > begun + 0.2]
+    late = [call for call in Timed.begun if call > begun + 0.1]
     assert len(late) <= 1  # copying the state for the result

@@ -49,21 +49,21 @@ def sequence(game: str, evaluator: Any, threads: int, **settings: Any) -> list[A
     """Search, advance, search again; then search many states."""
     engine = pyengine.Engine(game, evaluator, deterministic=True, threads=threads, **settings)
     state = engine.game.new_initial_state()
-    found = []
+    results = []
     for ply in range(3):
         result = engine.search(
             state,
-            simulations=40,
+            simulations=24,
             dirichlet_fraction=0.25 * (ply % 2),
             dirichlet_shaped=True,
             root_policy_temperature=1.0 + 0.1 * ply,
         )
-        found.append(facts(result))
+        results.append(facts(result))
         state.apply_action(result.action)
         engine.advance(result.action)
     states = [engine.game.new_initial_state([a]) for a in range(5)]
-    found += [facts(result) for result in engine.search_many(states, simulations=20)]
-    return found
+    results += [facts(result) for result in engine.search_many(states, simulations=12)]
+    return results
 
 
 def network(shared: Callable[..., Path], name: str) -> pyengine.Evaluator:
@@ -91,17 +91,12 @@ def check(shared: Callable[..., Path], kind: str, repeats: int, **settings: Any)
             assert sequence("connect_four", evaluator(), threads, **settings) == expected
 
 
+@pytest.mark.parametrize("repeats", [1, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", EVALUATORS)
 def test_results_are_the_same_at_any_number_of_threads(
-    kind: str, shared: Callable[..., Path]
+    kind: str, repeats: int, shared: Callable[..., Path]
 ) -> None:
-    check(shared, kind, 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", EVALUATORS)
-def test_results_are_the_same_a_hundred_times(kind: str, shared: Callable[..., Path]) -> None:
-    check(shared, kind, 100)
+    check(shared, kind, repeats)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +104,14 @@ def test_results_are_the_same_a_hundred_times(kind: str, shared: Callable[..., P
     [("none", "virtual_loss"), ("random", "virtual_loss"), ("average", "virtual_visit"),
      ("root_average", "virtual_loss"), ("fill", "virtual_visit")],
 )  # fmt: skip
-def test_in_all_modes(symmetry: str, collision: str, shared: Callable[..., Path]) -> None:
+def test_results_are_the_same_in_all_modes(
+    symmetry: str, collision: str, shared: Callable[..., Path]
+) -> None:
     check(shared, "callback", 1, symmetry=symmetry, collision=collision, batch_size=16)
 
 
 @pytest.mark.parametrize("name", ["gomoku6x6_4", "tictactoe_skyzero"])
-def test_with_networks_of_others(name: str, shared: Callable[..., Path]) -> None:
+def test_results_are_the_same_with_other_networks(name: str, shared: Callable[..., Path]) -> None:
     evaluator = network(shared, name)
     game = NETWORKS[name].game
     expected = sequence(game, evaluator, 1, seed=11)
@@ -122,26 +119,26 @@ def test_with_networks_of_others(name: str, shared: Callable[..., Path]) -> None
         assert sequence(game, evaluator, threads, seed=11) == expected
 
 
-def test_what_the_cache_knows_changes_nothing(shared: Callable[..., Path]) -> None:
+def test_cached_evaluations_change_nothing(shared: Callable[..., Path]) -> None:
     evaluator = network(shared, "connect4_sunshine")
-    found = []
+    results = []
     for warm in (False, True):
         engine = pyengine.Engine("connect_four", evaluator, deterministic=True)
         state = engine.game.new_initial_state()
         if warm:
             engine.search(state, simulations=100, deterministic=False)
         result = engine.search(state, simulations=100, reuse_tree=False)
-        found.append(facts(result))
-    assert found[0] == found[1]
+        results.append(facts(result))
+    assert results[0] == results[1]
 
 
-def test_another_seed_is_another_search() -> None:
+def test_the_seed_determines_the_search() -> None:
     one = sequence("connect_four", "rollout", 2, seed=1)
     assert one == sequence("connect_four", "rollout", 2, seed=1)
     assert one != sequence("connect_four", "rollout", 2, seed=2)
 
 
-def test_proofs_are_found_alike() -> None:
+def test_proofs_are_deterministic() -> None:
     expected = None
     for threads in (1, *THREADS):
         engine = pyengine.Engine("tic_tac_toe", "rollout", deterministic=True, threads=threads)

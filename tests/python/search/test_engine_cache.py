@@ -41,7 +41,7 @@ def test_networks_with_other_weights_or_versions_have_other_folders(
     assert engine_folder(file, "1.31.1") != folder
 
 
-def test_weights_in_another_file_decide_the_folder_too(caches: Path, tmp_path: Path) -> None:
+def test_weights_in_another_file_also_determine_the_folder(caches: Path, tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
     file, weights = tmp_path / "m.onnx", tmp_path / "weights"
     model = onnx.load(TinyModel().write(file))
@@ -57,7 +57,7 @@ def test_weights_in_another_file_decide_the_folder_too(caches: Path, tmp_path: P
     assert not caches.exists()
 
 
-def test_the_folders_used_longest_ago_are_removed(
+def test_the_least_recently_used_folders_are_removed(
     caches: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine_cache, "MOST_NETWORKS", 2)
@@ -76,7 +76,7 @@ def test_the_folders_used_longest_ago_are_removed(
     assert timings.exists()
 
 
-def test_a_provider_that_cannot_be_had_leaves_no_folder(caches: Path, tmp_path: Path) -> None:
+def test_an_unavailable_provider_leaves_no_folder(caches: Path, tmp_path: Path) -> None:
     file = TinyModel().write(tmp_path / "m.onnx")
     if "TensorrtExecutionProvider" not in runtime.runtime_report().problems:
         pytest.skip("TensorRT works here")

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 import pytest
 
 import pyengine
-from pyengine import Engine, EngineError
+from pyengine import Engine, EngineError, SearchResult
 from toy_games import Matches, ToyGame
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -68,7 +69,7 @@ def test_ctrl_c_ends_a_search_at_once(kind: str, call: str) -> None:
     make, again = ENDLESS[kind]
     engine = make()
     state = engine.game.new_initial_state()
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     begun = time.monotonic()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
@@ -78,22 +79,21 @@ def test_ctrl_c_ends_a_search_at_once(kind: str, call: str) -> None:
         assert engine.search(state, simulations=5).simulations == 5
 
 
-def endless(engine: Engine) -> tuple[threading.Thread, list[Any]]:
-    """Start an endless search on a thread; return once it is running."""
-    found: list[Any] = []
-
-    def run() -> None:
-        try:
-            found.append(engine.search(engine.game.new_initial_state(), seconds=1000))
-        except BaseException as error:
-            found.append(error)
-
+@contextmanager
+def endless(engine: Engine) -> Iterator[list[SearchResult]]:
+    """Run an endless search on a thread; the block must end it. Yield a list for its result."""
+    results: list[SearchResult] = []
     before = engine.stats()["nodes"]
-    thread = threading.Thread(target=run)
-    thread.start()
-    while engine.stats()["nodes"] <= before:
-        time.sleep(0.001)
-    return thread, found
+    state = engine.game.new_initial_state()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(engine.search, state, seconds=1000)
+        while engine.stats()["nodes"] <= before:
+            time.sleep(0.001)
+        try:
+            yield results
+            results.append(running.result(timeout=10))
+        finally:
+            engine.stop()
 
 
 def slow(planes: npt.NDArray[Any]) -> Arrays:
@@ -102,72 +102,48 @@ def slow(planes: npt.NDArray[Any]) -> Arrays:
 
 
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout", slow])
-def test_stop_from_another_thread_ends_the_search_with_what_it_has(evaluator: Any) -> None:
+def test_a_stop_from_another_thread_ends_the_search_with_a_result(evaluator: Any) -> None:
     engine = Engine("connect_four", evaluator, solver=False)
-    thread, found = endless(engine)
-    begun = time.perf_counter()
-    engine.stop()
-    thread.join(timeout=10)
+    with endless(engine) as results:
+        begun = time.perf_counter()
+        engine.stop()
     assert time.perf_counter() - begun < 1
-    assert found[0].stop_reason == "stopped"
-    assert found[0].visits.sum() == found[0].simulations
+    assert results[0].stop_reason == "stopped"
+    assert results[0].visits.sum() == results[0].simulations
     engine.stop()  # no effect without a search
     assert engine.search(engine.game.new_initial_state(), simulations=10).simulations == 10
 
 
 def test_a_second_search_is_refused_while_statistics_are_served() -> None:
     engine = Engine("connect_four", slow, solver=False)
-    thread, found = endless(engine)
-    with pytest.raises(EngineError, match="searching"):
-        engine.search(engine.game.new_initial_state())
-    stats = [engine.stats()["nodes"] for _ in range(50) if not time.sleep(0.002)]
-    assert stats == sorted(stats)
-    engine.stop()
-    thread.join(timeout=10)
-    assert found[0].stop_reason == "stopped"
+    with endless(engine) as results:
+        with pytest.raises(EngineError, match="searching"):
+            engine.search(engine.game.new_initial_state())
+        nodes = [engine.stats()["nodes"] for _ in range(20) if not time.sleep(0.002)]
+        assert nodes == sorted(nodes)
+        engine.stop()
+    assert results[0].stop_reason == "stopped"
 
 
 def test_closing_an_engine_ends_its_search() -> None:
     engine = Engine("connect_four", slow, solver=False)
-    thread, found = endless(engine)
-    engine.close()
-    thread.join(timeout=10)
-    assert found[0].stop_reason == "stopped"
+    with endless(engine) as results:
+        engine.close()
+    assert results[0].stop_reason == "stopped"
 
 
-def test_a_stop_that_comes_before_the_first_simulation_counts() -> None:
-    for _ in range(8):
-        engine = Engine("go(board_size=9)", "uniform", threads=2)
-        thread, found = endless(engine)  # only the existing tree
-        engine.stop()
-        thread.join(timeout=10)
-        assert found[0].stop_reason == "stopped"
-
-
-def test_statistics_name_everything_of_the_api() -> None:
+def test_statistics_have_the_documented_keys() -> None:
     engine = Engine("connect_four", slow, simulations=100)
     engine.search(engine.game.new_initial_state())
     stats = engine.stats()
-    assert stats.keys() >= {
-        "evaluations",
-        "batches",
-        "mean_batch_fill",
-        "padding",
-        "cache_hits",
-        "collisions",
-        "waiting_seconds",
-        "scheduler_passes",
-        "wake_ups",
-        "queue_operations",
-        "nodes",
-        "bytes",
-        "provider",
-    }
+    documented = {"evaluations", "batches", "mean_batch_fill", "padding", "cache_hits"}
+    documented |= {"collisions", "waiting_seconds", "nodes", "bytes", "provider"}
+    assert stats.keys() >= documented
     assert stats["bytes"] > 0
     assert 0 < stats["mean_batch_fill"] <= 8
 
 
-def test_a_closed_engine_says_so() -> None:
+def test_a_closed_engine_refuses_every_call() -> None:
     with Engine("connect_four", "uniform", simulations=10) as engine:
         result = engine.search(engine.game.new_initial_state())
     engine.close()
@@ -183,7 +159,7 @@ def test_a_closed_engine_says_so() -> None:
     assert result.visits.sum() == 10
 
 
-def test_engines_in_several_threads_do_not_disturb_each_other() -> None:
+def test_engines_in_several_threads_are_independent() -> None:
     def visits(seed: int) -> list[int]:
         engine = Engine("connect_four", "rollout", deterministic=True, threads=2, seed=seed)
         result = engine.search(engine.game.new_initial_state(), simulations=200)
@@ -195,19 +171,18 @@ def test_engines_in_several_threads_do_not_disturb_each_other() -> None:
     assert again == [first, second] * 2
 
 
-def test_a_search_from_another_thread_calls_back_there() -> None:
-    places: set[int] = set()
+def test_a_callable_is_called_on_the_searching_thread() -> None:
+    threads: set[int] = set()
 
     def evaluate(planes: npt.NDArray[Any]) -> Arrays:
-        places.add(threading.get_ident())
+        threads.add(threading.get_ident())
         return np.zeros((len(planes), 7)), np.zeros(len(planes))
 
     engine = Engine("connect_four", evaluate, threads=4, simulations=100)
-    worker = threading.Thread(target=engine.search, args=(engine.game.new_initial_state(),))
-    worker.start()
-    worker.join(timeout=60)
-    assert len(places) == 1
-    assert threading.get_ident() not in places
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(engine.search, engine.game.new_initial_state()).result(timeout=60)
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
 
 
 FORKED = """
@@ -237,6 +212,9 @@ assert os.waitstatus_to_exitcode(status) == 0, status
 state.apply_action(3)
 assert engine.search(state).simulations == 100
 print("fine")
+large = pyengine.Engine("othello", "uniform", threads=1)
+state = large.game.new_initial_state()
+large.advance(large.search(state, simulations=100_000).action)  # freed while the process ends
 """
 
 
@@ -250,25 +228,14 @@ def test_after_fork_the_child_makes_engines_of_its_own() -> None:
         check=False,
     )
     assert run.stdout.strip() == "fine", run.stderr
-
-
-def test_a_process_ends_in_the_middle_of_background_work() -> None:
-    code = """
-import pyengine
-engine = pyengine.Engine("othello", "uniform", threads=1)
-state = engine.game.new_initial_state()
-result = engine.search(state, simulations=100_000)
-engine.advance(result.action)
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
     assert run.returncode == 0, run.stderr
 
 
 def test_dropping_and_re_rooting_a_large_tree_takes_no_time() -> None:
     engine = Engine("othello", "uniform", threads=1, solver=False)
     state = engine.game.new_initial_state()
-    result = engine.search(state, simulations=400_000)
-    assert result.nodes > 350_000
+    result = engine.search(state, simulations=200_000)
+    assert result.nodes > 150_000
 
     def took(call: Callable[[], object]) -> float:
         begun = time.thread_time()
@@ -276,5 +243,5 @@ def test_dropping_and_re_rooting_a_large_tree_takes_no_time() -> None:
         return time.thread_time() - begun
 
     # Far below a millisecond of this thread's time; walking the tree would take longer.
-    assert took(lambda: engine.advance(result.action)) < 0.005
-    assert took(engine.clear) < 0.005
+    assert took(lambda: engine.advance(result.action)) < 0.002
+    assert took(engine.clear) < 0.002

@@ -13,12 +13,24 @@ import pytest
 import pyengine
 from pyengine import Engine, SearchResult
 from pyengine.search.tree import SearchTree
+from toy_games import HIDDEN, ToyState
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 class FaultError(Exception):
     """Raised by the game."""
+
+
+CALLED = (
+    "clone",
+    "current_player",
+    "legal_actions",
+    "apply_action",
+    "is_terminal",
+    "returns",
+    "observation_tensor",
+)
 
 
 class Sticks:
@@ -47,47 +59,40 @@ class Sticks:
         return 2
 
     def new_initial_state(self) -> SticksState:
-        return SticksState(self, ())
+        return SticksState(self)
 
 
-class SticksState:
-    """`left` and `moves` can be read without a counted call."""
+class SticksState(ToyState):
+    """Each call of a method is counted. It has no history."""
 
-    def __init__(self, game: Sticks, moves: tuple[int, ...]) -> None:
+    history = HIDDEN
+
+    def __init__(self, game: Sticks, moves: tuple[int, ...] = ()) -> None:
+        super().__init__(moves)
         self.game = game
-        self.moves = moves
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in CALLED:
+            self.game.call(name)
+        return super().__getattribute__(name)
 
     @property
     def left(self) -> int:
         return 4 - sum(self.moves) - len(self.moves)
 
     def clone(self) -> SticksState:
-        self.game.call("clone")
         return SticksState(self.game, self.moves)
 
-    def current_player(self) -> int:
-        self.game.call("current_player")
-        return len(self.moves) % 2
-
     def legal_actions(self) -> list[int]:
-        self.game.call("legal_actions")
         return list(range(min(2, self.left)))
 
-    def apply_action(self, action: int) -> None:
-        self.game.call("apply_action")
-        assert action < self.left
-        self.moves = (*self.moves, action)
-
     def is_terminal(self) -> bool:
-        self.game.call("is_terminal")
         return self.left == 0
 
     def returns(self) -> list[float]:
-        self.game.call("returns")
         return [1.0, -1.0] if len(self.moves) % 2 == 1 else [-1.0, 1.0]
 
     def observation_tensor(self) -> npt.NDArray[np.float32]:
-        self.game.call("observation_tensor")
         return np.full((1, 1, 1), self.left, np.float32)
 
     def __eq__(self, other: object) -> bool:
@@ -119,19 +124,17 @@ EVALUATORS: dict[str, Callable[[], Any]] = {
     "states": lambda: pyengine.StateEvaluator(of_states),
     "mixed": lambda: pyengine.MixedEvaluator(of_planes, pyengine.RolloutEvaluator(2)),
 }
-REPEATABLE = ("uniform", "network", "states")  # whatever was searched before
+REPEATABLE = ("uniform", "network", "states")  # the same after any other search
 
 
-def check_ends(tree: SearchTree) -> None:
+def check_ends(node: SearchTree, moves: tuple[int, ...] = ()) -> None:
     """A terminal node has the game's value and no children."""
-    pending: list[tuple[SearchTree, tuple[int, ...]]] = [(tree, ())]
-    while pending:
-        node, moves = pending.pop()
-        over = sum(moves) + len(moves) == 4
-        assert (node.to_move is None and node.visits > 0) >= over, moves
-        if over:
-            assert (node.q, node.children) == (1.0, []), moves
-        pending += [(child, (*moves, child.action or 0)) for child in node.children]
+    over = sum(moves) + len(moves) == 4
+    assert (node.to_move is None and node.visits > 0) >= over, moves
+    if over:
+        assert (node.q, node.children) == (1.0, []), moves
+    for child in node.children:
+        check_ends(child, (*moves, child.action or 0))
 
 
 def figures(result: SearchResult) -> list[Any]:
@@ -142,7 +145,7 @@ def figures(result: SearchResult) -> list[Any]:
     ("kind", "deterministic"),
     [("uniform", False), ("rollout", True), ("network", True), ("states", False), ("mixed", False)],
 )
-def test_a_search_after_a_game_raised_is_that_of_an_engine_that_never_failed(
+def test_a_search_after_an_exception_equals_that_of_a_new_engine(
     kind: str, deterministic: bool
 ) -> None:
     settings: dict[str, Any] = {
@@ -188,7 +191,7 @@ def test_a_search_after_a_game_raised_is_that_of_an_engine_that_never_failed(
 
 
 @pytest.mark.parametrize("method", ["apply_action", "is_terminal", "clone", "__eq__"])
-def test_any_call_of_a_game_that_is_played_may_raise(method: str) -> None:
+def test_any_call_during_a_whole_game_may_raise(method: str) -> None:
     """Searches and moves of a whole game: one call fails, and the game continues."""
     failures = 0
     for call in range(1, 30):

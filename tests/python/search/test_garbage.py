@@ -36,7 +36,7 @@ class MatchesOf(Matches):
 class Owner:
     """A game, an evaluator and a problem in one, which references its users."""
 
-    kept: Any = None
+    user: Any = None
 
     def num_distinct_actions(self) -> int:
         return 3
@@ -70,7 +70,7 @@ def searched(engine: pyengine.Engine) -> pyengine.Engine:
     return engine
 
 
-def asked(evaluator: pyengine.Evaluator) -> pyengine.Evaluator:
+def used(evaluator: pyengine.Evaluator) -> pyengine.Evaluator:
     evaluator.evaluate([pyengine.load_game("tic_tac_toe").new_initial_state()])
     return evaluator
 
@@ -112,38 +112,32 @@ def player(owner: Owner, evaluator: Any) -> selfplay.SelfPlayer:
     return made
 
 
-def found_path(owner: Owner) -> Any:
+def path(owner: Owner) -> Any:
     return pyengine.astar(owner, 0, 2000, on_progress=owner.progress)
 
 
-def with_class_that_keeps(owner: Owner) -> Any:
+def class_with_engine(owner: Owner) -> Any:
     """A state class that references the engine."""
 
     class Own(MatchesOf):
-        kept: ClassVar[Any] = None
+        user: ClassVar[Any] = None
 
     owner.new_initial_state = lambda: Own()  # type: ignore[method-assign]
-    Own.kept = owner.kept = searched(game_engine(owner))
-    return owner.kept
+    Own.user = owner.user = searched(game_engine(owner))
+    return owner.user
 
 
 Engines: dict[str, Callable[[Owner], pyengine.Engine]] = {
-    "a function on planes": lambda o: planes_engine(o.planes),
-    "a function on planes, searched": lambda o: searched(planes_engine(o.planes)),
-    "a function on states": lambda o: game_engine(Owner(), pyengine.StateEvaluator(o.states)),
-    "a function on states, searched": lambda o: searched(
+    "a function on planes": lambda o: searched(planes_engine(o.planes)),
+    "a function on states": lambda o: searched(
         game_engine(Owner(), pyengine.StateEvaluator(o.states))
-    ),
-    "a mix": lambda o: searched(
-        planes_engine(pyengine.MixedEvaluator(o.planes, pyengine.RolloutEvaluator()))
     ),
     "a mix of its states": lambda o: searched(
         game_engine(
             o, pyengine.MixedEvaluator(pyengine.StateEvaluator(o.states), "rollout", mix=0.5)
         )
     ),
-    "a game": game_engine,
-    "a game, searched": lambda o: searched(game_engine(o)),
+    "a game": lambda o: searched(game_engine(o)),
     "a game and its evaluator": lambda o: searched(
         game_engine(o, pyengine.StateEvaluator(o.states))
     ),
@@ -155,17 +149,15 @@ Others: dict[str, Callable[[Owner], Any]] = {
     "a solver": solver,
     "the game's wrapper": pyengine.as_game,
     "a state's wrapper": lambda o: pyengine.as_game(o).new_initial_state([1, 2]),
-    "an evaluator": lambda o: pyengine.CallbackEvaluator(o.planes),
-    "an evaluator, asked": lambda o: asked(pyengine.CallbackEvaluator(o.planes)),
-    "a mixed evaluator, asked": lambda o: asked(pyengine.MixedEvaluator("uniform", o.planes)),
+    "an evaluator": lambda o: used(pyengine.CallbackEvaluator(o.planes)),
+    "a mixed evaluator": lambda o: used(pyengine.MixedEvaluator("uniform", o.planes)),
     "a result": lambda o: game_engine(o).search(o.new_initial_state()),
-    "an iterator before its start": lambda o: analysed(o, 0),
     "an iterator at its end": lambda o: [*analysed(o, 0)],
     "an iterator half way": lambda o: analysed(o, 1),
     "self-play": lambda o: player(o, "rollout"),
     "self-play by its function": lambda o: player(o, pyengine.StateEvaluator(o.states)),
-    "a path": found_path,
-    "a class of states": with_class_that_keeps,
+    "a path": path,
+    "a class of states": class_with_engine,
 }
 
 
@@ -181,7 +173,7 @@ def _only_what_the_tests_make() -> Iterator[None]:
 @pytest.mark.parametrize("case", [*Engines, *Others])
 def test_a_cycle_through_the_engine_is_collected(case: str) -> None:
     owner = Owner()
-    owner.kept = (Engines | Others)[case](owner)
+    owner.user = (Engines | Others)[case](owner)
     gone = weakref.ref(owner)
     del owner
     gc.collect()
@@ -189,9 +181,9 @@ def test_a_cycle_through_the_engine_is_collected(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", Engines)
-def test_close_lets_go_of_everything_at_once(case: str) -> None:
+def test_close_releases_everything_at_once(case: str) -> None:
     owner = Owner()
-    engine = owner.kept = Engines[case](owner)
+    engine = owner.user = Engines[case](owner)
     gone = weakref.ref(owner)
     gc.disable()
     try:
@@ -218,10 +210,10 @@ def searches(searcher: Any) -> None:
 #: Objects that may keep a cycle alive, and how they are used.
 Rests: dict[str, tuple[Callable[[Owner], Any], Callable[[Any], Any]]] = {
     "an engine": (lambda o: searched(game_engine(o)), searched),
-    "its searcher": (lambda o: searched(game_engine(o))._searcher, searches),
-    "its evaluator": (lambda o: planes_engine(o.planes).evaluator, asked),
+    "its searcher": (lambda o: searched(game_engine(o))._open.searcher, searches),
+    "its evaluator": (lambda o: planes_engine(o.planes).evaluator, used),
     "a bound evaluator": (
-        lambda o: asked(pyengine.MixedEvaluator("uniform", o.planes))._bound,
+        lambda o: used(pyengine.MixedEvaluator("uniform", o.planes))._bound,
         evaluates,
     ),
     "a game": (game_engine, lambda engine: plays_on(state_of(engine))),
@@ -238,17 +230,17 @@ Rests: dict[str, tuple[Callable[[Owner], Any], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("case", Rests)
-def test_what_is_left_of_a_cycle_works_after_a_collection(case: str) -> None:
+def test_the_rest_of_a_cycle_works_after_a_collection(case: str) -> None:
     make, use = Rests[case]
     owner = Owner()
-    rest = owner.kept = make(owner)
+    rest = owner.user = make(owner)
     alive = weakref.ref(owner)
     del owner
     gc.collect()
     use(rest)
-    kept = alive()
-    assert kept is not None
-    assert kept.kept is rest
+    alive_owner = alive()
+    assert alive_owner is not None
+    assert alive_owner.user is rest
 
 
 class Collecting(Owner):
@@ -264,18 +256,18 @@ class Collecting(Owner):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_the_collector_may_run_in_the_middle_of_a_search(threads: int) -> None:
+def test_the_collector_may_run_within_a_search(threads: int) -> None:
     owner = Collecting()
-    engine = owner.kept = game_engine(owner, pyengine.StateEvaluator(owner.states))
+    engine = owner.user = game_engine(owner, pyengine.StateEvaluator(owner.states))
     expected = game_engine(Owner(), pyengine.StateEvaluator(Owner().states))
     settings: dict[str, Any] = {"threads": threads, "deterministic": True, "simulations": 60}
-    found = engine.search(owner.new_initial_state(), **settings)
-    assert found.visits.tolist() == expected.search(MatchesOf(), **settings).visits.tolist()
+    result = engine.search(owner.new_initial_state(), **settings)
+    assert result.visits.tolist() == expected.search(MatchesOf(), **settings).visits.tolist()
 
 
 def test_the_collector_may_run_beside_a_search() -> None:
     owner = Owner()
-    engine = owner.kept = game_engine(owner)
+    engine = owner.user = game_engine(owner)
     ended = threading.Event()
 
     def collect() -> None:

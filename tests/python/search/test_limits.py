@@ -45,36 +45,21 @@ def test_a_game_of_65535_actions_is_searched() -> None:
     assert (result.action, result.proven) == (65534, 1)
 
 
-@pytest.mark.parametrize("actions", [65536, 65537, 2**31 - 1])
-def test_a_game_of_more_actions_is_refused_by_name(actions: int) -> None:
-    expected = f"num_distinct_actions must be in 1..65535, got {actions}"
-    with pytest.raises(ConfigError, match=expected):
-        Engine(one_ply(actions), "uniform")
-
-
-@pytest.mark.parametrize("actions", [2**31, 10**30, -(2**31)])
-def test_numbers_that_no_int_holds_are_refused_by_name(actions: int) -> None:
+@pytest.mark.parametrize("actions", [65536, 2**31 - 1, 2**31, 10**30, -(2**31)])
+def test_a_game_of_more_actions_is_refused(actions: int) -> None:
     with pytest.raises(ConfigError, match=f"num_distinct_actions.*, got {actions}"):
         Engine(one_ply(actions), "uniform")
 
 
-def test_legal_actions_beyond_those_that_the_game_has_are_refused_by_name() -> None:
+def test_more_legal_actions_than_the_game_has_are_refused() -> None:
     game = one_ply(3)
-
-    class TooMany(game.kind):  # type: ignore[name-defined, misc]
-        def legal_actions(self) -> list[int]:
-            return list(range(70_000))
-
-    class Twice(game.kind):  # type: ignore[name-defined, misc]
-        def legal_actions(self) -> list[int]:
-            return [0, 1, 2] * 30_000
-
-    for kind, expected in ((TooMany, "must lie in 0..2"), (Twice, "twice")):
+    for legal, expected in ((range(70_000), "must lie in 0..2"), ([0, 1, 2] * 30_000, "twice")):
+        kind = type("TooMany", (game.kind,), {"legal_actions": lambda _, legal=legal: legal})
         with pytest.raises(ConfigError, match=expected):
             Engine(game, "uniform").search(kind())
 
 
-def test_without_visits_policy_at_is_made_of_the_priors() -> None:
+def test_without_visits_policy_at_uses_the_priors() -> None:
     game = pyengine.load_game("connect_four")
     evaluator = pyengine.StateEvaluator(
         lambda states: (np.tile(np.arange(1.0, 8.0), (len(states), 1)), np.zeros(len(states)))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from naive_puct import SERIAL
+from naive_puct import SERIAL, hashed
 from pyengine import ConfigError, Engine, SearchConfig
 from toy_games import Pairs, ToyGame
 
@@ -36,7 +36,7 @@ def test_visits_are_simulations_and_every_move_is_tried_first(game: str, algorit
         assert np.count_nonzero(result.visits) == min(simulations, legal)
 
 
-def test_flat_ucb_keeps_the_nodes_of_the_root_alone_and_uct_one_a_simulation() -> None:
+def test_flat_ucb_keeps_only_the_roots_children_and_uct_a_node_per_simulation() -> None:
     state = position("gomoku(board_size=9)")
     flat = pyengine.search(
         state, evaluator="rollout", algorithm="flat_ucb", simulations=2000, **SERIAL
@@ -45,14 +45,6 @@ def test_flat_ucb_keeps_the_nodes_of_the_root_alone_and_uct_one_a_simulation() -
     assert flat.evaluations == 2001  # a new playout for each visit, and one for the root
     tree = pyengine.search(state, evaluator="rollout", algorithm="uct", simulations=2000, **SERIAL)
     assert tree.nodes == 2001
-
-
-def test_flat_ucb_means_are_those_of_many_playouts() -> None:
-    # X has three in a row with two open ends: the moves next to them win more often.
-    state = position("mnk(rows=5,columns=5,k=4)", "b3", "a1", "c3", "e5", "d3", "a5")
-    result = pyengine.search(state, evaluator="rollout", algorithm="flat_ucb", simulations=4000)
-    assert state.action_to_string(result.action) in {"a3", "e3"}
-    assert result.proven == 1
 
 
 def ucb1_visits(outcomes: dict[int, float], order: list[int], n: int, c: float) -> dict[int, int]:
@@ -97,7 +89,7 @@ def test_flat_ucb_with_certain_values_is_the_bandit(c: float) -> None:
 def test_moves_not_yet_tried_come_in_random_order() -> None:
     game = pyengine.load_game("gomoku(board_size=9)")
     first = []
-    for seed in range(60):
+    for seed in range(40):
         result = pyengine.search(
             game.new_initial_state(),
             evaluator="rollout",
@@ -107,7 +99,7 @@ def test_moves_not_yet_tried_come_in_random_order() -> None:
             **SERIAL,
         )
         first.append(int(result.actions[np.argmax(result.visits)]))
-    assert len(set(first)) > 30
+    assert len(set(first)) > 20
 
 
 def test_expand_probability_keeps_moves_untried() -> None:
@@ -142,30 +134,29 @@ def test_flat_ucb_tries_each_move_first_whatever_the_probability_of_uct() -> Non
     assert result.visits.tolist() == [1] * 81
 
 
-def test_the_log_exploration_is_its_formula() -> None:
-    state = position("tic_tac_toe")
-    options: dict[str, Any] = {"algorithm": "uct", "exploration": "log", "uct_c": 0.5}
-    engine = Engine("tic_tac_toe", "rollout", **options, **SERIAL)
-    for _ in range(200):
-        before = engine.search(state, simulations=10)
-        after = engine.search(state, simulations=1)
-        chosen = int(np.argmax(after.visits - before.visits))
-        n = before.visits.sum()
-        scores = 0.5 + 0.5 * before.q + 0.5 * np.log(n / (1 + before.visits))
-        assert scores[chosen] == pytest.approx(scores.max(), abs=1e-6)
+def log_score(visits: np.ndarray, q: np.ndarray, priors: np.ndarray) -> np.ndarray:
+    return 0.5 + 0.5 * q + 0.5 * np.log(visits.sum() / (1 + visits))
 
 
-def test_alphago_exploration_is_its_formula() -> None:
+def alphago_score(visits: np.ndarray, q: np.ndarray, priors: np.ndarray) -> np.ndarray:
+    return np.nan_to_num(q, nan=0.25) + 2.0 * priors / (1 + visits)
+
+
+@pytest.mark.parametrize(
+    ("settings", "score"),
+    [
+        ({"algorithm": "uct", "exploration": "log", "uct_c": 0.5}, log_score),
+        ({"exploration": "alphago", "c_puct": 2.0, "fpu": "value"}, alphago_score),
+    ],
+)
+def test_an_exploration_is_its_formula(settings: dict[str, Any], score: Any) -> None:
     state = position("connect_four", "4", "4")
-    engine = Engine(
-        "connect_four", "connect4", exploration="alphago", c_puct=2.0, fpu="value", **SERIAL
-    )
+    engine = Engine("connect_four", hashed(7), **settings, **SERIAL)
     for _ in range(100):
         before = engine.search(state, simulations=7)
         after = engine.search(state, simulations=1)
         chosen = int(np.argmax(after.visits - before.visits))
-        q = np.nan_to_num(before.q, nan=0.25)
-        scores = q + 2.0 * before.priors / (1 + before.visits)
+        scores = score(before.visits, before.q, before.priors)
         assert scores[chosen] == pytest.approx(scores.max(), abs=1e-6)
 
 
@@ -180,36 +171,20 @@ def test_choose_mean_plays_the_best_mean() -> None:
     assert mean.action == mean.actions[np.nanargmax(mean.q)]
 
 
-def test_uct_finds_the_win_and_the_only_defence() -> None:
-    for algorithm in ("uct", "flat_ucb"):
-        win = position("tic_tac_toe", "a1", "b1", "a2", "b2")
-        result = pyengine.search(win, evaluator="rollout", algorithm=algorithm, simulations=500)
-        assert (win.action_to_string(result.action), result.proven) == ("a3", 1)
-    defence = position("tic_tac_toe", "a1", "b2", "b1")
-    result = pyengine.search(
-        defence, evaluator="rollout", algorithm="uct", simulations=3000, solver=False
-    )
-    assert defence.action_to_string(result.action) == "c1"
-
-
 @pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
-def test_any_number_of_threads_gives_the_same_when_deterministic(algorithm: str) -> None:
+def test_a_deterministic_search_is_the_same_for_any_number_of_threads(algorithm: str) -> None:
     state = position("othello")
 
-    def visits(threads: int) -> list[int]:
+    def visits(threads: int) -> Any:
         engine = Engine(
             "othello", "rollout", algorithm=algorithm, deterministic=True, threads=threads
         )
-        first = engine.search(state, simulations=500)
-        again = state.clone()
-        again.apply_action(first.action)
-        engine.advance(first.action)
-        return [*first.visits.tolist(), *engine.search(again, simulations=300).visits.tolist()]
+        return engine.search(state, simulations=300).visits.tolist()
 
     assert visits(1) == visits(2) == visits(4)
 
 
-def test_a_tree_goes_on_for_uct_and_not_for_flat_ucb_or_another_rule() -> None:
+def test_a_tree_continues_for_uct_but_not_for_flat_ucb_or_another_rule() -> None:
     state = position("connect_four")
     engine = Engine("connect_four", "rollout", threads=1, algorithm="uct", solver=False)
     assert engine.search(state, simulations=100).visits.sum() == 100
@@ -221,7 +196,7 @@ def test_a_tree_goes_on_for_uct_and_not_for_flat_ucb_or_another_rule() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
-def test_many_states_snapshots_and_users_games(algorithm: str) -> None:
+def test_every_call_accepts_the_playout_rules(algorithm: str) -> None:
     game = pyengine.load_game("tic_tac_toe")
     states = [game.new_initial_state([a]) for a in range(9)]
     engine = Engine(game, "rollout", algorithm=algorithm, solver=False)
@@ -231,22 +206,6 @@ def test_many_states_snapshots_and_users_games(algorithm: str) -> None:
     pairs = ToyGame(Pairs)  # players move twice in a row
     with Engine(pairs, "rollout", algorithm=algorithm, solver=False) as of_user:
         assert of_user.search(pairs.new_initial_state(), simulations=50).visits.sum() == 50
-
-
-@pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
-def test_the_memory_cap_holds(algorithm: str) -> None:
-    state = position("gomoku(board_size=15)")
-    engine = Engine(
-        "gomoku(board_size=15)",
-        "uniform",
-        algorithm=algorithm,
-        memory_limit=8 << 20,
-        cache_entries=0,
-        solver=False,
-    )
-    result = engine.search(state, simulations=200_000)
-    assert result.visits.sum() == 200_000
-    assert engine.stats()["bytes"] <= 8 << 20
 
 
 def test_an_exploration_of_another_rule_is_refused() -> None:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import naive_puct
 import pyengine
-from naive_puct import SERIAL, Node, Settings
+from naive_puct import SERIAL, Node, Settings, evaluated_by, hashed
 from toy_games import Pairs, ToyGame
 
 GAMES = {
-    "tic_tac_toe": 400,
-    "mnk(rows=4,columns=5,k=4)": 400,
-    "connect_four": 400,
-    "othello(board_size=6)": 250,
+    "tic_tac_toe": 250,
+    "mnk(rows=4,columns=5,k=4)": 200,
+    "connect_four": 250,
+    "othello(board_size=6)": 150,
     "gomoku(board_size=9)": 100,
-    "go(board_size=7,komi=7.0)": 150,
+    "go(board_size=7,komi=7.0)": 100,
 }
 SETTINGS = [
     Settings(),
@@ -29,38 +27,6 @@ SETTINGS = [
     Settings(c_puct=2.5, c_puct_factor=2.0, fpu="value", fpu_value=-1.0),
     Settings(fpu="reduction", fpu_value=-0.5),
 ]
-
-
-def hashed(actions: int, flat: int) -> Any:
-    """Return a pseudorandom evaluation; with ``flat``, many priors and values are equal."""
-
-    def evaluate(states: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        policy = np.empty((len(states), actions))
-        value = np.empty(len(states))
-        for i, state in enumerate(states):
-            rng = np.random.default_rng(zlib.crc32(repr(list(state.history())).encode()))
-            policy[i] = rng.random(actions) ** 3
-            value[i] = rng.random() * 2 - 1
-            if flat:
-                policy[i] = np.ceil(policy[i] * flat)
-                value[i] = np.round(value[i] * flat) / flat
-        return policy, value
-
-    return evaluate
-
-
-def naive_evaluate(evaluator: pyengine.Evaluator, game: Any) -> naive_puct.Evaluate:
-    """Use the real evaluator, so priors are normalised as in the search."""
-
-    def evaluate(state: Any) -> tuple[dict[int, float], float]:
-        policy, value = evaluator.evaluate([state], game=game)
-        return {a: float(policy[0, a]) for a in state.legal_actions()}, float(value[0])
-
-    return evaluate
-
-
-def kwargs(settings: Settings) -> dict[str, Any]:
-    return {**SERIAL, **vars(settings)}
 
 
 def check_equal(result: pyengine.SearchResult, node: Node) -> None:
@@ -76,8 +42,8 @@ def check_equal(result: pyengine.SearchResult, node: Node) -> None:
 
 def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies: int) -> None:
     """Search and advance a few plies, keeping the naive tree as the engine keeps its own."""
-    evaluate = naive_evaluate(evaluator, game)
-    engine = pyengine.Engine(game, evaluator, **kwargs(settings))
+    evaluate = evaluated_by(evaluator, game)
+    engine = pyengine.Engine(game, evaluator, **SERIAL, **vars(settings))
     state = game.new_initial_state()
     node: Node | None = None
     for ply in range(plies):
@@ -86,7 +52,7 @@ def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies:
         node = naive_puct.search(state, evaluate, simulations, settings, node)
         result = engine.search(state, simulations=simulations)
         check_equal(result, node)
-        # Not always the best move, so small subtrees are kept as well.
+        # Not always the best move, so small subtrees are reused as well.
         moves = np.argsort(result.visits, kind="stable")
         action = int(result.actions[moves[-1 - ply % 2]])
         state.apply_action(action)
@@ -101,7 +67,7 @@ def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies:
 )
 def test_visits_equal_the_textbook_with_reuse_of_the_tree(name: str, settings: Settings) -> None:
     game = pyengine.load_game(name)
-    evaluator = pyengine.StateEvaluator(hashed(game.num_distinct_actions(), 0))
+    evaluator = hashed(game.num_distinct_actions(), 0)
     play(game, evaluator, settings, GAMES[name], 3)
 
 
@@ -109,21 +75,21 @@ def test_visits_equal_the_textbook_with_reuse_of_the_tree(name: str, settings: S
 def test_ties_go_to_the_larger_prior_then_to_the_smaller_action(name: str) -> None:
     game = pyengine.load_game(name)
     for flat in (1, 2, 4):  # exact in binary, so ties are ties
-        evaluator = pyengine.StateEvaluator(hashed(game.num_distinct_actions(), flat))
+        evaluator = hashed(game.num_distinct_actions(), flat)
         for settings in SETTINGS[:2]:
-            play(game, evaluator, settings, 120, 2)
+            play(game, evaluator, settings, 80, 2)
 
 
 @pytest.mark.parametrize("settings", SETTINGS[:2], ids=str)
 def test_a_player_who_moves_twice_keeps_the_sign(settings: Settings) -> None:
-    play(ToyGame(Pairs), pyengine.StateEvaluator(hashed(20, 0)), settings, 120, 4)
+    play(ToyGame(Pairs), hashed(20, 0), settings, 120, 4)
 
 
-def test_a_pyspiel_game() -> None:
+def test_visits_of_a_pyspiel_game_equal_the_textbook() -> None:
     pyspiel = pytest.importorskip("pyspiel", reason="open-spiel is absent (extra `test`)")
     game = pyspiel.load_game("breakthrough(rows=5,columns=4)")
-    evaluator = pyengine.StateEvaluator(hashed(game.num_distinct_actions(), 0))
-    play(game, evaluator, SETTINGS[0], 200, 3)
+    evaluator = hashed(game.num_distinct_actions(), 0)
+    play(game, evaluator, SETTINGS[0], 100, 3)
 
 
 def test_stored_priors_are_rounded_to_eleven_bits() -> None:

@@ -79,10 +79,10 @@ def test_visits_and_values_are_those_of_open_spiel(oracle: Oracle) -> None:
 
 def below(tree: dict[str, Any], path: tuple[int, ...]) -> dict[tuple[int, ...], dict[str, Any]]:
     """Return all nodes of a tree by path."""
-    found = {path: tree}
+    nodes = {path: tree}
     for child in tree["children"]:
-        found |= below(child, (*path, child["action"]))
-    return found
+        nodes |= below(child, (*path, child["action"]))
+    return nodes
 
 
 def test_the_whole_tree_is_that_of_mctx_muzero(oracle: Oracle) -> None:
@@ -154,11 +154,11 @@ def test_connect_four_middle_games_are_solved(oracle: Oracle) -> None:
 
 def tic_tac_toe_values() -> dict[str, tuple[Any, int]]:
     """Return all non-terminal states by board, with their value for the player to move."""
-    found: dict[str, tuple[Any, int]] = {}
+    values: dict[str, tuple[Any, int]] = {}
 
     def value(state: Any) -> int:
         key = str(state)
-        if key not in found:
+        if key not in values:
             best = -1
             for action in state.legal_actions():
                 after = state.clone()
@@ -168,11 +168,11 @@ def tic_tac_toe_values() -> dict[str, tuple[Any, int]]:
                 else:
                     mine = -value(after)
                 best = max(best, mine)
-            found[key] = (state.clone(), best)
-        return found[key][1]
+            values[key] = (state.clone(), best)
+        return values[key][1]
 
     value(pyengine.load_game("tic_tac_toe").new_initial_state())
-    return found
+    return values
 
 
 @pytest.mark.parametrize(("evaluator", "every"), [("uniform", 1), ("rollout", 5)])

@@ -48,11 +48,11 @@ NO_NUMBER = wrong("None", "text", "bytes", "NaN", "list", "dict", "object", "fun
          {**NO_NUMBER, "negative": -1}, "seconds"),
     ]
 )  # fmt: skip
-def test_a_search_refuses(call: Any, values: dict[str, Any], said: str) -> None:
+def test_a_search_refuses_wrong_arguments(call: Any, values: dict[str, Any], said: str) -> None:
     check_refused(call, values, said)
 
 
-def test_advance_takes_an_action() -> None:
+def test_advance_refuses_what_is_not_an_action() -> None:
     with pyengine.Engine("tic_tac_toe", "uniform", simulations=4) as engine:
         engine.search(STATE)
         check_refused(
@@ -61,12 +61,10 @@ def test_advance_takes_an_action() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("missing.toml", "missing.toml does not exist"), (".", "cannot be read")]
+    ("name", "message"), [("missing.toml", "missing.toml does not exist"), (".", "cannot be read")]
 )
-def test_a_file_of_settings_that_cannot_be_read_is_named(
-    tmp_path: Path, name: str, said: str
-) -> None:
-    with pytest.raises(pyengine.ConfigError, match=said):
+def test_an_unreadable_file_of_settings_is_named(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(pyengine.ConfigError, match=message):
         pyengine.SearchConfig.from_toml(tmp_path / name)
 
 
@@ -81,7 +79,7 @@ def test_a_file_of_settings_that_cannot_be_read_is_named(
          all_but("fraction"), "mix"),
     ]
 )  # fmt: skip
-def test_an_evaluator_refuses(call: Any, values: dict[str, Any], said: str) -> None:
+def test_an_evaluator_refuses_wrong_arguments(call: Any, values: dict[str, Any], said: str) -> None:
     check_refused(call, values, said, (pyengine.ConfigError, pyengine.ModelError))
 
 
@@ -92,7 +90,7 @@ class NoArray:
         raise RuntimeError("Use tensor.detach().numpy() instead.")
 
 
-def test_what_becomes_no_array_is_told_why_and_not_its_shape() -> None:
+def test_an_answer_that_is_no_array_gives_numpys_reason() -> None:
     engine = pyengine.Engine("tic_tac_toe", lambda planes: (NoArray(), np.zeros(len(planes))))
     with pytest.raises(pyengine.EvaluationError, match=r"Use tensor\.detach"):
         engine.search(STATE, simulations=2)

@@ -77,7 +77,7 @@ def test_later_moves_do_not_depend_on_the_noise() -> None:
 
 def test_fast_searches_are_not_policy_targets(tmp_path: Path) -> None:
     config = small(full_search_fraction=0.5, fast_simulations=4)
-    pyengine.selfplay("connect_four", "connect4", games=3, out=tmp_path, config=config)
+    pyengine.selfplay("connect_four", "uniform", games=3, out=tmp_path, config=config)
     full = [bool(row["full"]) for row in pyengine.Dataset(tmp_path, full_only=False)]
     assert any(full)
     assert not all(full)

@@ -1,9 +1,8 @@
-"""The arguments of :func:`pyengine.astar` and their conversion."""
+"""Goals and heuristics given to :func:`pyengine.astar`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,24 +12,14 @@ from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError
 
 
-@dataclass(frozen=True)
-class Question:
-    """The part of a call of :func:`astar` that a problem interprets."""
-
-    call: Any
-    start: Any
-    goals: Any
-    h: Any
-
-
-def listed(goals: Any, is_node: Callable[[Any], bool]) -> list[Any]:
+def list_goals(goals: Any, is_node: Callable[[Any], bool]) -> list[Any]:
     """Return the goals as a list; ``goals`` is one node or an iterable of nodes."""
     if is_node(goals) or not isinstance(goals, Iterable):
         return [goals]
-    several = list(goals)
-    if not several:
+    nodes = list(goals)
+    if not nodes:
         raise ConfigError("goals: expected at least one, got none")
-    return several
+    return nodes
 
 
 def is_integer(node: Any) -> bool:
@@ -51,16 +40,16 @@ def estimates(h: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def heuristic_name(h: Any, own: str, names: tuple[str, ...]) -> str:
+def heuristic_name(h: Any, default: str, names: tuple[str, ...]) -> str:
     if h is None:
-        return own
+        return default
     if is_zero(h):
         return "none"
-    if isinstance(h, str):
-        if h not in names:
-            raise ConfigError(f"h: expected one of {', '.join(names)}, got {short_repr(h)}")
-        return h
-    return "array"
+    if not isinstance(h, str):
+        return "array"
+    if h not in names:
+        raise ConfigError(f"h: expected one of {', '.join(names)}, got {short_repr(h)}")
+    return h
 
 
 def is_zero(h: Any) -> bool:
