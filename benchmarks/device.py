@@ -12,6 +12,7 @@ import numpy as np
 
 import pyengine
 from pyengine.base import machine
+from pyengine.eval import Evaluator
 
 if TYPE_CHECKING or __package__:
     from . import common, device_costs, networks, timeline
@@ -245,7 +246,7 @@ TRACED = (
 )
 
 
-def traced_subjects(report: Report, options: Options) -> list[tuple[Subject, pyengine.Evaluator]]:
+def traced_subjects(report: Report, options: Options) -> list[tuple[Subject, Evaluator]]:
     """Return the searches to record: many trees and one tree, on the user's network if given."""
     if options.model is None:
         return [

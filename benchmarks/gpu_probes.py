@@ -21,7 +21,7 @@ import numpy as np
 import pyengine
 from pyengine import OnnxEvaluator, SearchConfig, _core
 from pyengine.base import machine
-from pyengine.eval import runtime
+from pyengine.eval import Evaluator, runtime
 from pyengine.eval.spec import spec_of_model
 from pyengine.selfplay import SelfPlayer
 
@@ -81,7 +81,7 @@ class Place:
         """The minimum time of a slice."""
         return _SLICE_SHARE * self.seconds
 
-    def open(self, file: str | None = None, *, graphs: bool = False) -> pyengine.Evaluator:
+    def open(self, file: str | None = None, *, graphs: bool = False) -> Evaluator:
         """Open this network or another file on the device, optionally with CUDA graphs."""
         path = Path(file or self.file)
         if self.provider == "cuda":
@@ -98,7 +98,7 @@ class Place:
             graphs="working" if graphs else "",
         )
         spec = spec_of_model(model, path, None)
-        return pyengine.Evaluator(_core.onnx_evaluator([model], spec), spec)
+        return Evaluator(_core.onnx_evaluator([model], spec), spec)
 
     def used_bytes(self) -> int | None:
         """Return the bytes in use on the device, or None if unknown."""
@@ -178,7 +178,7 @@ def graphs(place: Place) -> Callable[..., dict[str, Any]]:
 
 
 def _engine(
-    game: pyengine.Game, evaluator: pyengine.Evaluator, trees: int, batch: int, threads: int
+    game: pyengine.Game, evaluator: Evaluator, trees: int, batch: int, threads: int
 ) -> pyengine.Engine:
     """Return an engine that has opened all batch sizes."""
     config = SearchConfig(

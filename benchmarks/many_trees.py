@@ -13,6 +13,7 @@ import numpy as np
 
 import pyengine
 from pyengine import ModelSpec, SearchConfig
+from pyengine.eval import Evaluator
 
 if TYPE_CHECKING or __package__:
     from .common import check
@@ -47,7 +48,7 @@ class Subject:
         """Return the last part of a row's name."""
         return f"same_move,trees={self.trees},batch={self.batch},threads={threads}"
 
-    def make(self, *, slow: bool) -> pyengine.Evaluator:
+    def make(self, *, slow: bool) -> Evaluator:
         """Return the evaluator. Without latency, the answers are immediate but the same."""
         if self.evaluator == "callable":
             return _callable()

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyengine import MatchResult, Openings
+from pyengine import MatchResult
+from pyengine.match import Openings
 
 if TYPE_CHECKING or __package__:
     from . import common

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyengine
 from pyengine import ModelSpec, _core
+from pyengine.eval import Evaluator
 
 
 def planes_of(game: pyengine.Game) -> ModelSpec:
@@ -13,7 +14,7 @@ def planes_of(game: pyengine.Game) -> ModelSpec:
     return ModelSpec.alphago_zero(game) if game.name == "go" else ModelSpec()
 
 
-class ModelledDevice(pyengine.Evaluator):
+class ModelledDevice(Evaluator):
     """A network on a modelled device. Planes, symmetries, padding, decoding and cache are real.
 
     A batch, including padding, takes ``latency + per_row * rows`` seconds on one of ``streams``,

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyengine
-from pyengine import Game, Solver, State
+from pyengine import Game, State
+from pyengine.exact import Solver
 
 if TYPE_CHECKING or __package__:
     from . import common

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyengine
-from pyengine import Engine, MatchResult, Openings, SearchConfig, State
+from pyengine import Engine, MatchResult, SearchConfig, State
 from pyengine.base import machine
+from pyengine.match import Openings
 
 if TYPE_CHECKING or __package__:
     from . import matches

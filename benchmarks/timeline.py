@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyengine
 from pyengine import _core
 from pyengine.base.files import replacing
+from pyengine.eval import Evaluator
 
 
 class Span(NamedTuple):
@@ -30,7 +30,7 @@ class Span(NamedTuple):
     end: float
 
 
-class Traced(pyengine.Evaluator):
+class Traced(Evaluator):
     """An evaluator that records a timeline of a search's requests.
 
     Recording takes about 0.1 us per leaf.
@@ -39,7 +39,7 @@ class Traced(pyengine.Evaluator):
         evaluator: any evaluator. The work of a device is part of ``evaluate``.
     """
 
-    def __init__(self, evaluator: pyengine.Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator) -> None:
         self._trace = _core.Trace()
         super().__init__(_core.traced_evaluator(evaluator, self._trace), evaluator.spec)
 

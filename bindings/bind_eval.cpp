@@ -241,7 +241,7 @@ std::shared_ptr<Evaluator> evaluator_on(const std::vector<std::shared_ptr<Source
 void bind_evaluators(py::module_& m) {
   using Pointer = std::shared_ptr<Evaluator>;
   py::class_<Evaluator, Pointer>(m, "Evaluator",
-                                 "Evaluates positions for an engine; see pyengine.Evaluator.",
+                                 "Evaluates positions for an engine; see pyengine.eval.Evaluator.",
                                  collected<Evaluator, &traverse_evaluator, &clear_evaluator>())
       .def(py::init([](const Pointer& made) -> Pointer {
              return std::make_shared<KeptEvaluator>(made);

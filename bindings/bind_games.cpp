@@ -384,7 +384,7 @@ void bind_functions(py::module_& m) {
   m.def("wrap_game", &wrap_game, py::arg("game"), py::kw_only(), py::arg("name"), py::arg("text"),
         py::arg("params"), py::arg("num_actions"), py::arg("board_shape"),
         py::arg("num_symmetries"), py::arg("max_game_length"), py::arg("observation_shape"),
-        py::arg("max_utility"), "Wrap a Python game; see pyengine.as_game.");
+        py::arg("max_utility"), "Wrap a Python game; see pyengine.games.as_game.");
   m.def(
       "unwrap_game", [](const AnyGame& game) { return unwrap_foreign_game(game); }, py::arg("game"),
       "Return the object behind a wrapped game, or None.");

@@ -1,4 +1,4 @@
-/// The rollout policy of Go; pyengine.RolloutPolicy is the public class.
+/// The rollout policy of Go; pyengine.eval.RolloutPolicy is the public class.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -124,7 +124,7 @@ std::vector<std::string> feature_names() {
 
 void bind_rollout(py::module_& m) {
   py::class_<GoRolloutPolicy, PolicyPointer>(
-      m, "RolloutPolicy", "Weights of a rollout policy; see pyengine.RolloutPolicy.")
+      m, "RolloutPolicy", "Weights of a rollout policy; see pyengine.eval.RolloutPolicy.")
       .def(py::init(&policy_of), py::arg("pattern"), py::arg("response"), py::arg("features"))
       .def("examples", &rollout_examples, py::arg("game"), py::arg("actions"),
            "Return the inputs before each move of a game: arrays (counts int32[P], chosen "

@@ -89,7 +89,7 @@ py::dict solve(StoppableSolver& self, const py::object& state, std::optional<int
 }  // namespace
 
 void bind_solve(py::module_& m) {
-  py::class_<StoppableSolver>(m, "Solver", "Exact values by alpha-beta; see pyengine.Solver.",
+  py::class_<StoppableSolver>(m, "Solver", "Exact values by alpha-beta; see pyengine.exact.Solver.",
                               collected<StoppableSolver, &traverse_solver>())
       .def(py::init([](const std::shared_ptr<AnyGame>& game, std::uint64_t bytes,
                        std::uint64_t state_bytes) {

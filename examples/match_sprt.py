@@ -3,6 +3,7 @@
 import argparse
 
 import pyengine
+from pyengine.match import Sprt
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("games", type=int, nargs="?", default=None)
@@ -16,7 +17,7 @@ result = pyengine.match(
     old,
     games=games,  # maximum
     seed=0,
-    sprt=pyengine.Sprt(elo0=0, elo1=20),  # hypotheses: 0 or 20 Elo stronger
+    sprt=Sprt(elo0=0, elo1=20),  # hypotheses: 0 or 20 Elo stronger
     names=("c_puct 2.0", "c_puct 1.25"),
 )
 print(result)

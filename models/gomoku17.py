@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 import pyengine
 from pyengine import train
+from pyengine.match import RandomPlayer, ValuePlayer
 
 HERE = Path(__file__).resolve().parent
 NAME = "gomoku17"
@@ -96,7 +97,7 @@ def worth(result: float, last: bool) -> float:
 
 def random_game(game: pyengine.Game, rng: np.random.Generator) -> tuple[list[int], float]:
     """Play a random game; return its moves and the result for the first player."""
-    state, player = game.new_initial_state(), pyengine.RandomPlayer(rng)
+    state, player = game.new_initial_state(), RandomPlayer(rng)
     while not state.is_terminal():
         state.apply_action(player(state))
     return state.history(), float(state.returns()[0])
@@ -221,10 +222,8 @@ def play_black(
 
     Ctrl-C returns the finished games; it is raised if there are none.
     """
-    waiting = [
-        (game.new_initial_state(), pyengine.RandomPlayer((seed, number))) for number in range(games)
-    ]
-    running: list[tuple[pyengine.State, pyengine.RandomPlayer]] = []
+    waiting = [(game.new_initial_state(), RandomPlayer((seed, number))) for number in range(games)]
+    running: list[tuple[pyengine.State, RandomPlayer]] = []
     over: list[pyengine.State] = []
     try:
         while waiting or running:
@@ -243,7 +242,7 @@ def play_black(
     return Score(*(int((results == value).sum()) for value in (1, 0, -1)), float(np.mean(lengths)))
 
 
-def _move(black: Any, games: Sequence[tuple[pyengine.State, pyengine.RandomPlayer]]) -> None:
+def _move(black: Any, games: Sequence[tuple[pyengine.State, RandomPlayer]]) -> None:
     """Make a move of Black and, unless the game is over, of White in each game."""
     choices = black.search_many([state for state, _ in games])
     for (state, white), choice in zip(games, choices, strict=True):
@@ -283,7 +282,7 @@ def learn(recipe: Recipe, seed: int, folder: Path, path: Path) -> train.ExportRe
 def measure(path: Path, games: int, seed: int) -> Score:
     """Let the network play Black; it also evaluates finished positions."""
     network = pyengine.OnnxEvaluator(path, providers=["CPUExecutionProvider"], threads=1)
-    black = pyengine.ValuePlayer(network, ends="evaluator", batch_size=16)
+    black = ValuePlayer(network, ends="evaluator", batch_size=16)
     score = play_black(
         pyengine.load_game(GAME),
         black,

@@ -25,6 +25,7 @@ from measure.arguments import above_0, whole
 from measure.context import ROOT, Context
 
 import pyengine
+from pyengine.eval import Evaluator, PolicyEvaluator, RolloutPolicy
 
 __all__ = ["main", "time_ratio"]
 
@@ -59,9 +60,7 @@ def time_ratio(a: pyengine.Engine, b: pyengine.Engine) -> float:
     return median(seconds(a, state) / seconds(b, state) for state in positions)
 
 
-def _engine(
-    game: pyengine.Game, evaluator: pyengine.Evaluator, n: int, seed: int
-) -> pyengine.Engine:
+def _engine(game: pyengine.Game, evaluator: Evaluator, n: int, seed: int) -> pyengine.Engine:
     return pyengine.Engine(
         game,
         evaluator,
@@ -74,10 +73,8 @@ def _engine(
     )
 
 
-def _with_priors(
-    policy: pyengine.RolloutPolicy, rollouts: pyengine.Evaluator
-) -> pyengine.Evaluator:
-    return pyengine.MixedEvaluator(pyengine.PolicyEvaluator(policy), rollouts, mix=1)
+def _with_priors(policy: RolloutPolicy, rollouts: Evaluator) -> Evaluator:
+    return pyengine.MixedEvaluator(PolicyEvaluator(policy), rollouts, mix=1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,10 +105,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measured(args: argparse.Namespace) -> int:
     """Measure and print; return the exit status."""
     game = pyengine.load_game(args.game)
-    policy = pyengine.RolloutPolicy.load(args.policy)
+    policy = RolloutPolicy.load(args.policy)
     n = args.simulations
-    by_policy: pyengine.Evaluator = pyengine.RolloutEvaluator(policy=policy)
-    uniform: pyengine.Evaluator = pyengine.RolloutEvaluator()
+    by_policy: Evaluator = pyengine.RolloutEvaluator(policy=policy)
+    uniform: Evaluator = pyengine.RolloutEvaluator()
     if args.priors != "neither":
         by_policy = _with_priors(policy, by_policy)
     if args.priors == "both":

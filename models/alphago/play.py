@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import pyengine
+from pyengine.eval import Evaluator
 
 __all__ = ["PolicyPlayer", "drawn", "play_out"]
 
@@ -52,9 +53,7 @@ class PolicyPlayer:
 
     """
 
-    def __init__(
-        self, game: pyengine.Game, evaluator: pyengine.Evaluator, name: str, seed: int
-    ) -> None:
+    def __init__(self, game: pyengine.Game, evaluator: Evaluator, name: str, seed: int) -> None:
         self._evaluator, self._seed = evaluator, seed
         self.game, self.identity = game, f"{name}, drawn, seed {seed}"
 

@@ -16,6 +16,7 @@ import pyengine
 from alphago.folder import Run
 from alphago.play import PolicyPlayer
 from pyengine.base.files import sha256_of
+from pyengine.eval import Evaluator
 
 __all__ = ["Step", "measure", "steps", "table"]
 
@@ -71,7 +72,7 @@ def steps(run: Run, context: Context) -> list[Step]:
     """Return the players in the order of the table."""
     parts, n = _Parts(run), run.settings.simulations
 
-    def searched(evaluator: pyengine.Evaluator) -> pyengine.Engine:
+    def searched(evaluator: Evaluator) -> pyengine.Engine:
         return context.engine(run.game, evaluator, n)
 
     return [

@@ -25,7 +25,7 @@ def new_cases(seed: int, solver: Solver) -> Iterator[Case]:
     """
     random = np.random.default_rng(seed)
     game = pyengine.load_game("connect_four")
-    exact = pyengine.Solver(game, table_mb=16, threads=1)
+    exact = pyengine.exact.Solver(game, table_mb=16, threads=1)
     while True:
         state = game.new_initial_state()
         for _ in range(random.choice(_PLIES)):

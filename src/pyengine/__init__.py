@@ -17,13 +17,10 @@ from pyengine.errors import (
 )
 from pyengine.eval import (
     CallbackEvaluator,
-    Evaluator,
     MixedEvaluator,
     ModelSpec,
     OnnxEvaluator,
-    PolicyEvaluator,
     RolloutEvaluator,
-    RolloutPolicy,
     StateEvaluator,
     UniformEvaluator,
     bundled_models,
@@ -32,44 +29,26 @@ from pyengine.exact import (
     AStarResult,
     Graph,
     Grid,
-    PathProblem,
     SlidingPuzzle,
-    Solver,
     SolveResult,
     astar,
-    minimax,
     solve,
 )
 from pyengine.games import (
     Game,
-    GameReport,
-    PythonGame,
-    PythonState,
     State,
-    as_game,
     check_game,
     load_game,
     registered_games,
 )
-from pyengine.search import Engine, SearchConfig, SearchResult, SearchTree
+from pyengine.search import Engine, SearchConfig, SearchResult
 
 if TYPE_CHECKING:
     from pyengine.data import Dataset, convert
-    from pyengine.doctor import DoctorReport, doctor
-    from pyengine.match import (
-        GameRecord,
-        MatchInterrupted,
-        MatchResult,
-        Openings,
-        RandomPlayer,
-        Sprt,
-        TuneResult,
-        ValuePlayer,
-        match,
-        tune,
-    )
+    from pyengine.doctor import doctor
+    from pyengine.match import MatchResult, match
     from pyengine.search import search
-    from pyengine.selfplay import SelfPlayConfig, SelfPlayInterrupted, SelfPlayReport, selfplay
+    from pyengine.selfplay import SelfPlayConfig, SelfPlayReport, selfplay
 
 __all__ = [
     "AStarResult",
@@ -77,48 +56,29 @@ __all__ = [
     "ConfigError",
     "DataError",
     "Dataset",
-    "DoctorReport",
     "Engine",
     "EngineError",
     "EvaluationError",
-    "Evaluator",
     "Game",
-    "GameRecord",
-    "GameReport",
     "Graph",
     "Grid",
     "IllegalActionError",
-    "MatchInterrupted",
     "MatchResult",
     "MixedEvaluator",
     "ModelError",
     "ModelSpec",
     "OnnxEvaluator",
-    "Openings",
-    "PathProblem",
-    "PolicyEvaluator",
-    "PythonGame",
-    "PythonState",
-    "RandomPlayer",
     "RolloutEvaluator",
-    "RolloutPolicy",
     "SearchConfig",
     "SearchResult",
-    "SearchTree",
     "SelfPlayConfig",
-    "SelfPlayInterrupted",
     "SelfPlayReport",
     "SlidingPuzzle",
     "SolveResult",
-    "Solver",
-    "Sprt",
     "State",
     "StateEvaluator",
-    "TuneResult",
     "UniformEvaluator",
-    "ValuePlayer",
     "__version__",
-    "as_game",
     "astar",
     "bundled_models",
     "check_game",
@@ -126,12 +86,10 @@ __all__ = [
     "doctor",
     "load_game",
     "match",
-    "minimax",
     "registered_games",
     "search",
     "selfplay",
     "solve",
-    "tune",
 ]
 
 #: Packages imported on first use, with the names that they export here.
@@ -139,19 +97,9 @@ _ROOMS = {
     "conversion": (),
     "data": ("Dataset", "convert"),
     "distributed": (),
-    "doctor": ("DoctorReport",),
-    "match": (
-        "GameRecord",
-        "MatchInterrupted",
-        "MatchResult",
-        "Openings",
-        "RandomPlayer",
-        "Sprt",
-        "TuneResult",
-        "ValuePlayer",
-        "tune",
-    ),
-    "selfplay": ("SelfPlayConfig", "SelfPlayInterrupted", "SelfPlayReport"),
+    "doctor": (),
+    "match": ("MatchResult",),
+    "selfplay": ("SelfPlayConfig", "SelfPlayReport"),
     "train": (),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -169,4 +117,4 @@ if not TYPE_CHECKING:  # with it a type checker would accept any name
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS, *_ROOM_OF})
+    return sorted({*__all__, *_ROOMS, "errors", "eval", "exact", "games"})

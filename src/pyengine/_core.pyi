@@ -595,7 +595,7 @@ class OnnxModel:
 
 class Evaluator:
     """
-    Evaluates positions for an engine; see pyengine.Evaluator.
+    Evaluates positions for an engine; see pyengine.eval.Evaluator.
     """
     def __init__(self, made: Evaluator) -> None:
         """
@@ -665,7 +665,7 @@ class Trace:
 
 class RolloutPolicy:
     """
-    Weights of a rollout policy; see pyengine.RolloutPolicy.
+    Weights of a rollout policy; see pyengine.eval.RolloutPolicy.
     """
     def __init__(
         self,
@@ -993,7 +993,7 @@ class Searcher:
 
 class Solver:
     """
-    Exact values by alpha-beta; see pyengine.Solver.
+    Exact values by alpha-beta; see pyengine.exact.Solver.
     """
     def __init__(
         self,
@@ -1484,7 +1484,7 @@ def wrap_game(
     max_utility: typing.SupportsFloat | typing.SupportsIndex,
 ) -> Game:
     """
-    Wrap a Python game; see pyengine.as_game.
+    Wrap a Python game; see pyengine.games.as_game.
     """
 
 NOT_PROVEN: int = 2

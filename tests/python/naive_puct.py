@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import pyengine
+from pyengine.eval import Evaluator
 
 #: ``evaluate(state) -> ({action: prior}, value for the player to move)``
 Evaluate = Callable[[Any], tuple[dict[int, float], float]]
@@ -66,7 +67,7 @@ def hashed(actions: int, flat: int = 0) -> pyengine.StateEvaluator:
     return pyengine.StateEvaluator(evaluate)
 
 
-def evaluated_by(evaluator: pyengine.Evaluator, game: Any) -> Evaluate:
+def evaluated_by(evaluator: Evaluator, game: Any) -> Evaluate:
     """Return the evaluation of single states, with priors normalised as in a search."""
 
     def evaluate(state: Any) -> tuple[dict[int, float], float]:

@@ -68,8 +68,8 @@ class Solver:
     without both, a position is searched again for every order of moves that leads to it.
 
     Example:
-        >>> import pyengine
-        >>> solver = pyengine.Solver("connect_four")
+        >>> from pyengine.exact import Solver
+        >>> solver = Solver("connect_four")
         >>> columns = [6, 3, 1, 1, 2, 3, 0, 6, 2, 4, 5, 3, 6, 6, 3, 0, 0, 5, 5, 0, 2, 2, 4, 6]
         >>> solver.solve(solver.game.new_initial_state(columns), score=True).exact
         True
@@ -193,7 +193,8 @@ def minimax(state: Any) -> tuple[float, int]:
 
     Example:
         >>> import pyengine
-        >>> pyengine.minimax(pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4]))
+        >>> from pyengine.exact import minimax
+        >>> minimax(pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4]))
         (1.0, 2)
     """
     if not hasattr(state, "is_terminal"):

@@ -94,8 +94,9 @@ def match(
 
     Example:
         >>> import pyengine
+        >>> from pyengine.match import RandomPlayer
         >>> strong = pyengine.Engine("tic_tac_toe", "rollout", simulations=100)
-        >>> result = pyengine.match(strong, pyengine.RandomPlayer(), games=20, seed=1)
+        >>> result = pyengine.match(strong, RandomPlayer(), games=20, seed=1)
         >>> result.games, result.score > 0.7
         (20, True)
     """

@@ -143,8 +143,9 @@ def tune(
 
     Example:
         >>> import pyengine
+        >>> from pyengine.match import tune
         >>> engine = pyengine.Engine("connect_four", "connect4")
-        >>> result = pyengine.tune(engine, seconds=0.1)
+        >>> result = tune(engine, seconds=0.1)
         >>> faster = pyengine.Engine("connect_four", "connect4", config=result.config)
     """
     check_type("engine", engine, Engine, "an Engine")

@@ -15,6 +15,7 @@ import pyengine
 from pyengine import ConfigError, DataError, EngineError, ModelError
 from pyengine.conversion import random_leela
 from pyengine.data import Layout, Manifest, ShardWriter
+from pyengine.eval import RolloutPolicy
 from wrong_values import cases, check_refused
 
 api: Any = pyengine
@@ -165,7 +166,7 @@ needs_endless = pytest.mark.skipif(not ENDLESS.exists(), reason="there is no /de
 @needs_endless
 def test_an_endless_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="/dev/zero: expected a rollout policy"):
-        pyengine.RolloutPolicy.load(ENDLESS)
+        RolloutPolicy.load(ENDLESS)
     pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
     from pyengine.data import import_sgf
 

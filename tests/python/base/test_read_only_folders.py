@@ -14,6 +14,8 @@ import pyengine
 from pyengine import conversion
 from pyengine.base.files import check_output
 from pyengine.data import Layout, Manifest, ShardWriter, import_sgf
+from pyengine.eval import RolloutPolicy
+from pyengine.match import RandomPlayer
 
 GAME = pyengine.load_game("tic_tac_toe")
 LAYOUT = Layout.of(GAME, pyengine.ModelSpec())
@@ -47,7 +49,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     ),
     "match": lambda f: pyengine.match(
         pyengine.Engine(GAME, "uniform", simulations=4),
-        pyengine.RandomPlayer(),
+        RandomPlayer(),
         games=2,
         record=f / "match.jsonl",
     ),
@@ -82,7 +84,7 @@ SHUT: dict[str, Callable[[Path], object]] = {
     "manifest": lambda f: Manifest(layout=LAYOUT).write(f),
     "output": lambda f: check_output(f / "out.onnx"),
     "games": _imported,
-    "policy": lambda f: pyengine.RolloutPolicy.load(f / "policy.npz"),
+    "policy": lambda f: RolloutPolicy.load(f / "policy.npz"),
 }
 
 

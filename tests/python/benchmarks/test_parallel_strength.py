@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyengine import GameRecord, MatchResult
+from pyengine import MatchResult
+from pyengine.match import GameRecord
 from tiny_models import DEFAULT, TinyModel
 
 PACKAGE = "pyengine.benchmarks"

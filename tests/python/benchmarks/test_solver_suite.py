@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import pyengine
+from pyengine.exact import minimax
 
 PACKAGE = "pyengine.benchmarks"
 pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
@@ -25,7 +26,7 @@ def test_the_plain_search_and_minimax_agree(name: str, empties: int) -> None:
     for _ in range(30):
         state = suite.random_state(game, rows * columns - empties, rng)
         value, nodes = suite.plain(state)
-        assert value == pyengine.minimax(state)[0]
+        assert value == minimax(state)[0]
         assert nodes > 1
 
 

@@ -12,6 +12,7 @@ import pyengine
 from commands import printed, run
 from pyengine.cli import bench
 from pyengine.cli.positions import find_action
+from pyengine.games import as_game
 from tiny_models import DEFAULT, TinyModel
 from toy_games import ToyGame, ToyState
 
@@ -171,7 +172,7 @@ def test_move_names_may_differ_only_in_case() -> None:
         def action_to_string(self, action: int) -> str:
             return ("bxc3", "Bxc3", "d4")[action]
 
-    state = pyengine.as_game(ToyGame(Capitals)).new_initial_state()
+    state = as_game(ToyGame(Capitals)).new_initial_state()
     assert [find_action(state, text) for text in ("bxc3", "Bxc3", "D4")] == [0, 1, 2]
     with pytest.raises(pyengine.IllegalActionError):
         find_action(state, "BXC3")

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from commands import printed
-from pyengine import RolloutPolicy, SearchConfig, SelfPlayConfig, selfplay
+from pyengine import SearchConfig, SelfPlayConfig, selfplay
 from pyengine.cli import train as train_command
+from pyengine.eval import RolloutPolicy
 from pyengine.train import RunReport
 from pyengine.train.loop.run import RunProgress
 from pyengine.train.loop.runfile import RunFile

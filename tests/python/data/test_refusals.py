@@ -16,6 +16,8 @@ import pyengine
 from data_games import PLAIN, TIC, finished, some, write
 from pyengine import ConfigError
 from pyengine.data import Dataset, Layout, Manifest, ShardWriter, export_sgf, import_sgf
+from pyengine.eval import RolloutPolicy
+from pyengine.match import RandomPlayer
 from pyengine.selfplay import SelfPlayer
 from wrong_values import all_but, cases, check_refused, no_paths
 
@@ -217,13 +219,13 @@ CALLBACK = all_but("None", "function")
          "unknown field of SelfPlayConfig"),
         ("Dataset", Dataset, MAYBE_PATHS, "directories"),
         ("Manifest", Manifest.read, no_paths(), "directory"),
-        ("RandomPlayer", pyengine.RandomPlayer,
+        ("RandomPlayer", RandomPlayer,
          {k: v for k, v in all_but().items() if k in ("text", "fraction", "negative", "object")},
          "seed"),
-        ("features", lambda v: pyengine.RolloutPolicy(ZEROS, ZEROS, v), all_but("dict"),
+        ("features", lambda v: RolloutPolicy(ZEROS, ZEROS, v), all_but("dict"),
          "features"),
-        ("load", pyengine.RolloutPolicy.load, no_paths(), "path"),
-        ("save", pyengine.RolloutPolicy(ZEROS, ZEROS, {}).save, no_paths(), "path"),
+        ("load", RolloutPolicy.load, no_paths(), "path"),
+        ("save", RolloutPolicy(ZEROS, ZEROS, {}).save, no_paths(), "path"),
         ("doctor", pyengine.doctor, all_but("huge"), "device_id"),
     ]
 )  # fmt: skip

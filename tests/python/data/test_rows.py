@@ -15,6 +15,7 @@ import pyengine
 from data_games import finished, write
 from pyengine import ModelSpec, _core
 from pyengine.data import Dataset, Layout
+from pyengine.games import as_game
 from toy_games import Pairs, ToyGame, ToyState
 
 STONES = ("own[0]", "first_to_move", "opp[0:3]", "last[0]", "mover_sign", "legal")
@@ -66,8 +67,8 @@ CASES = {
             planes=STONES, layout="NHWC", rows="bottom_up", policy_rows="bottom_up", pass_index=0
         ),
     ),
-    "a game in Python": (pyengine.as_game(ToyGame(Pairs)), ModelSpec(planes=("ones", "zeros"))),
-    "planes of a game in Python": (pyengine.as_game(ToyGame(Seen)), ModelSpec()),
+    "a game in Python": (as_game(ToyGame(Pairs)), ModelSpec(planes=("ones", "zeros"))),
+    "planes of a game in Python": (as_game(ToyGame(Seen)), ModelSpec()),
 }
 
 

@@ -21,7 +21,7 @@ from pyengine.base.files import sha256_of
 from pyengine.doctor import report
 from pyengine.doctor.device import DeviceTest, random_states, rate
 from pyengine.doctor.gpu import gpu_self_test, graph_check
-from pyengine.eval import runtime
+from pyengine.eval import Evaluator, runtime
 from tiny_models import DEFAULT, TinyModel
 
 SPEC = pyengine.ModelSpec()  # three planes
@@ -45,7 +45,7 @@ def linear(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return policy.astype(np.float32), value.astype(np.float32)[:, 0]
 
 
-def fast(game: pyengine.Game, device: pyengine.Evaluator, **settings: Any) -> DeviceTest:
+def fast(game: pyengine.Game, device: Evaluator, **settings: Any) -> DeviceTest:
     """Return a test of about a second, by default without requirements on speed."""
     test = DeviceTest(
         game=game,
@@ -230,13 +230,13 @@ def test_cuda_graphs_are_tested_last(
     assert names.index("outputs") < len(names) - 1
 
 
-def on_device(model: Path, graphs: str, device_id: int = 0) -> pyengine.Evaluator:
+def on_device(model: Path, graphs: str, device_id: int = 0) -> Evaluator:
     """Return the network, called in the same way as on a GPU with CUDA graphs."""
     opened = _core.open_onnx(
         model, library=runtime.find_library(), providers=[("cpu", {})], device_id=device_id,
         max_batch=0, threads=0, as_device=True, graphs=graphs,
     )  # fmt: skip
-    return pyengine.Evaluator(_core.onnx_evaluator([opened], SPEC), SPEC)
+    return Evaluator(_core.onnx_evaluator([opened], SPEC), SPEC)
 
 
 def test_cuda_graphs_are_compared_with_calls_without_them(game: pyengine.Game, model: Path) -> None:

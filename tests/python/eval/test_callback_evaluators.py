@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyengine import ConfigError, Engine, EvaluationError, ModelError, State, as_game, load_game
+from pyengine import ConfigError, Engine, EvaluationError, ModelError, State, load_game
 from pyengine.eval.evaluators import CallbackEvaluator, StateEvaluator
 from pyengine.eval.spec import ModelSpec
+from pyengine.games import as_game
 from toy_games import Matches, ToyGame
 
 

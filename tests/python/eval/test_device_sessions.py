@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import Engine, Evaluator, ModelSpec, OnnxEvaluator, _core
+from pyengine import Engine, ModelSpec, OnnxEvaluator, _core
 from pyengine.doctor.device import random_states
-from pyengine.eval import providers, runtime
+from pyengine.eval import Evaluator, providers, runtime
 from pyengine.eval.evaluators import bundled_models
 from tiny_models import TinyModel
 

@@ -13,6 +13,7 @@ import pytest
 
 import pyengine
 from pyengine import Engine, EvaluationError, MixedEvaluator, ModelError, ModelSpec, OnnxEvaluator
+from pyengine.games import as_game
 
 TIC = pyengine.load_game("tic_tac_toe")
 STATES = [TIC.new_initial_state(moves) for moves in ((), (4,), (0, 4, 8), (2, 1, 0, 8, 5))]
@@ -222,7 +223,7 @@ def test_a_users_state_is_predicted(tmp_path: Path) -> None:
 
 def test_planes_that_int8_cannot_hold_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", spec_of(planes=("observation",)), int8=True)
-    evaluator, game = OnnxEvaluator(path), pyengine.as_game(UsersGame())
+    evaluator, game = OnnxEvaluator(path), as_game(UsersGame())
     evaluator.evaluate_final_board([UsersState(STATES[2].clone())], game=game)
     with pytest.raises(ModelError, match=f"^the input of {path} is int8, but the planes"):
         evaluator.evaluate_final_board([UsersState(STATES[2].clone(), 0.5)], game=game)

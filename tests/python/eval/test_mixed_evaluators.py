@@ -13,13 +13,13 @@ import pytest
 from pyengine import (
     CallbackEvaluator,
     Engine,
-    Evaluator,
     MixedEvaluator,
     ModelError,
     StateEvaluator,
     load_game,
 )
 from pyengine.benchmarks.modelled import ModelledDevice
+from pyengine.eval import Evaluator
 
 ACTIONS = 7
 

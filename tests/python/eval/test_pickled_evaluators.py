@@ -12,16 +12,14 @@ import pytest
 import pyengine
 from pyengine import (
     CallbackEvaluator,
-    Evaluator,
     MixedEvaluator,
     ModelSpec,
     OnnxEvaluator,
-    PolicyEvaluator,
     RolloutEvaluator,
-    RolloutPolicy,
     StateEvaluator,
     UniformEvaluator,
 )
+from pyengine.eval import Evaluator, PolicyEvaluator, RolloutPolicy
 
 CONNECT_FOUR = pyengine.load_game("connect_four").new_initial_state([3, 3, 2])
 GO = pyengine.load_game("go(board_size=9)").new_initial_state([40])

@@ -14,11 +14,10 @@ from pyengine import (
     MixedEvaluator,
     ModelError,
     ModelSpec,
-    PolicyEvaluator,
     RolloutEvaluator,
-    RolloutPolicy,
     load_game,
 )
+from pyengine.eval import PolicyEvaluator, RolloutPolicy
 from pyengine.eval.evaluators import as_evaluator
 from toy_games import Matches, ToyGame
 

@@ -14,7 +14,7 @@ import pytest
 
 import pyengine
 from pyengine import Engine, ModelSpec, OnnxEvaluator, _core
-from pyengine.eval import runtime
+from pyengine.eval import Evaluator, runtime
 from tiny_models import TinyModel
 
 SPEC = ModelSpec(planes=("own[0]", "opp[0]", "ones"), policy="logits", value="scalar")
@@ -43,7 +43,7 @@ def as_device(path: Path, **changed: Any) -> _core.OnnxModel:
 
 
 def search_on(model: _core.OnnxModel) -> None:
-    network = pyengine.Evaluator(_core.onnx_evaluator([model], SPEC), SPEC)
+    network = Evaluator(_core.onnx_evaluator([model], SPEC), SPEC)
     with Engine(GAME, network, batch_size=16, threads=1) as engine:
         engine.search(START, simulations=20)
 

@@ -14,6 +14,7 @@ import pytest
 import pyengine
 from interrupted import AlarmError, alarm
 from pyengine import ConfigError
+from pyengine.exact import Solver, minimax
 from toy_games import Pairs, ToyGame, ToyState
 
 
@@ -50,12 +51,12 @@ MANY = [
 )
 def test_the_solver_agrees_with_minimax(text: str, plies: int, count: int) -> None:
     game = pyengine.load_game(text)
-    solver = pyengine.Solver(game, table_mb=4)
+    solver = Solver(game, table_mb=4)
     rng = random.Random(text)
     for _ in range(count):
         state = random_state(game, plies, rng)
         result = solver.solve(state)
-        value, _ = pyengine.minimax(state)
+        value, _ = minimax(state)
         assert (result.value, result.exact) == (value, True)
         child = state.clone()
         child.apply_action(result.action)
@@ -63,7 +64,7 @@ def test_the_solver_agrees_with_minimax(text: str, plies: int, count: int) -> No
         if child.is_terminal():
             after = child.returns()[player]
         else:
-            after = pyengine.minimax(child)[0] * (1 if child.current_player() == player else -1)
+            after = minimax(child)[0] * (1 if child.current_player() == player else -1)
         assert after == value
 
 
@@ -102,7 +103,7 @@ def test_a_users_game_is_solved_if_players_move_twice() -> None:
             state.apply_action(rng.choice(state.legal_actions()))
         if not state.is_terminal():
             result = pyengine.solve(state, game=game, table_mb=1)
-            assert result.value == pyengine.minimax(state)[0]
+            assert result.value == minimax(state)[0]
             assert result.action in state.legal_actions()
 
 
@@ -163,7 +164,7 @@ def test_a_table_that_does_not_fit_into_memory_is_refused(monkeypatch: pytest.Mo
 
     monkeypatch.setattr("pyengine._core.Solver", no_memory)
     with pytest.raises(ConfigError, match=r"^table_mb: not enough memory"):
-        pyengine.Solver("connect_four", table_mb=4096)
+        Solver("connect_four", table_mb=4096)
 
 
 def test_a_bad_state_is_refused() -> None:
@@ -171,9 +172,9 @@ def test_a_bad_state_is_refused() -> None:
     with pytest.raises(ConfigError, match="terminal"):
         pyengine.solve(over)
     with pytest.raises(ConfigError, match="terminal"):
-        pyengine.minimax(over)
+        minimax(over)
     with pytest.raises(ConfigError, match="expected a state of connect_four"):
-        pyengine.Solver("connect_four").solve(over)
+        Solver("connect_four").solve(over)
     for other, kind in ((pyengine.load_game("tic_tac_toe"), "game"), ("tic_tac_toe", "text")):
         with pytest.raises(ConfigError, match=f"expected a state, such as .*, got a {kind}"):
             pyengine.solve(other)
@@ -182,7 +183,7 @@ def test_a_bad_state_is_refused() -> None:
 
 
 def test_a_signal_ends_a_solver() -> None:
-    solver = pyengine.Solver("go", table_mb=1)
+    solver = Solver("go", table_mb=1)
     state = solver.game.new_initial_state()
     with alarm(0.1), pytest.raises(AlarmError):
         solver.solve(state)
@@ -190,7 +191,7 @@ def test_a_signal_ends_a_solver() -> None:
 
 
 def test_another_thread_stops_a_solver() -> None:
-    solver = pyengine.Solver("go", table_mb=1)
+    solver = Solver("go", table_mb=1)
     state = solver.game.new_initial_state()
     solver.stop()  # nothing to stop
     assert solver.solve(state, depth=1).depth == 1
@@ -237,4 +238,4 @@ def test_a_game_without_an_end_is_an_error(kind: type[ToyState]) -> None:
         pyengine.solve(state, game=game)
     assert not pyengine.solve(state, depth=3, game=game).exact
     with pytest.raises(ConfigError, match="minimax: the game does not end within about"):
-        pyengine.minimax(game.new_initial_state())
+        minimax(game.new_initial_state())

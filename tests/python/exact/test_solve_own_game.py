@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 import pyengine
+from pyengine.exact import Solver
 from toy_games import ToyGame, ToyState
 
 TOTALS = 40
@@ -99,7 +100,7 @@ def value_of(state: Any) -> float:
 @pytest.mark.parametrize(("kind", "first"), [(Race, 8), (Constant, -4), (Colliding, -TOTALS // 2)])
 def test_no_value_depends_on_the_users_hash(kind: type[Race], first: int) -> None:
     game: Any = ToyGame(kind)  # type: ignore[arg-type]
-    solver = pyengine.Solver(game, table_mb=1)
+    solver = Solver(game, table_mb=1)
     for total in range(first, TOTALS // 2, 6):
         state = kind(total)
         result = solver.solve(state)
@@ -119,7 +120,7 @@ def test_a_table_of_one_state_is_enough() -> None:
 
 def test_a_solver_distinguishes_starts_with_equal_histories() -> None:
     game: Any = ToyGame(Past)
-    solver = pyengine.Solver(game, table_mb=1)
+    solver = Solver(game, table_mb=1)
     for start in range(8, TOTALS // 2):
         assert solver.solve(Past(start=start)).value == value_of(Past(start=start))
 
@@ -261,7 +262,7 @@ class Slow(Race):
 
 def test_no_call_of_a_users_code_begins_after_the_time_is_up() -> None:
     game: Any = ToyGame(Slow)  # type: ignore[arg-type]
-    solver = pyengine.Solver(game, table_mb=1)
+    solver = Solver(game, table_mb=1)
     state = Slow()
     Slow.calls.clear()
     begun = time.monotonic()
@@ -278,7 +279,7 @@ def test_a_stop_also_ends_the_random_game_before_the_search() -> None:
             return False
 
     game: Any = ToyGame(Endless)  # type: ignore[arg-type]
-    solver = pyengine.Solver(game, table_mb=1)
+    solver = Solver(game, table_mb=1)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(solver.solve, Endless())
         while not running.done():

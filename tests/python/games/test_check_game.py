@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pyengine
+from pyengine.games import GameReport
 from toy_games import HIDDEN, Matches, Pairs, ToyGame, ToyState
 
 BUILT_IN = [
@@ -65,7 +66,7 @@ class NoughtsGame(ToyGame):
     max_game_length = 9
 
 
-def check(members: dict[str, Any], **of_game: Any) -> pyengine.GameReport:
+def check(members: dict[str, Any], **of_game: Any) -> GameReport:
     """Check Noughts with other members of its states and of the game."""
     kind = type("OtherNoughts", (Noughts,), members)
     game = type("Noughts", (NoughtsGame,), of_game)(kind)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import pyengine
+from pyengine.games import as_game
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra: test)")
 
@@ -91,7 +92,7 @@ PERFECT = [
 @pytest.mark.parametrize("name", PERFECT)
 def test_an_open_spiel_game_plays_like_a_built_in_one(name: str, rng: random.Random) -> None:
     theirs = pyspiel.load_game(name)
-    game = pyengine.as_game(theirs)
+    game = as_game(theirs)
     assert game.name == name
     assert game.num_distinct_actions() == theirs.num_distinct_actions()
     assert game.max_game_length() == theirs.max_game_length()
@@ -118,7 +119,7 @@ def test_open_spiel_games_keep_their_promises(name: str) -> None:
 
 
 def test_a_player_moves_twice_in_a_row_in_dots_and_boxes() -> None:
-    state = pyengine.as_game(pyspiel.load_game("dots_and_boxes")).new_initial_state()
+    state = as_game(pyspiel.load_game("dots_and_boxes")).new_initial_state()
     movers = []
     while not state.is_terminal():
         movers.append(state.current_player())
@@ -142,7 +143,7 @@ def test_a_player_moves_twice_in_a_row_in_dots_and_boxes() -> None:
 def test_unsupported_games_are_refused_by_name(text: str, reason: str) -> None:
     game = pyspiel.load_game(text)
     with pytest.raises(pyengine.ConfigError, match=reason) as refusal:
-        pyengine.as_game(game)
+        as_game(game)
     assert text.split("(")[0] in str(refusal.value)
     report = pyengine.check_game(game)
     assert not report.ok
@@ -151,15 +152,15 @@ def test_unsupported_games_are_refused_by_name(text: str, reason: str) -> None:
 
 def test_open_spiel_games_are_equal_when_their_parameters_are() -> None:
     def hex_game(size: int) -> pyengine.Game:
-        return pyengine.as_game(pyspiel.load_game(f"hex(board_size={size})"))
+        return as_game(pyspiel.load_game(f"hex(board_size={size})"))
 
     assert hex_game(5) == hex_game(5)
     assert hex_game(5) != hex_game(4)
-    assert pyengine.as_game(pyspiel.load_game("tic_tac_toe")) != pyengine.load_game("tic_tac_toe")
+    assert as_game(pyspiel.load_game("tic_tac_toe")) != pyengine.load_game("tic_tac_toe")
 
 
 def test_an_open_spiel_game_and_its_states_pickle() -> None:
-    game = pyengine.as_game(pyspiel.load_game("hex(board_size=5)"))
+    game = as_game(pyspiel.load_game("hex(board_size=5)"))
     state = game.new_initial_state([3, 7, 12])
     assert pickle.loads(pickle.dumps(game)) == game
     again = pickle.loads(pickle.dumps(state))
@@ -234,7 +235,7 @@ def test_other_threads_run_while_a_game_is_solved() -> None:
     thread = threading.Thread(target=count)
     thread.start()
     begun = time.monotonic()
-    pyengine.solve(pyengine.as_game(game).new_initial_state(), seconds=0.3)
+    pyengine.solve(as_game(game).new_initial_state(), seconds=0.3)
     ended = time.monotonic()
     over.set()
     thread.join()

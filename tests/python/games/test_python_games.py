@@ -13,6 +13,7 @@ import pytest
 
 import pyengine
 from pyengine import ConfigError, _core
+from pyengine.games import as_game
 from toy_games import HIDDEN, Matches, Pairs, ToyGame, ToyState
 
 
@@ -64,7 +65,7 @@ def sequences(state: Any, depth: int) -> int:
 
 
 def test_a_python_game_plays_like_a_built_in_one() -> None:
-    game = pyengine.as_game(ToyGame(Pairs))
+    game = as_game(ToyGame(Pairs))
     assert (game.name, game.num_distinct_actions(), game.num_symmetries) == ("ToyGame", 20, 1)
     moves = [0, 4, 8, 1, 2, 12, 16, 3]
     state = game.new_initial_state()
@@ -83,7 +84,7 @@ def test_a_python_game_plays_like_a_built_in_one() -> None:
 def test_optional_members_of_a_game_are_used() -> None:
     user = ToyGame(Named)
     vars(user).update(name="matches", max_game_length=11, board_shape=(1, 3))
-    game = pyengine.as_game(user)
+    game = as_game(user)
     assert (game.name, game.max_game_length(), game.board_shape) == ("matches", 11, (1, 3))
     assert game.observation_shape == (2, 1, 3)
     state = game.new_initial_state([1])
@@ -100,21 +101,21 @@ def test_optional_members_of_a_game_are_used() -> None:
 
 
 def test_as_game_returns_a_game_unchanged() -> None:
-    for game in (pyengine.load_game("othello"), pyengine.as_game(ToyGame(Matches))):
-        assert pyengine.as_game(game) is game
+    for game in (pyengine.load_game("othello"), as_game(ToyGame(Matches))):
+        assert as_game(game) is game
 
 
 def test_numbers_may_be_attributes_and_legal_actions_any_sequence() -> None:
     game = game_with(num_distinct_actions=3, max_utility=1.0, num_players=2)
-    assert pyengine.as_game(game).num_distinct_actions() == 3
+    assert as_game(game).num_distinct_actions() == 3
     for legal in ([2, 0, 1], (1, 2, 0), np.array([2, 1, 0]), range(3)):
-        game = pyengine.as_game(game_of(legal_actions=lambda _, legal=legal: legal))
+        game = as_game(game_of(legal_actions=lambda _, legal=legal: legal))
         assert game.new_initial_state().legal_actions() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("kind", "most"), [(Memoryless, 7), (Named, 7), (Pairs, 3)])
 def test_move_sequences_are_counted_as_in_python(kind: type[ToyState], most: int) -> None:
-    game = pyengine.as_game(ToyGame(kind))
+    game = as_game(ToyGame(kind))
     for depth in range(most + 1):
         assert _core.perft(game.new_initial_state(), depth) == sequences(kind(), depth)
 
@@ -122,19 +123,19 @@ def test_move_sequences_are_counted_as_in_python(kind: type[ToyState], most: int
 def test_returns_are_divided_by_max_utility() -> None:
     game = game_of(returns=lambda _: [-10.0, 10.0])
     game.max_utility = 40
-    state = pyengine.as_game(game).new_initial_state([2, 2, 2, 1])
+    state = as_game(game).new_initial_state([2, 2, 2, 1])
     assert state.returns() == [-0.25, 0.25]
 
 
 def test_a_users_state_is_copied() -> None:
-    game = pyengine.as_game(ToyGame(Matches))
+    game = as_game(ToyGame(Matches))
     state = Matches((1,))
     assert _core.perft(state, 3, game=game) == sequences(state, 3)
     assert state.moves == (1,)
 
 
 def test_a_python_game_and_its_states_pickle_and_serialise() -> None:
-    game = pyengine.as_game(ToyGame(Named))
+    game = as_game(ToyGame(Named))
     state = game.new_initial_state([1, 2])
     assert game.deserialize_state(state.serialize()) == state
     again = pickle.loads(pickle.dumps(state))
@@ -169,7 +170,7 @@ def test_an_impossible_answer_is_refused_and_reported(
 ) -> None:
     game = game_of(**{method: lambda _: answer})
     with pytest.raises(ConfigError, match=reason):
-        pyengine.as_game(game).new_initial_state([2, 2, 2, 1])
+        as_game(game).new_initial_state([2, 2, 2, 1])
     report = pyengine.check_game(game, games=1)
     assert not report.ok
     assert method in report.message or re.search(reason, report.message)
@@ -177,7 +178,7 @@ def test_an_impossible_answer_is_refused_and_reported(
 
 def test_chance_in_mid_game_is_refused_when_it_occurs() -> None:
     game = game_of(current_player=lambda self: -1 if self.left == 8 else 0)
-    state = pyengine.as_game(game).new_initial_state([1])
+    state = as_game(game).new_initial_state([1])
     with pytest.raises(ConfigError, match="chance"):
         state.apply_action(0)
     assert (state.history(), state.legal_actions()) == ([1], [0, 1, 2])
@@ -210,18 +211,18 @@ def test_inconsistent_numbers_of_a_game_are_refused(
     attributes: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(ConfigError, match=reason):
-        pyengine.as_game(game_with(**attributes))
+        as_game(game_with(**attributes))
 
 
 def test_missing_methods_are_named() -> None:
     with pytest.raises(ConfigError, match="lacks clone"):
-        pyengine.as_game(game_of(clone=None))
+        as_game(game_of(clone=None))
     with pytest.raises(ConfigError, match="lacks num_distinct_actions"):
-        pyengine.as_game(3)
+        as_game(3)
 
 
 def test_a_state_of_another_game_is_refused() -> None:
-    matches, othello = pyengine.as_game(ToyGame(Matches)), pyengine.load_game("othello")
+    matches, othello = as_game(ToyGame(Matches)), pyengine.load_game("othello")
     for state, game, reason in (
         ("state", matches, "Matches, got str"),
         (othello.new_initial_state(), matches, "ToyGame"),
@@ -232,7 +233,7 @@ def test_a_state_of_another_game_is_refused() -> None:
 
 
 def test_a_python_game_has_no_board() -> None:
-    game = pyengine.as_game(ToyGame(Matches))
+    game = as_game(ToyGame(Matches))
     assert not game.has_board
     with pytest.raises(ConfigError, match="user's game"):
         game.state_from_board(["..."])
@@ -260,7 +261,7 @@ def test_an_exception_reaches_the_user_unchanged(method: str, error: BaseExcepti
             raise error
         return getattr(Matches, method)(self, *arguments)
 
-    state = pyengine.as_game(game_of(**{method: failing})).new_initial_state([1])
+    state = as_game(game_of(**{method: failing})).new_initial_state([1])
     armed = True
     with pytest.raises(type(error)) as caught:
         _core.perft(state, 9)
@@ -275,7 +276,7 @@ def test_a_state_is_unchanged_if_apply_action_raises() -> None:
         self.moves = (action,)
         raise OwnError
 
-    state = pyengine.as_game(game_of(apply_action=failing)).new_initial_state()
+    state = as_game(game_of(apply_action=failing)).new_initial_state()
     for _ in range(2):
         with pytest.raises(OwnError):
             state.apply_action(0)

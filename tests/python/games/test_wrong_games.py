@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pyengine
+from pyengine.games import as_game
 from toy_games import Pairs, ToyGame, ToyState
 from wrong_values import all_but, cases, check_refused, wrong
 
@@ -21,8 +22,8 @@ NUMBER = all_but("negative")  # not ints of a supported size
     [
         ("load_game", pyengine.load_game, all_but("text", "NUL"), "expected"),
         ("load_game, name", pyengine.load_game, {"name": "chess"}, "chess"),
-        ("as_game", pyengine.as_game, all_but("text", "NUL"), "lacks num_distinct_actions"),
-        ("as_game, text", pyengine.as_game, wrong("text", "NUL"), "expected a Game, got"),
+        ("as_game", as_game, all_but("text", "NUL"), "lacks num_distinct_actions"),
+        ("as_game, text", as_game, wrong("text", "NUL"), "expected a Game, got"),
         ("moves", GAME.new_initial_state, all_but("list", "dict", "tuple", "array"), "moves"),
         ("moves, text", GAME.new_initial_state, {"digits": "443"}, "moves: expected"),
         ("rows", GAME.state_from_board, all_but("text", "NUL"), "rows"),
@@ -70,12 +71,12 @@ def test_a_wrong_attribute_of_a_game_is_named(attribute: str, values: dict[str, 
     def wrap(value: Any) -> None:
         game = ToyGame(Pairs)
         setattr(game, attribute, value)
-        pyengine.as_game(game)
+        as_game(game)
 
     check_refused(wrap, values, "players" if attribute == "num_players" else attribute)
 
 
-@pytest.mark.parametrize("use", [pyengine.as_game, lambda game: pyengine.Engine(game, "uniform")])
+@pytest.mark.parametrize("use", [as_game, lambda game: pyengine.Engine(game, "uniform")])
 def test_a_class_instead_of_a_game_is_refused(use: Any) -> None:
     message = r"expected a game, got the class ToyGame; make one with ToyGame\(\.\.\.\)"
     with pytest.raises(pyengine.ConfigError, match=message):
@@ -92,4 +93,4 @@ def test_a_class_with_static_methods_is_a_game() -> None:
         def new_initial_state(cls) -> Any:
             return ToyState()
 
-    assert pyengine.as_game(Static).num_distinct_actions() == 3
+    assert as_game(Static).num_distinct_actions() == 3

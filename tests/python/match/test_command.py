@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import pyengine
 from commands import printed, run
+from pyengine.match import RandomPlayer
 
 
 def match(arguments: str, *more: object) -> str:
@@ -68,7 +68,7 @@ def test_wrong_use_exits_with_2_and_a_message(arguments: str, words: str) -> Non
 def test_ctrl_c_prints_the_finished_games_and_the_match_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search = pyengine.RandomPlayer.search_many
+    search = RandomPlayer.search_many
     rounds = iter(range(60))
 
     def interrupted(player: Any, states: Any) -> Any:
@@ -80,7 +80,7 @@ def test_ctrl_c_prints_the_finished_games_and_the_match_resumes(
     arguments = ["match", "connect_four", "random", "random", "--concurrent", "2",
                  "--record", record, "--games"]  # fmt: skip
     with monkeypatch.context() as patch:
-        patch.setattr(pyengine.RandomPlayer, "search_many", interrupted)
+        patch.setattr(RandomPlayer, "search_many", interrupted)
         done = run(*arguments, 1000)
     assert done.status == 130
     assert "ended early: interrupted" in done.out

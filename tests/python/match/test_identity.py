@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import ConfigError, Engine, ModelSpec, OnnxEvaluator, RandomPlayer, ValuePlayer
+from pyengine import ConfigError, Engine, ModelSpec, OnnxEvaluator
+from pyengine.eval import PolicyEvaluator, RolloutPolicy
+from pyengine.match import RandomPlayer, ValuePlayer
 from pyengine.match.identity import identity_of
 from tiny_models import TinyModel
 from toy_games import Pairs, ToyGame, ToyState
@@ -69,8 +71,8 @@ def mixed(model: str, mix: float, rollouts: int) -> pyengine.MixedEvaluator:
 
 def policy(weight: float) -> Engine:
     zeros = np.zeros(65536)
-    rollouts = pyengine.RolloutPolicy(zeros, zeros, {"atari": weight})
-    return Engine("go(board_size=3)", pyengine.PolicyEvaluator(rollouts), simulations=4)
+    rollouts = RolloutPolicy(zeros, zeros, {"atari": weight})
+    return Engine("go(board_size=3)", PolicyEvaluator(rollouts), simulations=4)
 
 
 #: Functions that make a player, and two different arguments.

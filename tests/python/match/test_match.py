@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import pyengine
-from pyengine import ConfigError, IllegalActionError, MatchResult, Openings, Sprt
+from pyengine import ConfigError, IllegalActionError, MatchResult
+from pyengine.match import Openings, Sprt
 from pyengine.match.statistics import default_games
 
 

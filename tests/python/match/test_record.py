@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import pyengine
-from pyengine import ConfigError, DataError, MatchResult, Openings, RandomPlayer
+from pyengine import ConfigError, DataError, MatchResult
+from pyengine.match import Openings, RandomPlayer
 
 GAMES = 8
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import RandomPlayer, StateEvaluator, ValuePlayer
+from pyengine import StateEvaluator
+from pyengine.games import as_game
+from pyengine.match import RandomPlayer, ValuePlayer
 from toy_games import Pairs, ToyGame
 
 
@@ -87,7 +89,7 @@ def test_the_value_of_a_player_who_moves_again_keeps_its_sign() -> None:
         values = [0.5 if state.history()[-1] == 7 else -0.5 for state in states]
         return np.ones((len(states), 20)), values
 
-    game = pyengine.as_game(ToyGame(Pairs))  # after the first move each player moves twice
+    game = as_game(ToyGame(Pairs))  # after the first move each player moves twice
     player = ValuePlayer(StateEvaluator(evaluate))
     assert player(game.new_initial_state([0])) == 7
     assert player(game.new_initial_state([0, 1])) == 2

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from pyengine import GameRecord, MatchResult, Sprt
-from pyengine.match import SprtState
+from pyengine import MatchResult
+from pyengine.match import GameRecord, Sprt, SprtState
 from pyengine.match.interval import score_interval
 from pyengine.match.statistics import PAIR_SCORES, elo_of_score, score_of_elo
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pyengine
+from pyengine.match import tune
 from pyengine.match.tuning import Setting, _Halving, rounds_of, settings_for
 from wrong_values import check_refused
 
@@ -155,12 +156,12 @@ def test_the_provider_decides_between_the_grids(
     with pyengine.Engine("connect_four", "rollout", threads=1) as engine:
         monkeypatch.setattr(engine, "stats", lambda: {"provider": provider})
         with pytest.raises(ChosenError):
-            pyengine.tune(engine, seconds=0.1)
+            tune(engine, seconds=0.1)
 
 
 def test_tune_returns_a_usable_configuration() -> None:
     with pyengine.Engine("connect_four", "rollout", c_puct=2.0, threads=1) as engine:
-        result = pyengine.tune(engine, seconds=0.2)
+        result = tune(engine, seconds=0.2)
     assert result.complete
     assert result.config.c_puct == 2.0
     best = result.best.setting
@@ -176,13 +177,13 @@ def test_tune_returns_a_usable_configuration() -> None:
 
 def test_tune_accepts_evaluators_without_rows_and_solved_games() -> None:
     with pyengine.Engine("tic_tac_toe", "uniform") as engine:
-        assert pyengine.tune(engine, seconds=0.05).best.rate > 0
+        assert tune(engine, seconds=0.05).best.rate > 0
 
 
 def test_tune_refuses_seconds_out_of_range() -> None:
     with pyengine.Engine("tic_tac_toe", "uniform") as engine:
         check_refused(
-            lambda seconds: pyengine.tune(engine, seconds=seconds),
+            lambda seconds: tune(engine, seconds=seconds),
             {"0": 0, "-1": -1, "NaN": math.nan, "infinity": math.inf},
             "seconds",
         )

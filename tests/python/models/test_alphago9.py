@@ -12,7 +12,8 @@ import pytest
 
 import pyengine
 from conftest import ROOT, SHARED
-from pyengine import Dataset, RolloutPolicy
+from pyengine import Dataset
+from pyengine.eval import RolloutPolicy
 
 torch = pytest.importorskip("torch", reason="the run needs the extra train")
 pytest.importorskip("onnx", reason="the run needs the extra train")

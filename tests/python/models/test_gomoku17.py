@@ -9,6 +9,7 @@ import pytest
 
 import pyengine
 from conftest import ROOT
+from pyengine.match import ValuePlayer
 
 MODELS = ROOT / "models"
 BLACK_WINS = [0, 20, 1, 30, 2, 50, 3, 70, 4]  # on 15x15: five in the top row
@@ -103,7 +104,7 @@ def test_the_network_evaluates_for_the_first_player_and_is_not_for_search() -> N
 
 
 def test_it_completes_five_in_a_row_by_value_alone() -> None:
-    player = pyengine.ValuePlayer("gomoku17", ends="evaluator")
+    player = ValuePlayer("gomoku17", ends="evaluator")
     game = pyengine.load_game("gomoku")
     whites = [14, 150, 75, 220]
     for first, step in ((3, 1), (18, 15), (50, 16), (40, 14)):

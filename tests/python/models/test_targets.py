@@ -16,6 +16,7 @@ import pytest
 
 import pyengine
 from conftest import ROOT
+from pyengine.exact import Solver
 
 MODELS = ROOT / "models"
 
@@ -186,7 +187,7 @@ def test_new_positions_follow_from_the_seed_and_are_solved(solver: Any) -> None:
     from measure.new_positions import new_cases
 
     game = pyengine.load_game("connect_four")
-    exact = pyengine.Solver(game, table_mb=16, threads=1)
+    exact = Solver(game, table_mb=16, threads=1)
     cases = list(itertools.islice(new_cases(3, solver), 3))
     assert cases == list(itertools.islice(new_cases(3, solver), 3))
     for new in cases:

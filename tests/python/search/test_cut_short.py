@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import pyengine
 from interrupted import AlarmError, alarm
 from pyengine import Engine, MixedEvaluator, RolloutEvaluator, SearchResult, load_game
+from pyengine.eval import RolloutPolicy
 from toy_games import ToyGame, ToyState
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -35,9 +35,9 @@ class Long(ToyState):
 
 
 def go_by_a_policy() -> tuple[Any, Any]:
-    features = dict.fromkeys(pyengine.RolloutPolicy.FEATURES, 0.0)
+    features = dict.fromkeys(RolloutPolicy.FEATURES, 0.0)
     pattern, response = np.zeros((2, 65536))
-    policy = pyengine.RolloutPolicy(pattern, response, features)
+    policy = RolloutPolicy(pattern, response, features)
     return load_game("go(board_size=9)"), RolloutEvaluator(MANY, policy=policy)
 
 

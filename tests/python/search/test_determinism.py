@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import pyengine
+from pyengine.eval import Evaluator
 from third_party_networks import NETWORKS
 
 THREADS = (2, 16)
@@ -66,7 +67,7 @@ def sequence(game: str, evaluator: Any, threads: int, **settings: Any) -> list[A
     return results
 
 
-def network(shared: Callable[..., Path], name: str) -> pyengine.Evaluator:
+def network(shared: Callable[..., Path], name: str) -> Evaluator:
     return pyengine.OnnxEvaluator(
         shared("nets", f"{name}.onnx"), NETWORKS[name].spec, providers=["cpu"]
     )

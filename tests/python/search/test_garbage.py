@@ -13,6 +13,9 @@ import pytest
 
 import pyengine
 from pyengine import selfplay
+from pyengine.eval import Evaluator
+from pyengine.exact import Solver
+from pyengine.games import as_game
 from toy_games import Matches, ToyState
 
 Answers = tuple[Any, Any]
@@ -70,7 +73,7 @@ def searched(engine: pyengine.Engine) -> pyengine.Engine:
     return engine
 
 
-def used(evaluator: pyengine.Evaluator) -> pyengine.Evaluator:
+def used(evaluator: Evaluator) -> Evaluator:
     evaluator.evaluate([pyengine.load_game("tic_tac_toe").new_initial_state()])
     return evaluator
 
@@ -83,8 +86,8 @@ def game_engine(game: Any, evaluator: Any = "rollout") -> pyengine.Engine:
     return pyengine.Engine(game, evaluator, **SETTINGS)
 
 
-def solver(owner: Owner) -> pyengine.Solver:
-    made = pyengine.Solver(owner, table_mb=1)
+def solver(owner: Owner) -> Solver:
+    made = Solver(owner, table_mb=1)
     made.solve(owner.new_initial_state())
     return made
 
@@ -141,14 +144,14 @@ Engines: dict[str, Callable[[Owner], pyengine.Engine]] = {
     "a game and its evaluator": lambda o: searched(
         game_engine(o, pyengine.StateEvaluator(o.states))
     ),
-    "a game of another wrapper": lambda o: searched(game_engine(pyengine.as_game(o))),
+    "a game of another wrapper": lambda o: searched(game_engine(as_game(o))),
     "on_progress": watched,
 }
 
 Others: dict[str, Callable[[Owner], Any]] = {
     "a solver": solver,
-    "the game's wrapper": pyengine.as_game,
-    "a state's wrapper": lambda o: pyengine.as_game(o).new_initial_state([1, 2]),
+    "the game's wrapper": as_game,
+    "a state's wrapper": lambda o: as_game(o).new_initial_state([1, 2]),
     "an evaluator": lambda o: used(pyengine.CallbackEvaluator(o.planes)),
     "a mixed evaluator": lambda o: used(pyengine.MixedEvaluator("uniform", o.planes)),
     "a result": lambda o: game_engine(o).search(o.new_initial_state()),
@@ -217,7 +220,7 @@ Rests: dict[str, tuple[Callable[[Owner], Any], Callable[[Any], Any]]] = {
         evaluates,
     ),
     "a game": (game_engine, lambda engine: plays_on(state_of(engine))),
-    "a state": (lambda o: pyengine.as_game(o).new_initial_state([1, 2]), plays_on),
+    "a state": (lambda o: as_game(o).new_initial_state([1, 2]), plays_on),
     "a solver": (
         lambda o: solver(o)._solver,
         lambda core: core.solve(MatchesOf(), None, None, 1, False),

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import pyengine
+from pyengine.exact import minimax
+from pyengine.match import tune
 from wrong_values import all_but, cases, check_refused, wrong
 
 STATE = pyengine.load_game("tic_tac_toe").new_initial_state()
@@ -37,14 +39,14 @@ NO_NUMBER = wrong("None", "text", "bytes", "NaN", "list", "dict", "object", "fun
          all_but("text", "NUL"), "expected TOML text"),
         ("from_toml, text", pyengine.SearchConfig.from_toml, wrong("text", "NUL"), "invalid TOML"),
         ("from_json", pyengine.ModelSpec.from_json, all_but(), "spec"),
-        ("minimax", pyengine.minimax, all_but(), "minimax: expected a state"),
+        ("minimax", minimax, all_but(), "minimax: expected a state"),
         ("solve", lambda v: pyengine.solve(v), all_but(), ""),
         ("solve, depth", lambda v: pyengine.solve(STATE, depth=v),
          all_but("None", "huge"), "depth"),
         ("solve, seconds", lambda v: pyengine.solve(STATE, seconds=v),
          all_but("None", "fraction", "huge"), "seconds"),
-        ("tune", pyengine.tune, all_but(), "engine: expected an Engine"),
-        ("tune, seconds", lambda v: pyengine.tune(ENGINE, v),
+        ("tune", tune, all_but(), "engine: expected an Engine"),
+        ("tune, seconds", lambda v: tune(ENGINE, v),
          {**NO_NUMBER, "negative": -1}, "seconds"),
     ]
 )  # fmt: skip

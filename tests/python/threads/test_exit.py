@@ -227,7 +227,7 @@ atexit.register(work)
         """
 def work():
     while True:
-        made = pyengine.as_game(ToyGame(Pairs))
+        made = pyengine.games.as_game(ToyGame(Pairs))
         pyengine.Engine(made, 'rollout', threads=2).search(
             made.new_initial_state(), simulations=5
         )
@@ -241,7 +241,7 @@ in_background(work)
         "",
         """
 def work():
-    made = pyengine.as_game(ToyGame(Pairs))
+    made = pyengine.games.as_game(ToyGame(Pairs))
     while True:
         position = made.new_initial_state()
         while not position.is_terminal():

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import pyengine
+from pyengine.games import as_game
 from toy_games import Matches, ToyGame
 
 THREADS = 6
@@ -127,7 +128,7 @@ def test_threads_make_evaluators_of_one_function() -> None:
 
 
 def test_threads_search_one_python_game() -> None:
-    game = pyengine.as_game(ToyGame(Matches))
+    game = as_game(ToyGame(Matches))
 
     def search() -> None:
         with pyengine.Engine(game, "rollout", threads=2) as engine:

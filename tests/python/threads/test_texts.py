@@ -21,6 +21,7 @@ from pyengine import (
     SearchConfig,
     load_game,
 )
+from pyengine.games import as_game
 from tiny_models import TinyModel
 from toy_games import Matches, ToyGame
 
@@ -90,7 +91,7 @@ def test_a_name_that_no_file_can_have_is_no_evaluator(name: str) -> None:
 
 
 def test_a_python_games_names_are_texts_of_the_engine() -> None:
-    state = pyengine.as_game(ToyGame(Odd)).new_initial_state()
+    state = as_game(ToyGame(Odd)).new_initial_state()
     assert str(state) == REPLACEMENT
     assert state.action_to_string(1) == "1" + REPLACEMENT
     assert state.string_to_action("1" + LONE) == 1

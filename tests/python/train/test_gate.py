@@ -13,6 +13,7 @@ import pyengine
 from conftest import ROOT
 from pyengine.base.files import sha256_of
 from pyengine.eval.evaluators import CallbackEvaluator
+from pyengine.games import as_game
 from pyengine.train import GateConfig, RunFile, play_gate, plot_curve
 from pyengine.train.json_files import append_line, read_lines
 from pyengine.train.loop.curve import rated, results
@@ -84,7 +85,7 @@ def test_games_are_shared_between_boards() -> None:
 
 def test_unfinished_games_are_draws() -> None:
     # One limit leaves room for all opening moves, the other does not.
-    game = pyengine.as_game(ToyGame(ToyState))
+    game = as_game(ToyGame(ToyState))
     config = GateConfig(mode="latest", games=4, simulations=4, plies=4)
     for max_plies in (3, 12):
         result = play_gate("uniform", "uniform", [game], config, max_plies=max_plies)

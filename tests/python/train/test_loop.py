@@ -20,6 +20,7 @@ import pyengine
 from conftest import ROOT
 from pyengine import train
 from pyengine.data import Dataset
+from pyengine.match import Openings
 from pyengine.train.json_files import lock, read_lines
 from pyengine.train.loop.child import ProcessChild
 from pyengine.train.loop.part import PERMANENT, outcome, run_part
@@ -348,5 +349,5 @@ def test_a_short_run_ends_stronger_than_it_began(tmp_path: Path) -> None:
         pyengine.Engine("tic_tac_toe", report.model, config=settings) as last,
         pyengine.Engine("tic_tac_toe", first, config=settings) as initial,
     ):
-        result = pyengine.match(last, initial, games=200, openings=pyengine.Openings(plies=2))
+        result = pyengine.match(last, initial, games=200, openings=Openings(plies=2))
     assert result.score_interval[0] > 0.6

@@ -13,12 +13,12 @@ from pyengine import (
     Dataset,
     IllegalActionError,
     ModelError,
-    RolloutPolicy,
     SearchConfig,
     SelfPlayConfig,
     load_game,
     selfplay,
 )
+from pyengine.eval import RolloutPolicy
 from pyengine.train import RolloutFitProgress, rollout_policy
 from pyengine.train.rollout_policy_fit import (
     PATTERNS,
