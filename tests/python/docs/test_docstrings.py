@@ -65,14 +65,14 @@ MOST_USED = [
     "SelfPlayConfig",
     "State",
     "StateEvaluator",
-    "as_game",
     "check_game",
     "convert",
+    "games.as_game",
     "load_game",
     "match",
+    "match.tune",
     "search",
     "selfplay",
-    "tune",
 ]
 
 

@@ -54,7 +54,7 @@ import sys, pyengine
 rooms = ("data", "selfplay", "match", "train", "conversion", "distributed", "doctor", "cli")
 assert not [room for room in rooms if f"pyengine.{room}" in sys.modules]
 assert not {"importlib.metadata", "tomllib", "sqlite3", "multiprocessing"} & sys.modules.keys()
-assert {"match", "Dataset", "tune"} <= set(dir(pyengine))
+assert {"match", "Dataset", "MatchResult"} <= set(dir(pyengine))
 assert all(hasattr(pyengine, name) for name in pyengine.__all__)
 """
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
