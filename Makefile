@@ -108,7 +108,8 @@ stubs: $(VENV)/.installed $(VENV)/.dev
 	$(PY) tools/make_stubs.py
 
 # The reference of modules and commands, generated from docstrings. The guides are in docs/.
-REFERENCE := pyengine $(addprefix pyengine.,conversion data distributed data.sgf train train.loop.run_configs)
+REFERENCE := pyengine $(addprefix pyengine.,conversion data data.sgf distributed doctor eval exact games match search \
+  selfplay train train.loop.run_configs)
 docs: $(VENV)/.installed $(VENV)/.dev
 	$(VENV)/bin/pdoc --docformat google --no-show-source -o build/docs $(REFERENCE)
 	$(PY) -m typer pyengine.cli.app utils docs --name pyengine --output build/docs/command-line.md
