@@ -107,11 +107,10 @@ format: $(VENV)/.dev
 stubs: $(VENV)/.installed $(VENV)/.dev
 	$(PY) tools/make_stubs.py
 
-# The reference of modules and commands, generated from docstrings. The guides are in docs/.
-REFERENCE := pyengine $(addprefix pyengine.,conversion data data.sgf distributed doctor eval exact games match search \
-  selfplay train train.loop.run_configs)
-docs: $(VENV)/.installed $(VENV)/.dev
-	$(VENV)/bin/pdoc --docformat google --no-show-source -o build/docs $(REFERENCE)
+# The reference for modules and commands, generated from docstrings. Needs PyTorch: TORCH=... The
+# guides are in docs/.
+docs: $(VENV)/.test $(VENV)/.dev
+	$(PY) tools/reference.py build/docs
 	$(PY) -m typer pyengine.cli.app utils docs --name pyengine --output build/docs/command-line.md
 
 # In a unity build clang-tidy reads each header once per batch of files, which halves the time. The
