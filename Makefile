@@ -107,9 +107,8 @@ format: $(VENV)/.dev
 stubs: $(VENV)/.installed $(VENV)/.dev
 	$(PY) tools/make_stubs.py
 
-# The reference for modules and commands, generated from docstrings. Needs PyTorch: TORCH=... The
-# guides are in docs/.
-docs: $(VENV)/.test $(VENV)/.dev
+# The reference for modules and commands, generated from docstrings. The guides are in docs/.
+docs: $(VENV)/.installed $(VENV)/.dev
 	$(PY) tools/reference.py build/docs
 	$(PY) -m typer pyengine.cli.app utils docs --name pyengine --output build/docs/command-line.md
 

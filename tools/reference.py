@@ -1,13 +1,16 @@
 """Write the reference of the package, generated from its docstrings, as HTML.
 
-Usage: ``python tools/reference.py FOLDER``. Needs the extras ``train`` and ``dev``.
+Usage: ``python tools/reference.py FOLDER``. Without PyTorch, names that need it are left out.
 """
 
+import contextlib
 import importlib
 import sys
 from pathlib import Path
 
 import pdoc
+
+from pyengine import EngineError
 
 # pdoc adds the rooms that are also functions, such as pyengine.match.
 ROOMS = ("conversion", "data", "data.sgf", "distributed", "eval", "exact", "games", "train")
@@ -20,7 +23,8 @@ def main() -> None:
         module = importlib.import_module(name)
         # pdoc sees only loaded names, and some are loaded on first use.
         for public in getattr(module, "__all__", ()):
-            vars(module)[public] = getattr(module, public)
+            with contextlib.suppress(EngineError):  # PyTorch is missing
+                vars(module)[public] = getattr(module, public)
     pdoc.render.configure(docformat="google", show_source=False)
     pdoc.pdoc(*MODULES, output_directory=Path(sys.argv[1]))
 
