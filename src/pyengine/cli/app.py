@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer  # noqa: TID253  # this package is the extra's
+import typer
 
 from pyengine import __version__
 from pyengine.cli.bench import bench

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
-from rich.text import Text  # noqa: TID253
-from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Argument, Exit, Option
 
 from pyengine.base.checks import did_you_mean
 from pyengine.base.files import check_output, replacing

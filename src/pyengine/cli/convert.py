@@ -9,9 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from rich.progress import Progress, TaskID  # noqa: TID253
-from rich.text import Text  # noqa: TID253
-from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
+from rich.progress import Progress, TaskID
+from rich.text import Text
+from typer import Argument, Exit, Option
 
 from pyengine import conversion, data
 from pyengine.base.checks import short_repr

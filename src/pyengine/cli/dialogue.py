@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from rich.console import Console  # noqa: TID253  # this package is the extra's
-from rich.text import Text  # noqa: TID253
+from rich.console import Console
+from rich.text import Text
 
 from pyengine.base.checks import short_repr
 from pyengine.base.files import path_of

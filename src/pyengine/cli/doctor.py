@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated
 
-from rich.text import Text  # noqa: TID253
-from typer import Exit, Option  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Exit, Option
 
 from pyengine.cli.options import DeviceOption, JsonOption, SpecOption, game_from, read_spec
 from pyengine.cli.output import console, print_json, say

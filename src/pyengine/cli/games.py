@@ -7,8 +7,8 @@ import re
 import textwrap
 from typing import Annotated
 
-from rich.text import Text  # noqa: TID253
-from typer import Argument  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Argument
 
 from pyengine.cli.options import JsonOption, game_from
 from pyengine.cli.output import console, print_json

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from typer import Argument, Option  # noqa: TID253  # this package is the extra's
+from typer import Argument, Option
 
 from pyengine.base.checks import short_repr
 from pyengine.cli.options import (

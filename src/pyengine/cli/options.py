@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
 
-from typer import Argument, Option  # noqa: TID253  # this package is the extra's
-from typer.models import OptionInfo  # noqa: TID253
+from typer import Argument, Option
+from typer.models import OptionInfo
 
 from pyengine.base.checks import did_you_mean, short_repr
 from pyengine.base.files import check_output, read_limited, unread

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from rich.console import Console  # noqa: TID253  # this package is the extra's
-from rich.progress import (  # noqa: TID253
+from rich.console import Console
+from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
@@ -18,8 +18,8 @@ from rich.progress import (  # noqa: TID253
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.table import Column  # noqa: TID253
-from rich.text import Text  # noqa: TID253
+from rich.table import Column
+from rich.text import Text
 
 from pyengine.cli import LEAST_WIDTH
 

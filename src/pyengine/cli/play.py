@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from rich.text import Text  # noqa: TID253
-from typer import Option  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Option
 
 from pyengine.cli.clock import Clock
 from pyengine.cli.dialogue import Dialogue, Human

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Option  # noqa: TID253  # this package is the extra's
+from typer import Option
 
 from pyengine.cli.options import (
     EvaluatorOptions,

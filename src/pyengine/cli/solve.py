@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Any
 
-from rich.text import Text  # noqa: TID253
-from typer import Option  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Option
 
 from pyengine.cli.options import JsonOption, PositionOptions, SecondsOption, ThreadsOption
 from pyengine.cli.output import console, print_json, say_facts

@@ -11,10 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.live import Live  # noqa: TID253
-from rich.table import Table  # noqa: TID253
-from rich.text import Text  # noqa: TID253
-from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+from typer import Argument, Exit, Option
 
 from pyengine import distributed
 from pyengine.base.checks import did_you_mean
