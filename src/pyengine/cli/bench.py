@@ -25,7 +25,6 @@ from pyengine.search.engine import Engine
 _PACKAGE = "pyengine.benchmarks"
 _SECONDS = 2.0  # per measurement
 _TUNE_SECONDS = 60.0
-_PICTURES = (".png", ".svg", ".pdf")
 
 
 def bench(
@@ -34,7 +33,7 @@ def bench(
         Argument(help="Suites such as tree or evaluator, or all.", show_default=False),
     ] = None,
     skip: Annotated[
-        list[str] | None, Option("--skip", metavar="NAME", help="Skip a suite; repeatable.")
+        list[str] | None, Option(metavar="NAME", help="Skip a suite; repeatable.")
     ] = None,
     quick: Annotated[bool, Option("--quick", help="Run for seconds instead of minutes.")] = False,
     seconds: Annotated[
@@ -45,40 +44,27 @@ def bench(
     ] = None,
     models: Annotated[
         Path | None,
-        Option(
-            "--models", help="Directory with additional networks.", exists=True, file_okay=False
-        ),
+        Option(help="Directory with additional networks.", exists=True, file_okay=False),
     ] = None,
     model: Annotated[
         Path | None, Option("--model", "-m", help="Measure only this network.", exists=True)
     ] = None,
-    game: Annotated[
-        str | None, Option("--game", help="The game that --model or --tune plays.")
-    ] = None,
+    game: Annotated[str | None, Option(help="The game that --model or --tune plays.")] = None,
     spec: SpecOption = None,
     minutes: Annotated[
-        float,
-        Option(
-            "--minutes",
-            help="Time limit of the suite gpu; the same --json or --out file resumes it.",
-        ),
+        float, Option(help="Time limit of the suite gpu; the same --json or --out resumes it.")
     ] = 20.0,
     to_json: Annotated[
         Path | None,
         Option("--json", metavar="FILE", help="Also write JSON; '-' writes only JSON, to stdout."),
     ] = None,
-    to_plot: Annotated[
-        Path | None, Option("--plot", metavar="FILE", help="Also write a plot: .png, .svg or .pdf.")
-    ] = None,
     out: Annotated[
         Path | None,
-        Option("--out", metavar="FOLDER", help="Directory for JSON and a plot of each suite."),
+        Option(metavar="FOLDER", help="Directory for JSON and a plot of each suite."),
     ] = None,
     trace: Annotated[
         Path | None,
-        Option(
-            "--trace", metavar="FILE", help="With the suite device: write timelines of searches."
-        ),
+        Option(metavar="FILE", help="With the suite device: write timelines of searches."),
     ] = None,
     model_to_tune: Annotated[
         str | None,
@@ -107,7 +93,7 @@ def bench(
         trace=trace,
         minutes=minutes,
     )
-    outputs = _Outputs(to_json, to_plot, out)
+    outputs = _Outputs(to_json, out)
     _check_files(names, options, outputs)
     reports, interrupted = _run_all(names, options, outputs)
     if interrupted:
@@ -125,24 +111,19 @@ class _Outputs:
     """The files to write. A failed write is reported but does not end the run."""
 
     json: Path | None  #: '-': stdout, without tables
-    plot: Path | None
     folder: Path | None  #: for a JSON file and a plot per suite
     lost: list[str] = field(default_factory=list)  #: files that could not be written
 
     def check(self) -> None:
         """Raise ConfigError for an unwritable file before hours of work."""
-        for file in (self.json, self.plot):
-            if file is not None and str(file) != "-":
-                check_output(file)
-        if self.plot is not None and self.plot.suffix.lower() not in _PICTURES:
-            raise ConfigError(
-                f"--plot: expected a file name ending in {', '.join(_PICTURES)}, got {self.plot}"
-            )
+        _check_output(self.json)
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
 
     def rows_of(self, name: str) -> Path | None:
-        """Return the file to which a resumable suite saves its rows."""
+        """Return the file to which a suite saves its rows; None if it cannot be resumed."""
+        if name not in importlib.import_module(_PACKAGE).RESUMABLE:
+            return None
         if self.json is not None and str(self.json) != "-":
             return self.json
         return None if self.folder is None else self.folder / f"{name}.json"
@@ -176,8 +157,6 @@ class _Outputs:
             print_json(reports)
         elif self.json is not None:
             self._write(self.json, reports)
-        if self.plot is not None:
-            _module("plot").draw(list(reports.values()), self.plot)
 
     def _write(self, file: Path, content: str | dict[str, Any]) -> None:
         try:
@@ -185,6 +164,12 @@ class _Outputs:
         except DataError as error:
             self.lost.append(str(file))
             console(stderr=True).print(Text(str(error), style="bold red"))
+
+
+def _check_output(file: Path | None) -> None:
+    """Raise ConfigError if a file cannot be written; ``-`` is stdout."""
+    if file is not None and str(file) != "-":
+        check_output(file)
 
 
 def _write(file: Path, content: str | dict[str, Any]) -> None:
@@ -203,10 +188,6 @@ def suites() -> tuple[str, ...]:
     return tuple(package.SUITES)
 
 
-def _is_resumable(name: str) -> bool:
-    return name in importlib.import_module(_PACKAGE).RESUMABLE
-
-
 def _module(name: str) -> ModuleType:
     return importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
 
@@ -218,8 +199,10 @@ def _check_files(names: tuple[str, ...], options: Any, outputs: _Outputs) -> Non
             raise ConfigError(f"--trace is for the suite device, got {' '.join(names)}")
         check_output(options.trace)
     outputs.check()
-    for name in filter(_is_resumable, names):
-        _module(name).check_options(replace(options, keep=outputs.rows_of(name)))
+    for name in names:
+        file = outputs.rows_of(name)
+        if file is not None:
+            _module(name).check_options(replace(options, keep=file))
 
 
 def _chosen(requested: list[str], skipped: list[str]) -> tuple[str, ...]:
@@ -255,9 +238,7 @@ def _run_all(
     for name in names:
         console(stderr=True).print(Text(f"running {name} ...", style="dim"))
         report = _module("common").Report(name)
-        suite_options = replace(
-            options, keep=outputs.rows_of(name) if _is_resumable(name) else None
-        )
+        suite_options = replace(options, keep=outputs.rows_of(name))
         interrupted = _module("common").run_kept(report, partial(_run_suite, name), suite_options)
         outputs.show(report.table(_module("common").terminal_width()) + "\n")
         reports[name] = report.to_dict()
@@ -277,11 +258,10 @@ def _tune(
     model: str, game: str | None, spec: Path | None, seconds: float, to_json: Path | None
 ) -> None:
     """Tune and print the results so far; after Ctrl-C, raise KeyboardInterrupt."""
-    played = game_of_model(model) if game is None else game_from(game, None)
+    played = game_of_model(model) if game is None else game_from(game)
     if played is None:
         raise ConfigError("--tune MODEL requires --game unless the network is bundled")
-    if to_json is not None and str(to_json) != "-":
-        check_output(to_json)
+    _check_output(to_json)
     with (
         Engine(played, evaluator_for(model, spec)) as engine,
         progress_bar(1.0, _describe, counted=False) as on_progress,

@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.text import Text
 from typer import Exit, Option
 
-from pyengine.cli.options import DeviceOption, JsonOption, SpecOption, game_from, read_spec
+from pyengine.cli.options import DeviceOption, JsonOption, game_from
 from pyengine.cli.output import console, print_json, say
 from pyengine.doctor import doctor as examine
 from pyengine.doctor.checks import Check
@@ -23,13 +23,10 @@ _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
 def doctor(
     gpu: Annotated[bool, Option("--gpu", help="Test the GPU (takes half a minute).")] = False,
     model: Annotated[str | None, Option("--model", "-m", help="Network for the GPU test.")] = None,
-    game: Annotated[str | None, Option("--game", help="The game that --model plays.")] = None,
-    spec: SpecOption = None,
+    game: Annotated[str | None, Option(help="The game that --model plays.")] = None,
     provider: Annotated[
         str | None,
-        Option(
-            "--provider", help="With --gpu: cuda, tensorrt, or cpu to run the test without a GPU."
-        ),
+        Option(help="With --gpu: cuda, tensorrt, or cpu to run the test without a GPU."),
     ] = None,
     device: DeviceOption = 0,
     quick: Annotated[bool, Option("--quick", help="With --gpu: faster but noisier.")] = False,
@@ -40,14 +37,13 @@ def doctor(
         name = model or default_model()
         if name is None or (game is None and game_of_model(name) is None):
             raise ConfigError("--gpu needs a network and its game: --model FILE.onnx --game GAME")
-        played = None if game is None else game_from(game, None)
+        played = None if game is None else game_from(game)
         checks = gpu_self_test(
-            name, played, provider=provider or "cuda", device_id=device, spec=read_spec(spec),
-            fast=quick,
-        )  # fmt: skip
+            name, played, provider=provider or "cuda", device_id=device, fast=quick
+        )
         results = _gpu(checks, provider or "cuda", name, as_json)
-    elif quick or any((model, game, spec, provider)):
-        raise ConfigError("--model, --game, --spec, --provider and --quick require --gpu")
+    elif quick or model or game or provider:
+        raise ConfigError("--model, --game, --provider and --quick require --gpu")
     else:
         results = _machine(device, as_json)
     if any(check.verdict == "FAIL" for check in results):

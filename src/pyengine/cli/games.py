@@ -24,7 +24,7 @@ def games(
 ) -> None:
     """List the games with the types, ranges and defaults of their parameters."""
     names = registered_games() if name is None else (name,)
-    chosen = {text: game_from(text, None) for text in names}
+    chosen = {text: game_from(text) for text in names}
     if as_json:
         print_json({text: game.params for text, game in chosen.items()})
         return

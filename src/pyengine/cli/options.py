@@ -118,12 +118,12 @@ ParamOption: TypeAlias = Annotated[
     Option("--param", "-p", metavar="NAME=VALUE", help="A game parameter; repeatable."),
 ]
 SpecOption: TypeAlias = Annotated[
-    Path | None, Option("--spec", help="JSON file with the network's ModelSpec.", dir_okay=False)
+    Path | None, Option(help="JSON file with the network's ModelSpec.", dir_okay=False)
 ]
 ProviderOption: TypeAlias = Annotated[
-    str | None, Option("--provider", help="Run the network on cpu, cuda or tensorrt.")
+    str | None, Option(help="Run the network on cpu, cuda or tensorrt.")
 ]
-DeviceOption: TypeAlias = Annotated[int, Option("--device", min=0, help="GPU number.")]
+DeviceOption: TypeAlias = Annotated[int, Option(min=0, help="GPU number.")]
 SimulationsOption: TypeAlias = Annotated[int | None, setting("simulations", "-n")]
 SecondsOption: TypeAlias = Annotated[float | None, setting("seconds", "-s")]
 ThreadsOption: TypeAlias = Annotated[int | None, setting("threads", "-t")]
@@ -156,13 +156,10 @@ class PositionOptions(GameOptions):
     """The options that select a position of a game."""
 
     panel: ClassVar = "Position"
-    moves: Annotated[
-        str, Option("--moves", help="Moves played from the start, for example '4 4 3'.")
-    ] = ""
+    moves: Annotated[str, Option(help="Moves played from the start, for example '4 4 3'.")] = ""
     board: Annotated[
         Path | None,
         Option(
-            "--board",
             help="File with the board, top row first: X and O are the players, '.' is empty. "
             "'-' reads standard input.",
             allow_dash=True,
@@ -170,7 +167,7 @@ class PositionOptions(GameOptions):
         ),
     ] = None
     to_move: Annotated[
-        int, Option("--to-move", min=0, max=1, help="Player to move on --board: 0 (X) or 1 (O).")
+        int, Option(min=0, max=1, help="Player to move on --board: 0 (X) or 1 (O).")
     ] = 0
 
     def state_of(self, game: Game) -> State:
@@ -245,27 +242,23 @@ class SearchOptions:
     threads: ThreadsOption = None
     algorithm: Annotated[
         str | None,
-        Option(
-            "--algorithm",
-            help="puct, gumbel, uct or flat_ucb. Default: uct with playouts, else puct.",
-        ),
+        Option(help="puct, gumbel, uct or flat_ucb. Default: uct with playouts, else puct."),
     ] = None
     config: Annotated[
-        Path | None, Option("--config", help="TOML file with a SearchConfig.", dir_okay=False)
+        Path | None, Option(help="TOML file with a SearchConfig.", dir_okay=False)
     ] = None
     changes: SetOption = None
 
     def config_for(self, evaluator: Evaluator, **more: Any) -> SearchConfig:
         """Return the settings from the file, overridden by the options and by ``more``."""
         base = SearchConfig() if self.config is None else SearchConfig.from_toml(self.config)
-        options = {
-            "simulations": self.simulations,
-            "seconds": self.seconds,
-            "threads": self.threads,
-            "algorithm": self.algorithm,
+        changes = given(
+            simulations=self.simulations,
+            seconds=self.seconds,
+            threads=self.threads,
+            algorithm=self.algorithm,
             **more,
-        }
-        changes = {name: value for name, value in options.items() if value is not None}
+        )
         changes |= search_settings("--set", self.changes)
         in_file = {} if self.config is None else tomllib.loads(self.config.read_text("utf-8"))
         if isinstance(evaluator, RolloutEvaluator) and "algorithm" not in {**changes, **in_file}:
@@ -287,7 +280,12 @@ def with_time_for_playouts(evaluator: Evaluator, config: SearchConfig) -> Search
 # --- option values
 
 
-def game_from(text: str, params: list[str] | None) -> Game:
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that are not None."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def game_from(text: str, params: list[str] | None = None) -> Game:
     """Load the game named on the command line."""
     return load_game(text, **pairs("--param", params))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 from typer import Option
 
@@ -16,25 +15,17 @@ from pyengine.cli.options import (
     SetOption,
     SimulationsOption,
     ThreadsOption,
+    given,
     search_settings,
 )
 from pyengine.cli.output import print_json, progress_bar, show, when_stopped
 from pyengine.selfplay import SelfPlayConfig, SelfPlayInterrupted, SelfPlayReport
 from pyengine.selfplay import selfplay as play
 
-
-class Preset(StrEnum):
-    """The constructors of SelfPlayConfig."""
-
-    zero = "zero"
-    fast = "fast"
-    gumbel = "gumbel"
-
-
 _PRESETS = {
-    Preset.zero: SelfPlayConfig.alphago_zero,
-    Preset.fast: SelfPlayConfig.fast,
-    Preset.gumbel: SelfPlayConfig.gumbel,
+    "zero": SelfPlayConfig.alphago_zero,
+    "fast": SelfPlayConfig.fast,
+    "gumbel": SelfPlayConfig.gumbel,
 }
 
 
@@ -46,19 +37,17 @@ def selfplay(
     ] = Path("selfplay"),
     games: Annotated[int, Option("--games", "-g", min=1, help="Number of games.")] = 100,
     preset: Annotated[
-        Preset,
+        Literal["zero", "fast", "gumbel"],
         Option(
-            "--preset",
             help="zero: as AlphaGo Zero; fast: with fewer evaluations; gumbel: with few "
             "simulations.",
         ),
-    ] = Preset.zero,
+    ] = "zero",
     simulations: SimulationsOption = None,
     threads: ThreadsOption = None,
     changes: SetOption = None,
     concurrent: Annotated[
-        int | None,
-        Option("--concurrent", min=1, help="Games played at once. Default: 64, more on a GPU."),
+        int | None, Option(min=1, help="Games played at once. Default: 64, more on a GPU.")
     ] = None,
     seed: SeedOption = None,
     as_json: JsonOption = False,
@@ -70,11 +59,9 @@ def selfplay(
     played = game.load()
     setup = evaluator.setup(played)
     config = _PRESETS[preset](played)
-    search = _without_none(simulations=simulations, threads=threads)
-    search |= search_settings("--set", changes)
+    search = given(simulations=simulations, threads=threads) | search_settings("--set", changes)
     config = config.replace(
-        search=config.search.replace(**search),
-        **_without_none(concurrent_games=concurrent, seed=seed),
+        search=config.search.replace(**search), **given(concurrent_games=concurrent, seed=seed)
     )
     with when_stopped(f"the same command adds more games to {out}"):
         try:
@@ -87,10 +74,6 @@ def selfplay(
             _print(stop.report, out, as_json)
             raise
     _print(report, out, as_json)
-
-
-def _without_none(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _describe(report: SelfPlayReport) -> tuple[float, str]:

@@ -21,15 +21,13 @@ _SECONDS_AT_THE_END = 0.5  # to search the stored positions again, ply by ply
 def solve(
     position: PositionOptions,
     depth: Annotated[
-        int | None, Option("--depth", help="Maximum number of plies to look ahead, 1 to 254.")
+        int | None, Option(help="Maximum number of plies to look ahead, 1 to 254.")
     ] = None,
     seconds: SecondsOption = None,
     score: Annotated[
         bool, Option("--score", help="Compute the margin too (Othello, Connect Four).")
     ] = False,
-    table_mb: Annotated[
-        float, Option("--table-mb", help="Size of the transposition table in MiB.")
-    ] = 256,
+    table_mb: Annotated[float, Option(help="Size of the transposition table in MiB.")] = 256,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:

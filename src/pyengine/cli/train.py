@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from rich.live import Live
 from rich.table import Table
@@ -35,7 +35,6 @@ from pyengine.train import (
     train_run,
 )
 from pyengine.train.json_files import writing
-from pyengine.train.loop.part import PARTS
 from pyengine.train.loop.part import main as run_part
 from pyengine.train.loop.state import Best, RunFolder
 
@@ -62,16 +61,14 @@ def train(
         bool, Option("--show", help="Print the settings of a run, or list bundled runs.")
     ] = False,
     part: Annotated[
-        str | None,
-        Option("--part", metavar="PART", help="Run only one part: selfplay, learner or gate."),
+        Literal["selfplay", "learner", "gate"] | None, Option(help="Run only one part.")
     ] = None,
     minutes: Annotated[
-        float | None, Option("--minutes", help="Total time limit of the run, overriding the file.")
+        float | None, Option(help="Total time limit of the run, overriding the file.")
     ] = None,
     ray: Annotated[
         str | None,
         Option(
-            "--ray",
             metavar="ADDRESS",
             help="Run self-play on Ray: auto (the cluster of this machine), local (only this "
             "machine), or an address.",
@@ -80,14 +77,13 @@ def train(
     actors: Annotated[
         str | None,
         Option(
-            "--actors",
             metavar="N",
             help="With --ray: number of actors, overriding the file; auto: as many as fit.",
         ),
     ] = None,
     curve: Annotated[
         Path | None,
-        Option("--curve", help="Only plot the learning curve of the run in --directory to a file."),
+        Option(help="Only plot the learning curve of the run in --directory to a file."),
     ] = None,
     games: Annotated[
         list[Path] | None,
@@ -104,9 +100,6 @@ def train(
     game: Annotated[
         str | None, Option("--game", "-g", help="With --rollout-policy: the game of SGF files.")
     ] = None,
-    epochs: Annotated[
-        int, Option("--epochs", min=1, help="With --rollout-policy: passes over all games.")
-    ] = _EPOCHS,
     as_json: JsonOption = False,
 ) -> None:
     """Train a network from scratch with self-play, learner and gate.
@@ -122,7 +115,6 @@ def train(
         (games and output is None, "--rollout-policy requires --output"),
         (not games and (output or game), "--output and --game require --rollout-policy"),
         (not (games or run or directory), "expected a RUN.toml, or --resume with --directory"),
-        (part and part not in PARTS, f"--part: expected one of {', '.join(PARTS)}, got {part}"),
         (actors and ray is None, "--actors requires --ray"),
         (part and ray, "--part cannot be combined with --ray"),
         (part and minutes is not None, "--part cannot be combined with --minutes"),
@@ -132,7 +124,7 @@ def train(
         if wrong:
             raise ConfigError(message)
     if games and output is not None:
-        _rollout_policy(games, output, game, epochs, as_json)
+        _rollout_policy(games, output, game, as_json)
     elif curve is not None and directory is not None:
         plot_curve(directory, output_file(curve))
         show(str(curve))
@@ -215,21 +207,19 @@ def _part(name: str, path: Path, settings: RunFile, *, changed: bool) -> None:
         raise Exit(status)
 
 
-def _rollout_policy(
-    games: Sequence[Path], output: Path, game: str | None, epochs: int, as_json: bool
-) -> None:
+def _rollout_policy(games: Sequence[Path], output: Path, game: str | None, as_json: bool) -> None:
     """Learn a policy, write it, and print its accuracy on held-out games."""
     for path in games:
         if not path.exists():
             raise ConfigError(f"{path} does not exist")
     output_file(output)
-    played = None if game is None else game_from(game, None)
+    played = None if game is None else game_from(game)
 
     def describe(fit: RolloutFitProgress) -> tuple[float, str]:
         return fit.epoch, f"epochs, log-likelihood {fit.log_likelihood:.3f}"
 
-    with progress_bar(epochs, describe) as on_progress:
-        fit = rollout_policy(games, output, game=played, epochs=epochs, on_progress=on_progress)
+    with progress_bar(_EPOCHS, describe) as on_progress:
+        fit = rollout_policy(games, output, game=played, epochs=_EPOCHS, on_progress=on_progress)
     if as_json:
         values = {"games": fit.games, "positions": fit.positions, "left_out": fit.left_out}
         print_json({**values, "held_out": asdict(fit.held_out), "policy": str(output)})

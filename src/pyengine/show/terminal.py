@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pyengine.show.board import Board
-from pyengine.show.look import look_of
+from pyengine.show.board import Board, look_of
 
 if TYPE_CHECKING:
     from rich.console import Console
