@@ -32,8 +32,8 @@ for _function in (games, search, play, solve, match, selfplay, train, doctor, be
     app.command()(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)
-for _name, _command in CONVERT.items():
-    _convert.command(_name)(command(_command))
+for _function in CONVERT:
+    _convert.command()(command(_function))
 app.add_typer(_convert, name="convert")
 
 

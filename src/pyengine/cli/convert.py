@@ -43,9 +43,11 @@ _Output: TypeAlias = Annotated[
 
 # --- networks
 
-_CHECKS = """The copy is compared with the network on positions from the network's games, then plays
-a match against it. If it loses too much or the match is undecided, nothing is written and the exit
-status is 1."""
+_CHECKS = (
+    "The copy is compared with the network on positions from the network's games, then plays a "
+    "match against it. If it loses too much or the match is undecided, nothing is written and the "
+    "exit status is 1."
+)
 
 
 def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
@@ -97,6 +99,7 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
             )
         _print(report, kind, as_json)
 
+    command.__name__ = kind
     command.__doc__ = f"{doc}\n\n{_CHECKS}"
     return command
 
@@ -213,15 +216,7 @@ def sgf(
 
 
 #: The subcommands of ``pyengine convert``.
-COMMANDS: dict[str, Callable[..., None]] = {
-    "leela": leela,
-    "int8": int8,
-    "float16": float16,
-    "score-utility": score_utility,
-    "random": random,
-    "shards": shards,
-    "sgf": sgf,
-}
+COMMANDS = (leela, int8, float16, score_utility, random, shards, sgf)
 
 
 # --- shared functions

@@ -15,7 +15,6 @@ from pyengine.doctor import doctor as examine
 from pyengine.doctor.checks import Check
 from pyengine.doctor.gpu import default_model, gpu_self_test
 from pyengine.errors import ConfigError
-from pyengine.eval.bundled import game_of_model
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
 
@@ -34,14 +33,10 @@ def doctor(
 ) -> None:
     """Show the provider, libraries and hardware in use, and test them. Exits 1 if a test fails."""
     if gpu:
-        name = model or default_model()
-        if name is None or (game is None and game_of_model(name) is None):
-            raise ConfigError("--gpu needs a network and its game: --model FILE.onnx --game GAME")
         played = None if game is None else game_from(game)
-        checks = gpu_self_test(
-            name, played, provider=provider or "cuda", device_id=device, fast=quick
-        )
-        results = _gpu(checks, provider or "cuda", name, as_json)
+        provider, model = provider or "cuda", model or default_model()
+        checks = gpu_self_test(model, played, provider=provider, device_id=device, fast=quick)
+        results = _gpu(checks, provider, model, as_json)
     elif quick or model or game or provider:
         raise ConfigError("--model, --game, --provider and --quick require --gpu")
     else:
@@ -62,7 +57,7 @@ def _machine(device: int, as_json: bool) -> list[Check]:
     return _printed(report.checks)
 
 
-def _gpu(checks: Iterable[Check], provider: str, model: str, as_json: bool) -> list[Check]:
+def _gpu(checks: Iterable[Check], provider: str, model: str | None, as_json: bool) -> list[Check]:
     if as_json:
         results = list(checks)
         ok = all(check.verdict != "FAIL" for check in results)

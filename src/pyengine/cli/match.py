@@ -134,11 +134,7 @@ def _side(
         return RandomPlayer(seed)
     if model.startswith(_VALUE):
         return ValuePlayer(evaluator_for(model.removeprefix(_VALUE), provider=provider))
-    evaluator = evaluator_for(
-        model,
-        provider=provider if needs_network(model) else None,
-        others=("random", f"{_VALUE}MODEL"),
-    )
+    evaluator = evaluator_for(model, provider=provider if needs_network(model) else None)
     settings = search_settings("--set-a, --set-b", overrides)
     config = common.config_for(evaluator).replace(**settings)
     return Engine(game, evaluator, config=config)

@@ -8,7 +8,7 @@ import functools
 import inspect
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
@@ -175,7 +175,7 @@ class PositionOptions(GameOptions):
         if self.board is None:
             state = game.new_initial_state()
         else:
-            rows = [line.replace(" ", "") for line in _read(self.board).splitlines()]
+            rows = [line.replace(" ", "") for line in read_text(self.board).splitlines()]
             state = game.state_from_board([row for row in rows if row], self.to_move)
         for word in self.moves.split():
             for move in _moves_of(state, word):
@@ -322,17 +322,15 @@ def evaluator_for(
     spec: Path | None = None,
     provider: str | None = None,
     device: int = 0,
-    *,
-    others: Sequence[str] = (),
 ) -> Evaluator:
-    """Open an evaluator by name or file; ``others`` are further names listed in the error."""
+    """Open an evaluator by name or file."""
     if not needs_network(model):
         if spec is not None or provider is not None:
             raise ConfigError(f"--spec and --provider are for networks, got {model}")
         return as_evaluator(model)
     path = bundled_models().get(model, Path(model))
     if path == Path(model) and not path.exists():
-        known = ("uniform", "rollout", *bundled_models(), *others)
+        known = ("uniform", "rollout", *bundled_models())
         raise ConfigError(
             f"{model} is neither a file nor one of: {', '.join(known)}{did_you_mean(model, known)}"
         )
@@ -342,10 +340,11 @@ def evaluator_for(
 
 def read_spec(path: Path | None) -> ModelSpec | None:
     """Read a ModelSpec from a JSON file."""
-    return None if path is None else ModelSpec.from_json(_read(path))
+    return None if path is None else ModelSpec.from_json(read_text(path))
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Read a file, or standard input if the path is ``-``."""
     try:
         return sys.stdin.read() if str(path) == "-" else read_limited(path).decode()
     except (OSError, UnicodeDecodeError) as error:

@@ -18,8 +18,7 @@ from typer import Argument, Exit, Option
 
 from pyengine import distributed
 from pyengine.base.checks import did_you_mean
-from pyengine.base.files import read_limited, unread
-from pyengine.cli.options import JsonOption, game_from, output_file
+from pyengine.cli.options import JsonOption, game_from, output_file, read_text
 from pyengine.cli.output import console, print_json, progress_bar, say, show
 from pyengine.errors import ConfigError
 from pyengine.eval.bundled import bundled_runs
@@ -38,7 +37,6 @@ from pyengine.train.json_files import writing
 from pyengine.train.loop.part import main as run_part
 from pyengine.train.loop.state import Best, RunFolder
 
-_RATES = 8  # maximum number of actors per node whose rates are shown
 _LINE_SECONDS = 30.0  # between lines of progress without a terminal
 _EPOCHS = 8
 
@@ -155,11 +153,7 @@ def _show(run: Path | None) -> None:
     if run is None:
         show(f"runs: {', '.join(bundled_runs())}; to print one: pyengine train NAME --show")
         return
-    try:
-        text = read_limited(run).decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(unread(run, error)) from error
-    sys.stdout.write(text)
+    sys.stdout.write(read_text(run))
 
 
 def _settings(
@@ -296,17 +290,13 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
 
 
 def _crew(actors: Sequence[ActorProgress]) -> str:
-    """Describe the states and rates of the actors by node."""
-    nodes: dict[str, list[ActorProgress]] = {}
-    for actor in actors:
-        nodes.setdefault(actor.node, []).append(actor)
+    """Describe the states of the actors and their total rate by node."""
     parts = []
-    for node, crew in sorted(nodes.items()):
+    for node in sorted({actor.node for actor in actors}):
+        crew = [actor for actor in actors if actor.node == node]
         states = Counter(actor.state.split()[0] for actor in crew)
         counts = ", ".join(f"{count} {state}" for state, count in states.most_common())
-        rates = ", ".join(f"{actor.positions_per_second:.1f}" for actor in crew[:_RATES])
-        more = " ..." if len(crew) > _RATES else ""
-        speed = f" ({rates}{more}/s)" if node else ""
+        speed = f", {sum(actor.positions_per_second for actor in crew):.1f}/s" if node else ""
         parts.append(f"{node or 'not placed yet'}: {counts}{speed}")
     deaths = sum(actor.deaths for actor in actors)
     return "; ".join(parts) + (f"; {deaths} died" if deaths else "")

@@ -21,6 +21,7 @@ from pyengine.eval.providers import ProviderLike
 from pyengine.games.game import Game
 from pyengine.search.engine import Engine
 
+_GRAPH_BATCHES = (8, 64)  # rows
 _PREFERRED = ("gomoku", "connect4")  # bundled networks, the largest first
 
 #: Settings for a noisier test of a few seconds instead of half a minute.
@@ -134,25 +135,16 @@ def _open(path: Path, providers: Sequence[ProviderLike], device_id: int) -> Onnx
         return verdict(False, "device", f"{error}{advice}")
 
 
-def graph_check(
-    game: Game,
-    plain: Evaluator,
-    graphs: Evaluator,
-    *,
-    batches: Sequence[int] = (8, 64),
-    callers: Sequence[int] = (1, 2),
-    seconds: float = 0.2,
-    tolerance: float = 5e-3,
-) -> Check:
+def graph_check(game: Game, plain: Evaluator, graphs: Evaluator, *, seconds: float = 0.2) -> Check:
     """Compare the outputs and the speed of a network without (``plain``) and with CUDA graphs.
 
-    The arguments are those of :class:`~pyengine.doctor.device.DeviceTest`.
+    ``seconds``: per measurement.
     """
-    name = "CUDA graphs"
-    states = random_states(game, max(batches))
+    name, tolerance = "CUDA graphs", DeviceTest.tolerance
+    states = random_states(game, max(_GRAPH_BATCHES))
     gains = []
     try:
-        for batch in batches:
+        for batch in _GRAPH_BATCHES:
             with Engine(game, graphs, batch_size=batch) as engine:
                 provider = engine.stats()["provider"]
             if "with CUDA graphs" not in provider or "without CUDA graphs" in provider:
@@ -164,7 +156,7 @@ def graph_check(
                 detail = f"change the outputs for {batch} positions by up to {error:.1e}"
                 return verdict(False, name, f"{detail}, limit {tolerance:.1e}")
             fast, slow = (
-                max(rate(evaluator, rows, count, seconds) for count in callers)
+                max(rate(evaluator, rows, count, seconds) for count in DeviceTest.callers)
                 for evaluator in (graphs, plain)
             )
             gains.append(f"{fast / slow:.2f} times the positions/s in batches of {batch}")
