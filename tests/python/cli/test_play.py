@@ -17,14 +17,6 @@ from pyengine.cli.dialogue import Dialogue
 from pyengine.cli.play_record import record_path
 
 
-@pytest.fixture(autouse=True)
-def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Save games below the temporary directory."""
-    home = tmp_path / "state"
-    monkeypatch.setenv("XDG_STATE_HOME", str(home))
-    return home
-
-
 def play(*arguments: str, typed: str) -> str:
     """Play with typed lines, separated by semicolons; return the output."""
     done = run("play", *arguments, typed=typed.replace(";", "\n") + "\n")
