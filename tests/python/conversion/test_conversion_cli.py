@@ -49,7 +49,7 @@ def test_random_weights_become_onnx_and_int8(tmp_path: Path, capsys: Output) -> 
     assert pyengine.OnnxEvaluator(network, providers=["cpu"]).spec is not None
     capsys.readouterr()
     small = ["--positions", "32", "--games", "2", "--simulations", "4", "--json"]
-    status = convert("int8", network, "--game", "go", "-p", "board_size=5", *small)
+    status = convert("int8", network, "--game", "go(board_size=5)", *small)
     result = json.loads(capsys.readouterr().out)
     assert status == (0 if result["passed"] else 1)
     assert (tmp_path / "w.int8.onnx").exists() == result["passed"]
