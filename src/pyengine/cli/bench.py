@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +17,7 @@ from pyengine.base.checks import did_you_mean
 from pyengine.base.files import check_output, replacing
 from pyengine.cli.options import SpecOption, evaluator_for, game_from
 from pyengine.cli.output import console, print_json, progress_bar, show
-from pyengine.errors import ConfigError, DataError
+from pyengine.errors import ConfigError
 from pyengine.eval.bundled import game_of_model
 from pyengine.match.tuning import Trial, tune
 from pyengine.search.engine import Engine
@@ -93,90 +93,15 @@ def bench(
         trace=trace,
         minutes=minutes,
     )
-    outputs = _Outputs(to_json, out)
-    _check_files(names, options, outputs)
-    reports, interrupted = _run_all(names, options, outputs)
+    _check_files(names, options, to_json, out)
+    reports, interrupted = _run_all(names, options, to_json, out)
     if interrupted:
         raise KeyboardInterrupt
-    failed = any("failed" in row for report in reports.values() for row in report["rows"])
-    if failed or outputs.lost:
+    if any("failed" in row for row in _rows(reports)):
         raise Exit(1)
 
 
 # --- suites
-
-
-@dataclass(frozen=True)
-class _Outputs:
-    """The files to write. A failed write is reported but does not end the run."""
-
-    json: Path | None  #: '-': stdout, without tables
-    folder: Path | None  #: for a JSON file and a plot per suite
-    lost: list[str] = field(default_factory=list)  #: files that could not be written
-
-    def check(self) -> None:
-        """Raise ConfigError for an unwritable file before hours of work."""
-        _check_output(self.json)
-        if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-
-    def rows_of(self, name: str) -> Path | None:
-        """Return the file to which a suite saves its rows; None if it cannot be resumed."""
-        if name not in importlib.import_module(_PACKAGE).RESUMABLE:
-            return None
-        if self.json is not None and str(self.json) != "-":
-            return self.json
-        return None if self.folder is None else self.folder / f"{name}.json"
-
-    def show(self, text: str) -> None:
-        """Print a table unless JSON goes to stdout."""
-        if str(self.json) != "-":
-            show(text)
-
-    def add(self, name: str, report: dict[str, Any]) -> None:
-        """Write the report of a finished suite."""
-        if self.folder is None:
-            return
-        self._write(self.folder / f"{name}.json", report)
-        try:
-            _module("plot").draw([report], self.folder / f"{name}.png")
-        except ConfigError as error:
-            console(stderr=True).print(Text(f"{name}: no plot: {error}", style="dim"))
-
-    def add_bars(self, rows: list[dict[str, Any]]) -> None:
-        """Print and write the comparison of requirements and measurements."""
-        columns, summary = _module("common").columns, _module("bars").summary(rows)
-        shown = columns(summary, _module("common").terminal_width())
-        self.show("\n".join(["bars: requirements and measurements", *shown]))
-        if self.folder is not None:
-            self._write(self.folder / "bars.txt", "\n".join([*columns(summary), ""]))
-
-    def finish(self, reports: dict[str, Any]) -> None:
-        """Write all reports."""
-        if str(self.json) == "-":
-            print_json(reports)
-        elif self.json is not None:
-            self._write(self.json, reports)
-
-    def _write(self, file: Path, content: str | dict[str, Any]) -> None:
-        try:
-            _write(file, content)
-        except DataError as error:
-            self.lost.append(str(file))
-            console(stderr=True).print(Text(str(error), style="bold red"))
-
-
-def _check_output(file: Path | None) -> None:
-    """Raise ConfigError if a file cannot be written; ``-`` is stdout."""
-    if file is not None and str(file) != "-":
-        check_output(file)
-
-
-def _write(file: Path, content: str | dict[str, Any]) -> None:
-    """Write text, or a dict as JSON."""
-    text = content if isinstance(content, str) else json.dumps(content, indent=2) + "\n"
-    with replacing(file) as temporary:
-        temporary.write_text(text, "utf-8")
 
 
 def suites() -> tuple[str, ...]:
@@ -192,17 +117,35 @@ def _module(name: str) -> ModuleType:
     return importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
 
 
-def _check_files(names: tuple[str, ...], options: Any, outputs: _Outputs) -> None:
-    """Raise ConfigError for a file that could not be written at the end of the run."""
+def _check_files(
+    names: tuple[str, ...], options: Any, to_json: Path | None, out: Path | None
+) -> None:
+    """Raise ConfigError for a file that could not be written after hours of work."""
     if options.trace is not None:
         if names != ("device",):
             raise ConfigError(f"--trace is for the suite device, got {' '.join(names)}")
         check_output(options.trace)
-    outputs.check()
+    _check_output(to_json)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
     for name in names:
-        file = outputs.rows_of(name)
+        file = _rows_file(name, to_json, out)
         if file is not None:
             _module(name).check_options(replace(options, keep=file))
+
+
+def _check_output(to_json: Path | None) -> None:
+    if to_json is not None and str(to_json) != "-":
+        check_output(to_json)
+
+
+def _rows_file(name: str, to_json: Path | None, out: Path | None) -> Path | None:
+    """Return the file to which a suite saves its rows; None if it cannot be resumed."""
+    if name not in importlib.import_module(_PACKAGE).RESUMABLE:
+        return None
+    if to_json is not None and str(to_json) != "-":
+        return to_json
+    return None if out is None else out / f"{name}.json"
 
 
 def _chosen(requested: list[str], skipped: list[str]) -> tuple[str, ...]:
@@ -223,32 +166,69 @@ def _chosen(requested: list[str], skipped: list[str]) -> tuple[str, ...]:
     return chosen
 
 
+def _run_all(
+    names: tuple[str, ...], options: Any, to_json: Path | None, out: Path | None
+) -> tuple[dict[str, Any], bool]:
+    """Run suites, reporting each as it ends; also return whether Ctrl-C interrupted the run.
+
+    ``to_json``: the file for all reports; ``-`` is stdout, without tables.
+    """
+    common = _module("common")
+    reports: dict[str, Any] = {}
+    interrupted, tables = False, str(to_json) != "-"
+    for name in names:
+        console(stderr=True).print(Text(f"running {name} ...", style="dim"))
+        report = common.Report(name)
+        suite_options = replace(options, keep=_rows_file(name, to_json, out))
+        interrupted = common.run_kept(report, partial(_run_suite, name), suite_options)
+        reports[name] = report.to_dict()
+        if tables:
+            show(report.table(common.terminal_width()) + "\n")
+        if out is not None:
+            _write_report(out, name, reports[name])
+        if interrupted:
+            break
+    if len(names) > 1 and not options.quick:
+        bars = _module("bars").summary(_rows(reports))
+        if tables:
+            shown = common.columns(bars, common.terminal_width())
+            show("\n".join(["bars: requirements and measurements", *shown]))
+        if out is not None:
+            _write(out / "bars.txt", "\n".join([*common.columns(bars), ""]))
+    _write_json(to_json, reports)
+    return reports, interrupted
+
+
 def _run_suite(name: str, report: Any, options: Any) -> None:
     suite = _module(name)
     report.description = suite.DESCRIPTION
     suite.run(report, options)
 
 
-def _run_all(
-    names: tuple[str, ...], options: Any, outputs: _Outputs
-) -> tuple[dict[str, Any], bool]:
-    """Run suites, reporting each as it ends; also return whether Ctrl-C interrupted the run."""
-    reports: dict[str, Any] = {}
-    interrupted = False
-    for name in names:
-        console(stderr=True).print(Text(f"running {name} ...", style="dim"))
-        report = _module("common").Report(name)
-        suite_options = replace(options, keep=outputs.rows_of(name))
-        interrupted = _module("common").run_kept(report, partial(_run_suite, name), suite_options)
-        outputs.show(report.table(_module("common").terminal_width()) + "\n")
-        reports[name] = report.to_dict()
-        outputs.add(name, reports[name])
-        if interrupted:
-            break
-    if len(names) > 1 and not options.quick:
-        outputs.add_bars([row for report in reports.values() for row in report["rows"]])
-    outputs.finish(reports)
-    return reports, interrupted
+def _rows(reports: dict[str, Any]) -> list[dict[str, Any]]:
+    return [row for report in reports.values() for row in report["rows"]]
+
+
+def _write_report(folder: Path, name: str, report: dict[str, Any]) -> None:
+    """Write the report of a finished suite, and draw it if possible."""
+    _write_json(folder / f"{name}.json", report)
+    try:
+        _module("plot").draw([report], folder / f"{name}.png")
+    except ConfigError as error:
+        console(stderr=True).print(Text(f"{name}: no plot: {error}", style="dim"))
+
+
+def _write_json(file: Path | None, value: dict[str, Any]) -> None:
+    """Write JSON to a file if there is one; ``-`` is stdout."""
+    if str(file) == "-":
+        print_json(value)
+    elif file is not None:
+        _write(file, json.dumps(value, indent=2) + "\n")
+
+
+def _write(file: Path, text: str) -> None:
+    with replacing(file) as temporary:
+        temporary.write_text(text, "utf-8")
 
 
 # --- --tune
@@ -271,12 +251,9 @@ def _tune(
             seconds,
             on_progress=on_progress and (lambda share, best: on_progress((share, best))),
         )
-    if str(to_json) == "-":
-        print_json(result.to_dict())
-    else:
+    if str(to_json) != "-":
         show(str(result))
-        if to_json is not None:
-            _write(to_json, result.to_dict())
+    _write_json(to_json, result.to_dict())
     if not result.complete:
         raise KeyboardInterrupt
 
