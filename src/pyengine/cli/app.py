@@ -32,8 +32,8 @@ for _function in (games, search, play, solve, match, selfplay, train, doctor, be
     app.command()(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)
-for _function in CONVERT:
-    _convert.command()(command(_function))
+for _converter in CONVERT:
+    _convert.command()(command(_converter))
 app.add_typer(_convert, name="convert")
 
 

@@ -235,22 +235,18 @@ def _write(file: Path, text: str) -> None:
 
 
 def _tune(
-    model: str, game: str | None, spec: Path | None, seconds: float, to_json: Path | None
+    model: str, game_name: str | None, spec: Path | None, seconds: float, to_json: Path | None
 ) -> None:
     """Tune and print the results so far; after Ctrl-C, raise KeyboardInterrupt."""
-    played = game_of_model(model) if game is None else game_from(game)
-    if played is None:
+    game = game_of_model(model) if game_name is None else game_from(game_name)
+    if game is None:
         raise ConfigError("--tune MODEL requires --game unless the network is bundled")
     _check_output(to_json)
     with (
-        Engine(played, evaluator_for(model, spec)) as engine,
+        Engine(game, evaluator_for(model, spec)) as engine,
         progress_bar(1.0, _describe, counted=False) as on_progress,
     ):
-        result = tune(
-            engine,
-            seconds,
-            on_progress=on_progress and (lambda share, best: on_progress((share, best))),
-        )
+        result = tune(engine, seconds, on_progress=on_progress)
     if str(to_json) != "-":
         show(str(result))
     _write_json(to_json, result.to_dict())
@@ -258,7 +254,6 @@ def _tune(
         raise KeyboardInterrupt
 
 
-def _describe(progress: tuple[float, Trial | None]) -> tuple[float, str]:
-    share, best = progress
+def _describe(share: float, best: Trial | None) -> tuple[float, str]:
     words = "measuring" if best is None else f"best so far {best.rate:,.0f} positions/s"
     return share, words

@@ -56,7 +56,7 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
     def command(
         network: _Network,
         output: _Output = None,
-        game: Annotated[
+        game_name: Annotated[
             str | None,
             Option("--game", "-g", help="The network's game, such as 'go(board_size=9)'."),
         ] = None,
@@ -80,14 +80,14 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
         as_json: JsonOption = False,
     ) -> None:
         source, target = _source_and_target(network, output, kind)
-        played = game_of_model(network) if game is None else game_from(game)
-        if played is None:
+        game = game_of_model(network) if game_name is None else game_from(game_name)
+        if game is None:
             raise ConfigError(f"the game of {network} is unknown: use --game GAME")
-        with progress_bar(1.0, _stage, counted=False) as show_stage:
+        with progress_bar(1.0, lambda stage, done: (done, stage), counted=False) as on_progress:
             report = getattr(conversion, convert)(
                 source,
                 target,
-                played,
+                game,
                 spec=read_spec(spec),
                 positions=positions,
                 games=games,
@@ -95,7 +95,7 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
                 match_seconds=match_seconds,
                 limits=conversion.Limits(margin=margin),
                 write_undecided=write_undecided,
-                on_progress=show_stage and (lambda stage, done: show_stage((stage, done))),
+                on_progress=on_progress,
             )
         _print(report, kind, as_json)
 
@@ -194,7 +194,7 @@ def shards(
 
 def sgf(
     games: Annotated[Path, Argument(help="An SGF file or a directory of SGF files.")],
-    game: Annotated[str, Option("--game", "-g", help="The game, such as 'go(board_size=9)'.")],
+    game_name: Annotated[str, Option("--game", "-g", help="The game, such as 'go(board_size=9)'.")],
     output: Annotated[Path, Option("--output", "-o", help="The directory to write.")],
     komi: Annotated[
         Literal["game", "file"],
@@ -208,10 +208,10 @@ def sgf(
     """Convert SGF files to training data."""
     if not games.exists():
         raise ConfigError(f"{games} does not exist")
-    played = game_from(game)
-    model_spec = read_spec(spec) or ModelSpec.alphago_zero(played)
-    report = data.import_sgf(games, output, played, model_spec, komi=komi)
-    report.check_taken(games, played)
+    game = game_from(game_name)
+    model_spec = read_spec(spec) or ModelSpec.alphago_zero(game)
+    report = data.import_sgf(games, output, game, model_spec, komi=komi)
+    report.check_taken(games, game)
     show(str(report))
 
 
@@ -276,8 +276,3 @@ def _print(report: conversion.ConversionReport, kind: str, as_json: bool) -> Non
             show("raise --games, --match-seconds or --margin, or use --write-undecided")
     if report.path is None and not report.passed:
         raise Exit(1)
-
-
-def _stage(progress: tuple[str, float]) -> tuple[float, str]:
-    stage, done = progress
-    return done, stage

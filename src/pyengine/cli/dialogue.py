@@ -130,9 +130,9 @@ class Dialogue:
         if self.clock is not None:
             seconds = min(self.clock.budget(player), config.seconds or math.inf)
             config = config.replace(seconds=seconds)
-        begun = time.monotonic()
+        start_time = time.monotonic()
         result, stopped = until_stopped(self.engine, self.state, config)
-        self._spend(player, time.monotonic() - begun)
+        self._spend(player, time.monotonic() - start_time)
         if self.lost is not None:
             self._board()
             return None
@@ -178,7 +178,7 @@ class Dialogue:
     # --- the person
 
     def _ask(self, prompt: str) -> None:
-        begun = time.monotonic()
+        start_time = time.monotonic()
         player = None if self._ended() else self.state.current_player()
         try:
             typed = read_line(prompt).strip()
@@ -190,7 +190,7 @@ class Dialogue:
             return
         self.left_by_ctrl_c = False
         if player is not None:
-            self._spend(player, time.monotonic() - begun)
+            self._spend(player, time.monotonic() - start_time)
             if self.lost is not None:
                 self._board()
                 return

@@ -22,7 +22,7 @@ _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
 def doctor(
     gpu: Annotated[bool, Option("--gpu", help="Test the GPU (takes half a minute).")] = False,
     model: Annotated[str | None, Option("--model", "-m", help="Network for the GPU test.")] = None,
-    game: Annotated[str | None, Option(help="The game that --model plays.")] = None,
+    game_name: Annotated[str | None, Option("--game", help="The game that --model plays.")] = None,
     provider: Annotated[
         str | None,
         Option(help="With --gpu: cuda, tensorrt, or cpu to run the test without a GPU."),
@@ -33,11 +33,11 @@ def doctor(
 ) -> None:
     """Show the provider, libraries and hardware in use, and test them. Exits 1 if a test fails."""
     if gpu:
-        played = None if game is None else game_from(game)
+        game = None if game_name is None else game_from(game_name)
         provider, model = provider or "cuda", model or default_model()
-        checks = gpu_self_test(model, played, provider=provider, device_id=device, fast=quick)
+        checks = gpu_self_test(model, game, provider=provider, device_id=device, fast=quick)
         results = _gpu(checks, provider, model, as_json)
-    elif quick or model or game or provider:
+    elif quick or model or game_name or provider:
         raise ConfigError("--model, --game, --provider and --quick require --gpu")
     else:
         results = _machine(device, as_json)

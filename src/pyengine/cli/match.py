@@ -33,11 +33,14 @@ _PLAYER = (
 )
 _VALUE = "value:"
 _Side: TypeAlias = Engine | ValuePlayer | RandomPlayer
-_Settings: TypeAlias = list[str] | None
+_Settings: TypeAlias = Annotated[
+    list[str] | None,
+    Option(metavar="NAME=VALUE", help="A search setting of this player alone; repeatable."),
+]
 
 
 def match(
-    game: GameOptions,
+    game_options: GameOptions,
     a: Annotated[str, Argument(help=_PLAYER)],
     b: Annotated[str, Argument(help="The other player, specified like the first.")],
     settings: SearchOptions,
@@ -50,12 +53,8 @@ def match(
             help="Number of games. Default: 100, or with --sprt enough to decide 90 % of tests.",
         ),
     ] = None,
-    set_a: Annotated[
-        _Settings, Option(metavar="NAME=VALUE", help="A search setting for player a; repeatable.")
-    ] = None,
-    set_b: Annotated[
-        _Settings, Option(metavar="NAME=VALUE", help="A search setting for player b; repeatable.")
-    ] = None,
+    set_a: _Settings = None,
+    set_b: _Settings = None,
     provider: ProviderOption = None,
     seed: Annotated[int, Option(min=0, help="Seed for the openings.")] = 0,
     plies: Annotated[int, Option(min=0, help="Number of random opening moves.")] = 4,
@@ -79,10 +78,10 @@ def match(
     as_json: JsonOption = False,
 ) -> None:
     """Play a match and print score, Elo and confidence intervals. Colours alternate."""
-    played = game.load()
+    game = game_options.load()
     sides = (
-        _side(played, a, settings, set_a, provider, (seed, 0)),
-        _side(played, b, settings, set_b, provider, (seed, 1)),
+        _side(game, a, settings, set_a, provider, (seed, 0)),
+        _side(game, b, settings, set_b, provider, (seed, 1)),
     )
     test = None if sprt is None else _sprt(sprt)
     network = openings_evaluator and evaluator_for(openings_evaluator)
@@ -91,7 +90,7 @@ def match(
         try:
             result = _play(
                 *sides,
-                game=played,
+                game=game,
                 games=games or default_games(test),
                 seed=seed,
                 concurrent_games=concurrent,

@@ -30,7 +30,7 @@ _PRESETS = {
 
 
 def selfplay(
-    game: GameOptions,
+    game_options: GameOptions,
     evaluator: EvaluatorOptions,
     out: Annotated[
         Path, Option("--out", "-o", help="Directory of shards; new games are added to it.")
@@ -56,9 +56,9 @@ def selfplay(
 
     Ctrl-C closes the open shard; the same command then adds more games.
     """
-    played = game.load()
-    setup = evaluator.setup(played)
-    config = _PRESETS[preset](played)
+    game = game_options.load()
+    setup = evaluator.setup(game)
+    config = _PRESETS[preset](game)
     search = given(simulations=simulations, threads=threads) | search_settings("--set", changes)
     config = config.replace(
         search=config.search.replace(**search), **given(concurrent_games=concurrent, seed=seed)
@@ -67,7 +67,7 @@ def selfplay(
         try:
             with progress_bar(games, _describe) as on_progress:
                 report = play(
-                    played, setup.evaluator, games=games, out=out, config=config,
+                    game, setup.evaluator, games=games, out=out, config=config,
                     on_progress=on_progress,
                 )  # fmt: skip
         except SelfPlayInterrupted as stop:

@@ -201,19 +201,21 @@ def _part(name: str, path: Path, settings: RunFile, *, changed: bool) -> None:
         raise Exit(status)
 
 
-def _rollout_policy(games: Sequence[Path], output: Path, game: str | None, as_json: bool) -> None:
+def _rollout_policy(
+    games: Sequence[Path], output: Path, game_name: str | None, as_json: bool
+) -> None:
     """Learn a policy, write it, and print its accuracy on held-out games."""
     for path in games:
         if not path.exists():
             raise ConfigError(f"{path} does not exist")
     output_file(output)
-    played = None if game is None else game_from(game)
+    game = None if game_name is None else game_from(game_name)
 
     def describe(fit: RolloutFitProgress) -> tuple[float, str]:
         return fit.epoch, f"epochs, log-likelihood {fit.log_likelihood:.3f}"
 
     with progress_bar(_EPOCHS, describe) as on_progress:
-        fit = rollout_policy(games, output, game=played, epochs=_EPOCHS, on_progress=on_progress)
+        fit = rollout_policy(games, output, game=game, epochs=_EPOCHS, on_progress=on_progress)
     if as_json:
         values = {"games": fit.games, "positions": fit.positions, "left_out": fit.left_out}
         print_json({**values, "held_out": asdict(fit.held_out), "policy": str(output)})
@@ -265,7 +267,7 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
     def of(value: str, limit: object) -> str:
         return value if limit is None else f"{value} of {limit}"
 
-    played = f"{progress.games:,} games, {progress.positions:,} positions"
+    generated = f"{progress.games:,} games, {progress.positions:,} positions"
     learnt = of(f"{progress.step:,}", limits.steps) + f" steps, window {progress.window:,}"
     if progress.step == 0:
         learnt += f", starts at {settings.window.minimum_positions:,} positions of full searches"
@@ -277,7 +279,7 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
         strength = f"generation {generation}, step {best.step:,}, Elo {best.elo:+.0f}"
     facts = (
         ("minutes", of(f"{progress.seconds / 60:.1f}", limits.minutes)),
-        ("self-play", f"{played}, {progress.positions_per_second:.1f} positions/s"),
+        ("self-play", f"{generated}, {progress.positions_per_second:.1f} positions/s"),
         ("actors", _crew(progress.actors)),
         ("learner", learnt),
         ("gate", progress.gate or "-"),
