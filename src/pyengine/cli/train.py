@@ -38,7 +38,6 @@ from pyengine.train.loop.part import main as run_part
 from pyengine.train.loop.state import Best, RunFolder
 
 _LINE_SECONDS = 30.0  # between lines of progress without a terminal
-_EPOCHS = 8
 
 
 def train(
@@ -212,10 +211,11 @@ def _rollout_policy(
     game = None if game_name is None else game_from(game_name)
 
     def describe(fit: RolloutFitProgress) -> tuple[float, str]:
-        return fit.epoch, f"epochs, log-likelihood {fit.log_likelihood:.3f}"
+        text = f"epoch {fit.epoch} of {fit.epochs}, log-likelihood {fit.log_likelihood:.3f}"
+        return fit.epoch / fit.epochs, text
 
-    with progress_bar(_EPOCHS, describe) as on_progress:
-        fit = rollout_policy(games, output, game=game, epochs=_EPOCHS, on_progress=on_progress)
+    with progress_bar(1.0, describe, counted=False) as on_progress:
+        fit = rollout_policy(games, output, game=game, on_progress=on_progress)
     if as_json:
         values = {"games": fit.games, "positions": fit.positions, "left_out": fit.left_out}
         print_json({**values, "held_out": asdict(fit.held_out), "policy": str(output)})

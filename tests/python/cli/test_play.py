@@ -17,9 +17,9 @@ from pyengine.cli.dialogue import Dialogue
 from pyengine.cli.play_record import record_path
 
 
-def play(*arguments: str, typed: str) -> str:
+def play(arguments: str, typed: str) -> str:
     """Play with typed lines, separated by semicolons; return the output."""
-    done = run("play", *arguments, typed=typed.replace(";", "\n") + "\n")
+    done = run("play", *arguments.split(), typed=typed.replace(";", "\n") + "\n")
     assert (done.status, done.err) == (0, "")
     assert done.out.isascii()
     return done.out
@@ -34,127 +34,81 @@ def in_order(text: str, *phrases: str) -> bool:
     return True
 
 
-ENGINE = ("-m", "uniform", "-n", "50", "-t", "1")
-PERSONS = ("--human", "both", *ENGINE)
+ENGINE = "-m uniform -n 50 -t 1"
+PERSONS = f"--human both {ENGINE}"
 GOMOKU = "gomoku(board_size=9)"
 GO = "go(board_size=5)"
+FULL = "connect_four --moves 1,1,1,1,1,1"  # column 1
 NO_MOVE = "no move to take back"
 EMPTY = " . . . . . . .\n" * 6  # of Connect Four
-FULL = ("--moves", "1 1 1 1 1 1")  # column 1
+COMMANDS = ["hint", "undo", "moves", "board", "go", "save", "load", "resign", "new", "quit"]
 
-#: Claim: arguments, typed lines, phrases in the order of the output, phrases that it lacks.
-DIALOGUES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...]]] = {
-    "a move is answered by a move": (
-        ("connect_four", *ENGINE), "4;quit",
-        ("Red (X) to move", "Red (X) move: 4\n", "Yellow (O) to move", "engine plays ",
-         "Red (X) to move"), (),
-    ),
-    "the end of the input leaves": (
-        ("connect_four", *ENGINE), "4", ("Red (X) move: \nrecord: ",), (),
-    ),
-    "the engine begins if the person is second": (
-        ("connect_four", "--human", "second", *ENGINE), "quit",
-        ("engine plays ", "Yellow (O) move: "), (),
-    ),
-    "two persons play to the end": (
-        ("tic_tac_toe", *PERSONS), "a1;a2;b1;b2;c1;quit",
-        ("X wins", "new, undo, save or quit? quit"), ("engine plays",),
-    ),
-    "a draw is announced": (
-        ("tic_tac_toe", *PERSONS), "a1;b1;c1;b2;a2;c2;b3;a3;c3", ("\ndraw\n",), (),
-    ),
-    "the engine plays against itself and exits": (
-        ("tic_tac_toe", "--human", "none", *ENGINE), "", ("engine plays ",) * 5, ("move:",),
-    ),
-    "the engine plays a winning move": (
-        ("connect_four", *ENGINE, "--moves", "1 4 1 4 2 4"), "7",
-        ("engine plays 4", "Yellow (O) wins"), (),
-    ),
-    "an unknown move is explained and changes nothing": (
-        ("connect_four", *FULL, *PERSONS), "zz;9;quit",
-        ('"zz" is not an action', "legal moves: 2 3 4 5 6 7 (or type help)",
-         '"9" is not an action'), ("1 . . .",),
-    ),
-    "a full column is explained": (
-        ("connect_four", *FULL, *PERSONS), "1;quit", ("column 1 is full",), (),
-    ),
-    "an occupied point is explained": (
-        (GOMOKU, *PERSONS), "e5;e5;quit",
-        ("e5 is occupied by Black. type moves to list the legal moves, or help",), (),
-    ),
-    "moves and commands ignore case": (
-        (GOMOKU, *PERSONS), "e5;E6;QUIT", ("6 . . . . O", "5 . . . . X"), ("is not an action",),
-    ),
-    "undo takes back the reply too": (
-        ("connect_four", *ENGINE), "4;undo;quit", ("engine plays", "undo\n", EMPTY), (),
-    ),
-    "undo at the start takes nothing back": (
-        ("connect_four", *ENGINE), "undo;quit", (NO_MOVE,), (),
-    ),
-    "undo takes back no move of the engine alone": (
-        ("connect_four", "--human", "second", *ENGINE), "undo;quit", (NO_MOVE,), (),
-    ),
-    "undo takes back no move of the start": (
-        ("connect_four", "--moves", "4 4", *ENGINE), "undo;quit", (NO_MOVE,), (),
-    ),
-    "undo continues a finished game": (
-        ("tic_tac_toe", *PERSONS), "a1;a2;b1;b2;c1;undo;c3;quit",
-        ("X wins", "X move: c3", "O move: quit"), (),
-    ),
-    "a hint shows a table and plays no move": (
-        ("tic_tac_toe", "--moves", "a1 b1 a2 b2", *ENGINE), "hint;quit",
-        ("visits", "line a3", "X move: quit"), ("engine plays",),
-    ),
-    "a resignation loses and can be undone": (
-        ("connect_four", *ENGINE), "resign;resign;undo;new;quit",
-        ("Red (X) resigns: Yellow (O) wins", "the game is over", "Red (X) to move",
-         "Red (X) to move"), (),
-    ),
-    "new restarts from the same position": (
-        ("connect_four", "--moves", "4 4", *PERSONS), "1;new;quit",
-        ("Yellow (O) to move", "Red (X) to move"), (),
-    ),
-    "help lists every command": (
-        ("connect_four", *ENGINE), "?;quit",
-        ("for example 1, or:", *(f"  {name} " for name in ("hint", "undo", "moves", "board", "go",
-         "save", "load", "resign", "new", "quit"))), (),
-    ),
-    "moves lists the legal moves": (
-        ("tic_tac_toe", "--moves", "a1 b2", *ENGINE), "moves;quit",
-        ("legal moves: b1 c1 a2 c2 a3 b3 c3",), (),
-    ),
-    "moves lists a pass even among many moves": (
-        ("go(board_size=9)", *ENGINE), "moves;quit", (" pass and 51 more\n",), (),
-    ),
-    "a game of Go ends after two passes with its score": (
-        (GO, *PERSONS), "c3;pass;pass;new;pass;pass;quit",
-        ("Black (X) wins by 17.5 (Black 25, White 0 + 7.5)",
-         "White (O) wins by 7.5 (Black 0, White 0 + 7.5)"), (),
-    ),
-    "go lets the engine move for a person": (
-        ("tic_tac_toe", *PERSONS), "go;quit", ("engine plays ", "O move: quit"), (),
-    ),
-    "a clock limits the engine and is shown": (
-        ("tic_tac_toe", "-m", "rollout", "--clock", "0.01+0"), "b2;quit",
-        ("0:00 - 0:00 X move: b2", "engine plays"), (),
-    ),
-    "a clock does not override the simulations": (
-        ("tic_tac_toe", "-m", "rollout", "--clock", "5", "-n", "40"), "b2;quit",
-        ("40 simulations",), (),
-    ),
-    "a player without time loses": (
-        ("connect_four", "-m", "rollout", "--human", "second", "--clock", "0.0001"), "quit",
-        ("Red (X) loses on time: Yellow (O) wins",), ("engine plays",),
-    ),
-}  # fmt: skip
+#: A claim, arguments, typed lines, and phrases in the order of the output. Phrases after "never"
+#: do not occur.
+DIALOGUES = [
+    ("a move is answered by a move", f"connect_four {ENGINE}", "4;quit",
+     "Red (X) to move", "Red (X) move: 4\n", "Yellow (O) to move", "engine plays ", "Red (X) to"),
+    ("the end of the input leaves", f"connect_four {ENGINE}", "4", "Red (X) move: \nrecord: "),
+    ("the engine begins if the person is second", f"connect_four --human second {ENGINE}", "quit",
+     "engine plays ", "Yellow (O) move: "),
+    ("two persons play to the end", f"tic_tac_toe {PERSONS}", "a1;a2;b1;b2;c1;quit",
+     "X wins", "new, undo, save or quit? quit", "never", "engine plays"),
+    ("a draw is announced", f"tic_tac_toe {PERSONS}", "a1;b1;c1;b2;a2;c2;b3;a3;c3", "\ndraw\n"),
+    ("the engine plays against itself and exits", f"tic_tac_toe --human none {ENGINE}", "",
+     "engine plays ", "engine plays ", "engine plays ", "never", "move:"),
+    ("the engine plays a winning move", f"connect_four {ENGINE} --moves 1,4,1,4,2,4", "7",
+     "engine plays 4", "Yellow (O) wins"),
+    ("an unknown move is explained and changes nothing", f"{FULL} {PERSONS}", "zz;9;quit",
+     '"zz" is not an action', "legal moves: 2 3 4 5 6 7 (or type help)", '"9" is not an action',
+     "never", "1 . . ."),
+    ("a full column is explained", f"{FULL} {PERSONS}", "1;quit", "column 1 is full"),
+    ("an occupied point is explained", f"{GOMOKU} {PERSONS}", "e5;e5;quit",
+     "e5 is occupied by Black. type moves to list the legal moves, or help"),
+    ("moves and commands ignore case", f"{GOMOKU} {PERSONS}", "e5;E6;QUIT",
+     "6 . . . . O", "5 . . . . X", "never", "is not an action"),
+    ("undo takes back the reply too", f"connect_four {ENGINE}", "4;undo;quit",
+     "engine plays", "undo\n", EMPTY),
+    ("undo at the start takes nothing back", f"connect_four {ENGINE}", "undo;quit", NO_MOVE),
+    ("undo takes back no move of the engine alone", f"connect_four --human second {ENGINE}",
+     "undo;quit", NO_MOVE),
+    ("undo takes back no move of the start", f"connect_four --moves 4,4 {ENGINE}", "undo;quit",
+     NO_MOVE),
+    ("undo continues a finished game", f"tic_tac_toe {PERSONS}", "a1;a2;b1;b2;c1;undo;c3;quit",
+     "X wins", "X move: c3", "O move: quit"),
+    ("a hint shows a table and plays no move", f"tic_tac_toe --moves a1,b1,a2,b2 {ENGINE}",
+     "hint;quit", "visits", "line a3", "X move: quit", "never", "engine plays"),
+    ("a resignation loses and can be undone", f"connect_four {ENGINE}",
+     "resign;resign;undo;new;quit", "Red (X) resigns: Yellow (O) wins", "the game is over",
+     "Red (X) to move", "Red (X) to move"),
+    ("new restarts from the same position", f"connect_four --moves 4,4 {PERSONS}", "1;new;quit",
+     "Yellow (O) to move", "Red (X) to move"),
+    ("help lists every command", f"connect_four {ENGINE}", "?;quit",
+     "for example 1, or:", *(f"  {name} " for name in COMMANDS)),
+    ("moves lists the legal moves", f"tic_tac_toe --moves a1,b2 {ENGINE}", "moves;quit",
+     "legal moves: b1 c1 a2 c2 a3 b3 c3"),
+    ("moves lists a pass even among many moves", f"go(board_size=9) {ENGINE}", "moves;quit",
+     " pass and 51 more\n"),
+    ("a game of Go ends after two passes with its score", f"{GO} {PERSONS}",
+     "c3;pass;pass;new;pass;pass;quit", "Black (X) wins by 17.5 (Black 25, White 0 + 7.5)",
+     "White (O) wins by 7.5 (Black 0, White 0 + 7.5)"),
+    ("go lets the engine move for a person", f"tic_tac_toe {PERSONS}", "go;quit",
+     "engine plays ", "O move: quit"),
+    ("a clock limits the engine and is shown", "tic_tac_toe -m rollout --clock 0.01+0", "b2;quit",
+     "0:00 - 0:00 X move: b2", "engine plays"),
+    ("a clock does not override the simulations", "tic_tac_toe -m rollout --clock 5 -n 40",
+     "b2;quit", "40 simulations"),
+    ("a player without time loses", "connect_four -m rollout --human second --clock 0.0001", "quit",
+     "Red (X) loses on time: Yellow (O) wins", "never", "engine plays"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("claim", DIALOGUES)
-def test_in_a_dialogue(claim: str) -> None:
-    arguments, typed, shown, absent = DIALOGUES[claim]
-    text = play(*arguments, typed=typed)
-    assert in_order(text, *shown), text
-    assert not any(phrase in text for phrase in absent), text
+@pytest.mark.parametrize("case", DIALOGUES, ids=lambda case: case[0])
+def test_in_a_dialogue(case: tuple[str, ...]) -> None:
+    _, arguments, typed, *phrases = case
+    text = play(arguments, typed)
+    end = phrases.index("never") if "never" in phrases else len(phrases)
+    assert in_order(text, *phrases[:end]), text
+    assert not any(phrase in text for phrase in phrases[end + 1 :]), text
 
 
 def test_ctrl_c_between_two_searches_leaves_without_a_terminal(
@@ -171,7 +125,7 @@ def test_ctrl_c_between_two_searches_leaves_without_a_terminal(
 
 
 def test_a_game_is_recorded_and_can_be_loaded(state_home: Path) -> None:
-    text = play("tic_tac_toe", *PERSONS, typed="a1;a2;b1;quit")
+    text = play(f"tic_tac_toe {PERSONS}", "a1;a2;b1;quit")
     (record,) = (state_home / "pyengine" / "games").iterdir()
     assert text.rstrip().endswith(f"record: {record}")
     assert record.read_text().splitlines() == [
@@ -181,16 +135,16 @@ def test_a_game_is_recorded_and_can_be_loaded(state_home: Path) -> None:
         "actions: 0 3 1",
         "result: ",
     ]
-    text = play("tic_tac_toe", "--load", str(record), *PERSONS, typed="b2;c1;quit")
+    text = play(f"tic_tac_toe --load {record} {PERSONS}", "b2;c1;quit")
     assert in_order(text, "1 X X .", "X wins\n")
-    assert "1 X X ." in play("tic_tac_toe", *PERSONS, typed=f"c3;load {record};quit")
+    assert "1 X X ." in play(f"tic_tac_toe {PERSONS}", f"c3;load {record};quit")
 
 
 def test_a_saved_game_includes_its_initial_board(tmp_path: Path) -> None:
     board, file = tmp_path / "board.txt", tmp_path / "game.txt"
     board.write_text("...\n.X.\n..O\n")
-    play("tic_tac_toe", "--board", str(board), *PERSONS, typed=f"a1;save {file};quit")
-    text = play("tic_tac_toe", *PERSONS, typed=f"load {file};undo;undo;quit")
+    play(f"tic_tac_toe --board {board} {PERSONS}", f"a1;save {file};quit")
+    text = play(f"tic_tac_toe {PERSONS}", f"load {file};undo;undo;quit")
     assert in_order(text, "1 X . .", "1 . . .\n2 . X .\n3 . . O", NO_MOVE)
 
 
@@ -207,13 +161,13 @@ def test_a_game_is_saved_as_sgf_and_loaded(
 ) -> None:
     sgf = pytest.importorskip("sgfmill.sgf", reason="sgfmill is absent (extra `sgf`)")
     file = tmp_path / "game.sgf"
-    text = play(game, *PERSONS, typed=f"{typed};save {file};quit")
+    text = play(f"{game} {PERSONS}", f"{typed};save {file};quit")
     assert f"saved in {file}" in text
     record = sgf.Sgf_game.from_bytes(file.read_bytes())
     moves = [node.get_move() for node in record.get_main_sequence()]
     assert (moves[1], moves[3]) == (("b", (2, 2)), ("b", (1, 1)))
     assert record.get_root().get("RE") == result
-    assert "3 . . X" in play(game, "--load", str(file), *PERSONS, typed="quit")
+    assert "3 . . X" in play(f"{game} --load {file} {PERSONS}", "quit")
 
 
 @pytest.mark.parametrize(
@@ -230,18 +184,18 @@ def test_sgf_is_loaded_with_the_rules_and_stones_in_the_file(
     pytest.importorskip("sgfmill.sgf", reason="sgfmill is absent (extra `sgf`)")
     file = tmp_path / "game.sgf"
     file.write_text(f"(;FF[4]{content})")
-    text = play("go", "--load", str(file), *PERSONS, typed="quit")
+    text = play(f"go --load {file} {PERSONS}", "quit")
     assert in_order(text, *phrases)
 
 
 def test_moves_are_loaded_with_the_rules_in_the_file(tmp_path: Path) -> None:
     file = tmp_path / "game.txt"
-    play("othello", "-p", "board_size=6", *PERSONS, typed=f"b3;save {file}")
-    text = play("othello", "--load", str(file), *PERSONS, typed="quit")
+    play(f"othello -p board_size=6 {PERSONS}", f"b3;save {file}")
+    text = play(f"othello --load {file} {PERSONS}", "quit")
     assert text.startswith("othello(board_size=6)")
     assert "3 . X X X . ." in text
     for game in (["othello(board_size=8)"], ["othello", "-p", "board_size=8"], ["connect_four"]):
-        done = run("play", "--load", file, *PERSONS, *game)
+        done = run("play", "--load", file, *PERSONS.split(), *game)
         assert done.status == 1
         assert f"expected a game of {game[0].partition('(')[0]}(" in done.err
         assert "got a game of othello(board_size=6)" in done.err
@@ -252,7 +206,7 @@ def test_saving_preserves_a_loaded_record_and_new_drops_it(tmp_path: Path) -> No
     file, again, new = (tmp_path / f"{name}.sgf" for name in ("game", "again", "new"))
     file.write_text("(;SZ[5]RU[Japanese]PB[Somebody]KM[750];B[cc]C[good];W[tt];B[tt];W[aa])")
     typed = f"save {again};new;save {new};quit"
-    text = play("go", "--load", str(file), *PERSONS, typed=typed)
+    text = play(f"go --load {file} {PERSONS}", typed)
     replaced = "the rules Japanese were replaced by Chinese"
     assert f"game.sgf: {replaced}\n" in text
     assert "game.sgf: moves after the end: 1 after move 3\n" in text
@@ -302,7 +256,7 @@ def test_a_bad_file_is_explained_and_the_game_continues(
     monkeypatch.chdir(tmp_path)
     for name, content in FILES.items():
         Path(name).write_text(content, encoding="latin-1")
-    text = play(game, *PERSONS, typed=f"a1;{typed};b1;quit")
+    text = play(f"{game} {PERSONS}", f"a1;{typed};b1;quit")
     assert words in " ".join(text.split())
     assert "1 X O ." in text
 
@@ -323,15 +277,15 @@ def test_a_game_is_saved_without_a_home_directory(
 @pytest.mark.parametrize("command", ["new", "load"])
 def test_a_replaced_game_is_saved(command: str, tmp_path: Path, state_home: Path) -> None:
     other = tmp_path / "other.txt"
-    play("connect_four", *PERSONS, typed=f"1;2;save {other}")
+    play(f"connect_four {PERSONS}", f"1;2;save {other}")
     before = set(state_home.rglob("*.txt"))
-    play("connect_four", *PERSONS, typed="4;4;new" if command == "new" else f"4;4;load {other}")
+    play(f"connect_four {PERSONS}", "4;4;new" if command == "new" else f"4;4;load {other}")
     written = [path.read_text() for path in set(state_home.rglob("*.txt")) - before]
     assert any("moves: 4 4\n" in text for text in written)
 
 
 def test_a_failed_load_changes_nothing(tmp_path: Path, state_home: Path) -> None:
-    text = play("connect_four", *PERSONS, typed=f"4;load {tmp_path}/none;4")
+    text = play(f"connect_four {PERSONS}", f"4;load {tmp_path}/none;4")
     assert f"{tmp_path}/none" in text
     (written,) = state_home.rglob("*.txt")
     assert "moves: 4 4\n" in written.read_text()
@@ -356,12 +310,12 @@ def test_a_game_with_any_names_of_moves_can_be_loaded(tmp_path: Path) -> None:
     games, file = tmp_path / "own.py", tmp_path / "game.txt"
     games.write_text(OWN_GAMES)
     typed = f"take 2;take 3;save {file};new;load {file}"
-    text = play(f"{games}:spaced", *PERSONS, typed=typed)
+    text = play(f"{games}:spaced {PERSONS}", typed)
     assert "moves: take 2 take 3\nactions: 1 2\n" in file.read_text()
     assert "moves: 1 2\n" in text.rpartition("load ")[2]
-    play(f"{games}:ambiguous", *PERSONS, "--moves", "2", typed=f"1;save {file}")
+    play(f"{games}:ambiguous {PERSONS} --moves 2", f"1;save {file}")
     assert "actions: 1\n" in file.read_text()
-    play(f"{games}:ambiguous", *PERSONS, "--load", str(file), typed=f"0;save {file}")
+    play(f"{games}:ambiguous {PERSONS} --load {file}", f"0;save {file}")
     assert "actions: 2 1 0\n" in file.read_text()
 
 
@@ -369,7 +323,7 @@ def test_a_game_with_any_names_of_moves_can_be_loaded(tmp_path: Path) -> None:
 
 
 def test_only_a_move_adds_the_increment() -> None:
-    text = play("tic_tac_toe", *PERSONS, "--clock", "5+60", typed="help;moves;a1;quit")
+    text = play(f"tic_tac_toe {PERSONS} --clock 5+60", "help;moves;a1;quit")
     assert "6:00 - 5:00 O move:" in text or "5:59 - 5:00 O move:" in text
 
 
@@ -399,7 +353,7 @@ def test_undo_after_a_loss_on_time_restores_the_time(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(dialogue, "read_line", slowly)
     monkeypatch.setattr(dialogue, "time", SimpleNamespace(monotonic=lambda: now))
-    text = play("tic_tac_toe", *PERSONS, "--clock", "0.1", typed="a1;b1;undo;c3;quit")
+    text = play(f"tic_tac_toe {PERSONS} --clock 0.1", "a1;b1;undo;c3;quit")
     assert text.count("loses on time") == 1
     after = text.partition("undo, save or quit? undo")[2]
     assert in_order(after, "0:06 - 0:06 X move: c3", "0:06 - 0:06 O move: quit")
