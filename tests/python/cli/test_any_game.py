@@ -77,34 +77,14 @@ NAMES = {
 }
 
 RUN = """
-[run]
-steps = 4
-[game]
-name = "{name}"
-planes = ["observation"]
-[network]
-kind = "alphago_zero"
-blocks = 1
-filters = 8
-[selfplay]
-preset = "fast"
-concurrent_games = 8
-[search]
-simulations = 8
-threads = 1
-[train]
-batch_size = 32
-threads = 1
-checkpoint_steps = 4
-[window]
-minimum_positions = 64
-start = 64
-samples_per_position = 32
-[gate]
-mode = "latest"
-every_steps = 4
-games = 2
-simulations = 2
+run = {steps = 4}
+game = {name = "NAME", planes = ["observation"]}
+network = {kind = "alphago_zero", blocks = 1, filters = 8}
+selfplay = {preset = "fast", concurrent_games = 8}
+search = {simulations = 8, threads = 1}
+train = {batch_size = 32, threads = 1, checkpoint_steps = 4}
+window = {minimum_positions = 64, start = 64, samples_per_position = 32}
+gate = {mode = "latest", every_steps = 4, games = 2, simulations = 2}
 """
 
 
@@ -175,7 +155,7 @@ def test_a_network_for_the_game_is_tuned(name: str) -> None:
 def test_a_network_for_the_game_is_trained(name: str) -> None:
     pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
     pytest.importorskip("onnx", reason="export needs onnx: the extra train")
-    Path("run.toml").write_text(RUN.format(name=name))
+    Path("run.toml").write_text(RUN.replace("NAME", name))
     assert run("train", "run.toml", "--directory", "run").status == 0
     networks = sorted(Path("run/models").glob("*.onnx"))
     state = pyengine.load_game(name).new_initial_state()

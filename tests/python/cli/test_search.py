@@ -236,10 +236,3 @@ def test_bench_runs_all_suites_except_the_skipped_ones(
     assert list(json.loads(path.read_text())) == ["one", "three"]
     assert [len(suite.options) for suite in suites.values()] == [1, 0, 1, 0]
     assert (suites["one"].options[0].quick, suites["one"].options[0].seconds) == (True, 0.5)
-
-
-def test_bench_finds_the_installed_suites() -> None:
-    suites = bench.suites()
-    if not suites:
-        pytest.skip("no benchmark suites are installed with this build")
-    assert suites[:4] == ("tree", "solver", "data", "evaluator")
