@@ -252,7 +252,7 @@ class SearchOptions:
     def config_for(self, evaluator: Evaluator, **more: Any) -> SearchConfig:
         """Return the settings from the file, overridden by the options and by ``more``."""
         base = SearchConfig() if self.config is None else SearchConfig.from_toml(self.config)
-        changes = given(
+        changes = drop_none(
             simulations=self.simulations,
             seconds=self.seconds,
             threads=self.threads,
@@ -280,7 +280,7 @@ def with_time_for_playouts(evaluator: Evaluator, config: SearchConfig) -> Search
 # --- option values
 
 
-def given(**options: Any) -> dict[str, Any]:
+def drop_none(**options: Any) -> dict[str, Any]:
     """Return the options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
 

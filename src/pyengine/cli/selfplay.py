@@ -15,7 +15,7 @@ from pyengine.cli.options import (
     SetOption,
     SimulationsOption,
     ThreadsOption,
-    given,
+    drop_none,
     search_settings,
 )
 from pyengine.cli.output import print_json, progress_bar, show, when_stopped
@@ -59,9 +59,9 @@ def selfplay(
     game = game_options.load()
     setup = evaluator.setup(game)
     config = _PRESETS[preset](game)
-    search = given(simulations=simulations, threads=threads) | search_settings("--set", changes)
+    search = drop_none(simulations=simulations, threads=threads) | search_settings("--set", changes)
     config = config.replace(
-        search=config.search.replace(**search), **given(concurrent_games=concurrent, seed=seed)
+        search=config.search.replace(**search), **drop_none(concurrent_games=concurrent, seed=seed)
     )
     with when_stopped(f"the same command adds more games to {out}"):
         try:

@@ -28,9 +28,9 @@ def play(arguments: str, typed: str) -> str:
 def in_order(text: str, *phrases: str) -> bool:
     """Return whether a text contains phrases one after another."""
     for phrase in phrases:
-        _, found, text = text.partition(phrase)
-        if not found:
+        if phrase not in text:
             return False
+        text = text.partition(phrase)[2]
     return True
 
 
