@@ -25,6 +25,8 @@ def main(args: Sequence[str] | None = None) -> int:
     130: Ctrl-C.
     """
     _open_closed_streams()
+    if os.environ.get("COLUMNS") == "0":  # unknown; rich would print nothing
+        del os.environ["COLUMNS"]
     try:
         status = _run(args)
     except KeyboardInterrupt:

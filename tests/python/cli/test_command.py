@@ -59,6 +59,13 @@ def test_lines_are_not_truncated_in_a_narrow_terminal(
     assert line in " ".join(run(*arguments.split()).out.split())
 
 
+def test_an_unknown_width_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    assert "Usage: pyengine play" in run("play", "--help").out
+    monkeypatch.setenv("COLUMNS", "0")
+    assert 'unknown game "chess"' in run("search", "chess").words
+
+
 def test_without_the_extra_the_command_names_it_and_the_library_works() -> None:
     code = (
         "import sys, pyengine\n"
