@@ -6,13 +6,11 @@ alpha-beta solver (Connect Four) and with the proofs of a search with playouts (
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 
 from pyengine.base import machine
-from pyengine.errors import EngineError
 from pyengine.games.game import State, load_game
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
@@ -76,17 +74,10 @@ def start_of(scene: Scene) -> State:
     return state
 
 
-def main() -> int:
-    """Show all scenes and return the exit status."""
-    try:
-        for scene in SCENES:
-            show(scene)
-    except EngineError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+def main() -> None:
+    """Show all scenes."""
+    for scene in SCENES:
+        show(scene)
 
 
 def show(scene: Scene) -> None:
@@ -125,4 +116,4 @@ def _verdict(scene: Scene, state: State, result: SearchResult) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
