@@ -318,10 +318,7 @@ def needs_network(model: str) -> bool:
 
 
 def evaluator_for(
-    model: str,
-    spec: Path | None = None,
-    provider: str | None = None,
-    device: int = 0,
+    model: str, spec: Path | None = None, provider: str | None = None, device: int = 0
 ) -> Evaluator:
     """Open an evaluator by name or file."""
     if not needs_network(model):
