@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -24,7 +25,8 @@ def main(args: Sequence[str] | None = None) -> int:
     130: Ctrl-C.
     """
     _open_closed_streams()
-    _widen()
+    if os.environ.get("COLUMNS") == "0":  # unknown; rich would print nothing
+        del os.environ["COLUMNS"]
     try:
         status = _run(args)
     except KeyboardInterrupt:
@@ -54,11 +56,13 @@ def _run(args: Sequence[str] | None) -> int:
         )
         return 1
     _end_by_signals()
-    status: object = None
+    status = 0
     try:
-        app(args=args, prog_name="pyengine")
-    except SystemExit as stop:
-        status = stop.code
+        try:
+            app(args=args, prog_name="pyengine")
+        except SystemExit as stop:
+            status = stop.code if isinstance(stop.code, int) else 1
+        sys.stdout.flush()
     except (ConfigError, IllegalActionError) as error:
         return _complain(str(error), 2)
     except EngineError as error:
@@ -67,11 +71,7 @@ def _run(args: Sequence[str] | None) -> int:
         return _complain("out of memory", 1)
     except OSError as error:
         return _os_error(error)
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        return _os_error(error)
-    return status if isinstance(status, int) else int(status is not None)
+    return status
 
 
 def _os_error(error: OSError) -> int:
@@ -109,13 +109,6 @@ def _open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
 
 
-def _widen() -> None:
-    """Raise COLUMNS if it is too small for a table."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns) < LEAST_WIDTH:
-        os.environ["COLUMNS"] = str(LEAST_WIDTH) if int(columns) else ""  # "": the terminal's width
-
-
 def _end_by_signals() -> None:
     """Exit cleanly on SIGTERM, and on SIGHUP unless it is ignored (nohup)."""
     signal.signal(signal.SIGTERM, _terminate)
@@ -131,9 +124,6 @@ def _terminate(number: int, _frame: FrameType | None) -> None:
 def _show_cursor() -> None:
     """Show the cursor, in case a signal left it hidden."""
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(OSError, ValueError):
             if stream.isatty() and os.environ.get("TERM") != "dumb":
-                stream.write("\x1b[?25h")
-                stream.flush()
-        except (OSError, ValueError):
-            continue
+                print("\x1b[?25h", end="", file=stream, flush=True)

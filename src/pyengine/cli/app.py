@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer  # noqa: TID253  # this package is the extra's
+import typer
 
 from pyengine import __version__
 from pyengine.cli.bench import bench
@@ -32,8 +32,8 @@ for _function in (games, search, play, solve, match, selfplay, train, doctor, be
     app.command()(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)
-for _name, _command in CONVERT.items():
-    _convert.command(_name)(command(_command))
+for _converter in CONVERT:
+    _convert.command()(command(_converter))
 app.add_typer(_convert, name="convert")
 
 

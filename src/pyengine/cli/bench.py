@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
-from rich.text import Text  # noqa: TID253
-from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Argument, Exit, Option
 
 from pyengine.base.checks import did_you_mean
 from pyengine.base.files import check_output, replacing
 from pyengine.cli.options import SpecOption, evaluator_for, game_from
 from pyengine.cli.output import console, print_json, progress_bar, show
-from pyengine.errors import ConfigError, DataError
+from pyengine.errors import ConfigError
 from pyengine.eval.bundled import game_of_model
 from pyengine.match.tuning import Trial, tune
 from pyengine.search.engine import Engine
@@ -25,7 +25,6 @@ from pyengine.search.engine import Engine
 _PACKAGE = "pyengine.benchmarks"
 _SECONDS = 2.0  # per measurement
 _TUNE_SECONDS = 60.0
-_PICTURES = (".png", ".svg", ".pdf")
 
 
 def bench(
@@ -34,7 +33,7 @@ def bench(
         Argument(help="Suites such as tree or evaluator, or all.", show_default=False),
     ] = None,
     skip: Annotated[
-        list[str] | None, Option("--skip", metavar="NAME", help="Skip a suite; repeatable.")
+        list[str] | None, Option(metavar="NAME", help="Skip a suite; repeatable.")
     ] = None,
     quick: Annotated[bool, Option("--quick", help="Run for seconds instead of minutes.")] = False,
     seconds: Annotated[
@@ -45,40 +44,27 @@ def bench(
     ] = None,
     models: Annotated[
         Path | None,
-        Option(
-            "--models", help="Directory with additional networks.", exists=True, file_okay=False
-        ),
+        Option(help="Directory with additional networks.", exists=True, file_okay=False),
     ] = None,
     model: Annotated[
         Path | None, Option("--model", "-m", help="Measure only this network.", exists=True)
     ] = None,
-    game: Annotated[
-        str | None, Option("--game", help="The game that --model or --tune plays.")
-    ] = None,
+    game: Annotated[str | None, Option(help="The game that --model or --tune plays.")] = None,
     spec: SpecOption = None,
     minutes: Annotated[
-        float,
-        Option(
-            "--minutes",
-            help="Time limit of the suite gpu; the same --json or --out file resumes it.",
-        ),
+        float, Option(help="Time limit of the suite gpu; the same --json or --out resumes it.")
     ] = 20.0,
     to_json: Annotated[
         Path | None,
         Option("--json", metavar="FILE", help="Also write JSON; '-' writes only JSON, to stdout."),
     ] = None,
-    to_plot: Annotated[
-        Path | None, Option("--plot", metavar="FILE", help="Also write a plot: .png, .svg or .pdf.")
-    ] = None,
     out: Annotated[
         Path | None,
-        Option("--out", metavar="FOLDER", help="Directory for JSON and a plot of each suite."),
+        Option(metavar="FOLDER", help="Directory for JSON and a plot of each suite."),
     ] = None,
     trace: Annotated[
         Path | None,
-        Option(
-            "--trace", metavar="FILE", help="With the suite device: write timelines of searches."
-        ),
+        Option(metavar="FILE", help="With the suite device: write timelines of searches."),
     ] = None,
     model_to_tune: Annotated[
         str | None,
@@ -107,91 +93,15 @@ def bench(
         trace=trace,
         minutes=minutes,
     )
-    outputs = _Outputs(to_json, to_plot, out)
-    _check_files(names, options, outputs)
-    reports, interrupted = _run_all(names, options, outputs)
+    _check_files(names, options, to_json, out)
+    reports, interrupted = _run_all(names, options, to_json, out)
     if interrupted:
         raise KeyboardInterrupt
-    failed = any("failed" in row for report in reports.values() for row in report["rows"])
-    if failed or outputs.lost:
+    if any("failed" in row for row in _rows(reports)):
         raise Exit(1)
 
 
 # --- suites
-
-
-@dataclass(frozen=True)
-class _Outputs:
-    """The files to write. A failed write is reported but does not end the run."""
-
-    json: Path | None  #: '-': stdout, without tables
-    plot: Path | None
-    folder: Path | None  #: for a JSON file and a plot per suite
-    lost: list[str] = field(default_factory=list)  #: files that could not be written
-
-    def check(self) -> None:
-        """Raise ConfigError for an unwritable file before hours of work."""
-        for file in (self.json, self.plot):
-            if file is not None and str(file) != "-":
-                check_output(file)
-        if self.plot is not None and self.plot.suffix.lower() not in _PICTURES:
-            raise ConfigError(
-                f"--plot: expected a file name ending in {', '.join(_PICTURES)}, got {self.plot}"
-            )
-        if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-
-    def rows_of(self, name: str) -> Path | None:
-        """Return the file to which a resumable suite saves its rows."""
-        if self.json is not None and str(self.json) != "-":
-            return self.json
-        return None if self.folder is None else self.folder / f"{name}.json"
-
-    def show(self, text: str) -> None:
-        """Print a table unless JSON goes to stdout."""
-        if str(self.json) != "-":
-            show(text)
-
-    def add(self, name: str, report: dict[str, Any]) -> None:
-        """Write the report of a finished suite."""
-        if self.folder is None:
-            return
-        self._write(self.folder / f"{name}.json", report)
-        try:
-            _module("plot").draw([report], self.folder / f"{name}.png")
-        except ConfigError as error:
-            console(stderr=True).print(Text(f"{name}: no plot: {error}", style="dim"))
-
-    def add_bars(self, rows: list[dict[str, Any]]) -> None:
-        """Print and write the comparison of requirements and measurements."""
-        columns, summary = _module("common").columns, _module("bars").summary(rows)
-        shown = columns(summary, _module("common").terminal_width())
-        self.show("\n".join(["bars: requirements and measurements", *shown]))
-        if self.folder is not None:
-            self._write(self.folder / "bars.txt", "\n".join([*columns(summary), ""]))
-
-    def finish(self, reports: dict[str, Any]) -> None:
-        """Write all reports."""
-        if str(self.json) == "-":
-            print_json(reports)
-        elif self.json is not None:
-            self._write(self.json, reports)
-        if self.plot is not None:
-            _module("plot").draw(list(reports.values()), self.plot)
-
-    def _write(self, file: Path, content: str | dict[str, Any]) -> None:
-        try:
-            _write(file, content)
-        except DataError as error:
-            self.lost.append(str(file))
-            console(stderr=True).print(Text(str(error), style="bold red"))
-
-
-def _write(file: Path, content: str | dict[str, Any]) -> None:
-    """Write text, or a dict as JSON."""
-    text = content if isinstance(content, str) else json.dumps(content, indent=2) + "\n"
-    with replacing(file) as temporary:
-        temporary.write_text(text, "utf-8")
 
 
 def suites() -> tuple[str, ...]:
@@ -203,23 +113,39 @@ def suites() -> tuple[str, ...]:
     return tuple(package.SUITES)
 
 
-def _is_resumable(name: str) -> bool:
-    return name in importlib.import_module(_PACKAGE).RESUMABLE
-
-
 def _module(name: str) -> ModuleType:
     return importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
 
 
-def _check_files(names: tuple[str, ...], options: Any, outputs: _Outputs) -> None:
-    """Raise ConfigError for a file that could not be written at the end of the run."""
+def _check_files(
+    names: tuple[str, ...], options: Any, to_json: Path | None, out: Path | None
+) -> None:
+    """Raise ConfigError for a file that could not be written after hours of work."""
     if options.trace is not None:
         if names != ("device",):
             raise ConfigError(f"--trace is for the suite device, got {' '.join(names)}")
         check_output(options.trace)
-    outputs.check()
-    for name in filter(_is_resumable, names):
-        _module(name).check_options(replace(options, keep=outputs.rows_of(name)))
+    _check_output(to_json)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        file = _rows_file(name, to_json, out)
+        if file is not None:
+            _module(name).check_options(replace(options, keep=file))
+
+
+def _check_output(to_json: Path | None) -> None:
+    if to_json is not None and str(to_json) != "-":
+        check_output(to_json)
+
+
+def _rows_file(name: str, to_json: Path | None, out: Path | None) -> Path | None:
+    """Return the file to which a suite saves its rows; None if it cannot be resumed."""
+    if name not in importlib.import_module(_PACKAGE).RESUMABLE:
+        return None
+    if to_json is not None and str(to_json) != "-":
+        return to_json
+    return None if out is None else out / f"{name}.json"
 
 
 def _chosen(requested: list[str], skipped: list[str]) -> tuple[str, ...]:
@@ -240,68 +166,94 @@ def _chosen(requested: list[str], skipped: list[str]) -> tuple[str, ...]:
     return chosen
 
 
+def _run_all(
+    names: tuple[str, ...], options: Any, to_json: Path | None, out: Path | None
+) -> tuple[dict[str, Any], bool]:
+    """Run suites, reporting each as it ends; also return whether Ctrl-C interrupted the run.
+
+    ``to_json``: the file for all reports; ``-`` is stdout, without tables.
+    """
+    common = _module("common")
+    reports: dict[str, Any] = {}
+    interrupted, tables = False, str(to_json) != "-"
+    for name in names:
+        console(stderr=True).print(Text(f"running {name} ...", style="dim"))
+        report = common.Report(name)
+        suite_options = replace(options, keep=_rows_file(name, to_json, out))
+        interrupted = common.run_kept(report, partial(_run_suite, name), suite_options)
+        reports[name] = report.to_dict()
+        if tables:
+            show(report.table(common.terminal_width()) + "\n")
+        if out is not None:
+            _write_report(out, name, reports[name])
+        if interrupted:
+            break
+    if len(names) > 1 and not options.quick:
+        bars = _module("bars").summary(_rows(reports))
+        if tables:
+            shown = common.columns(bars, common.terminal_width())
+            show("\n".join(["bars: requirements and measurements", *shown]))
+        if out is not None:
+            _write(out / "bars.txt", "\n".join([*common.columns(bars), ""]))
+    _write_json(to_json, reports)
+    return reports, interrupted
+
+
 def _run_suite(name: str, report: Any, options: Any) -> None:
     suite = _module(name)
     report.description = suite.DESCRIPTION
     suite.run(report, options)
 
 
-def _run_all(
-    names: tuple[str, ...], options: Any, outputs: _Outputs
-) -> tuple[dict[str, Any], bool]:
-    """Run suites, reporting each as it ends; also return whether Ctrl-C interrupted the run."""
-    reports: dict[str, Any] = {}
-    interrupted = False
-    for name in names:
-        console(stderr=True).print(Text(f"running {name} ...", style="dim"))
-        report = _module("common").Report(name)
-        suite_options = replace(
-            options, keep=outputs.rows_of(name) if _is_resumable(name) else None
-        )
-        interrupted = _module("common").run_kept(report, partial(_run_suite, name), suite_options)
-        outputs.show(report.table(_module("common").terminal_width()) + "\n")
-        reports[name] = report.to_dict()
-        outputs.add(name, reports[name])
-        if interrupted:
-            break
-    if len(names) > 1 and not options.quick:
-        outputs.add_bars([row for report in reports.values() for row in report["rows"]])
-    outputs.finish(reports)
-    return reports, interrupted
+def _rows(reports: dict[str, Any]) -> list[dict[str, Any]]:
+    return [row for report in reports.values() for row in report["rows"]]
+
+
+def _write_report(folder: Path, name: str, report: dict[str, Any]) -> None:
+    """Write the report of a finished suite, and draw it if possible."""
+    _write_json(folder / f"{name}.json", report)
+    try:
+        _module("plot").draw([report], folder / f"{name}.png")
+    except ConfigError as error:
+        console(stderr=True).print(Text(f"{name}: no plot: {error}", style="dim"))
+
+
+def _write_json(file: Path | None, value: dict[str, Any]) -> None:
+    """Write JSON to a file if there is one; ``-`` is stdout."""
+    if str(file) == "-":
+        print_json(value)
+    elif file is not None:
+        _write(file, json.dumps(value, indent=2) + "\n")
+
+
+def _write(file: Path, text: str) -> None:
+    with replacing(file) as temporary:
+        temporary.write_text(text, "utf-8")
 
 
 # --- --tune
 
 
 def _tune(
-    model: str, game: str | None, spec: Path | None, seconds: float, to_json: Path | None
+    model: str, game_name: str | None, spec: Path | None, seconds: float, to_json: Path | None
 ) -> None:
     """Tune and print the results so far; after Ctrl-C, raise KeyboardInterrupt."""
-    played = game_of_model(model) if game is None else game_from(game, None)
-    if played is None:
+    game = game_of_model(model) if game_name is None else game_from(game_name)
+    if game is None:
         raise ConfigError("--tune MODEL requires --game unless the network is bundled")
-    if to_json is not None and str(to_json) != "-":
-        check_output(to_json)
+    _check_output(to_json)
     with (
-        Engine(played, evaluator_for(model, spec)) as engine,
+        Engine(game, evaluator_for(model, spec)) as engine,
         progress_bar(1.0, _describe, counted=False) as on_progress,
     ):
-        result = tune(
-            engine,
-            seconds,
-            on_progress=on_progress and (lambda share, best: on_progress((share, best))),
-        )
-    if str(to_json) == "-":
-        print_json(result.to_dict())
-    else:
+        result = tune(engine, seconds, on_progress=on_progress)
+    if str(to_json) != "-":
         show(str(result))
-        if to_json is not None:
-            _write(to_json, result.to_dict())
+    _write_json(to_json, result.to_dict())
     if not result.complete:
         raise KeyboardInterrupt
 
 
-def _describe(progress: tuple[float, Trial | None]) -> tuple[float, str]:
-    share, best = progress
+def _describe(share: float, best: Trial | None) -> tuple[float, str]:
     words = "measuring" if best is None else f"best so far {best.rate:,.0f} positions/s"
     return share, words

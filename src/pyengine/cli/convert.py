@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from enum import StrEnum
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from rich.progress import Progress, TaskID  # noqa: TID253
-from rich.text import Text  # noqa: TID253
-from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Argument, Exit, Option
 
 from pyengine import conversion, data
 from pyengine.base.checks import short_repr
 from pyengine.cli.options import (
     JsonOption,
-    ParamOption,
     SpecOption,
     game_from,
     output_file,
     read_spec,
 )
-from pyengine.cli.output import console, print_json
+from pyengine.cli.output import console, print_json, progress_bar, show
 from pyengine.conversion.score_utility import POINTS
 from pyengine.errors import ConfigError
 from pyengine.eval.bundled import game_of_model
 from pyengine.eval.evaluators import bundled_models
 from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import Game
 
 _VERDICTS = {
     "passed": ("PASS", "green"),
@@ -43,46 +39,15 @@ _Network: TypeAlias = Annotated[
 _Output: TypeAlias = Annotated[
     Path | None, Option("--output", "-o", help="The file to write. Default: next to the input.")
 ]
-_GameName: TypeAlias = Annotated[
-    str | None, Option("--game", "-g", help="The network's game, such as 'go(board_size=9)'.")
-]
-_Positions: TypeAlias = Annotated[
-    int, Option("--positions", min=32, help="Positions for calibration, and for comparison.")
-]
-_Games: TypeAlias = Annotated[
-    int, Option("--games", min=0, help="Maximum games in the match; 0 = no match.")
-]
-_Simulations: TypeAlias = Annotated[
-    int, Option("--simulations", "-n", min=1, help="Simulations per move of the match.")
-]
-_MatchSeconds: TypeAlias = Annotated[
-    float, Option("--match-seconds", help="Time limit of the match.")
-]
-_Margin: TypeAlias = Annotated[
-    float, Option("--margin", help="Maximum Elo loss that the match must rule out (95 %).")
-]
-_Undecided: TypeAlias = Annotated[
-    bool, Option("--write-undecided", help="Write the network even if the match is open.")
-]
-_Seed: TypeAlias = Annotated[int, Option("--seed", min=0, help="Random seed.")]
-
-
-class _Format(StrEnum):
-    npz = "npz"
-    parquet = "parquet"
-    sgf = "sgf"
-
-
-class _Komi(StrEnum):
-    game = "game"
-    file = "file"
 
 
 # --- networks
 
-_CHECKS = """The copy is compared with the network on positions from the network's games, then plays
-a match against it. If it loses too much or the match is undecided, nothing is written and the exit
-status is 1."""
+_CHECKS = (
+    "The copy is compared with the network on positions from the network's games, then plays a "
+    "match against it. If it loses too much or the match is undecided, nothing is written and the "
+    "exit status is 1."
+)
 
 
 def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
@@ -91,25 +56,38 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
     def command(
         network: _Network,
         output: _Output = None,
-        game: _GameName = None,
-        param: ParamOption = None,
+        game_name: Annotated[
+            str | None,
+            Option("--game", "-g", help="The network's game, such as 'go(board_size=9)'."),
+        ] = None,
         spec: SpecOption = None,
-        positions: _Positions = 1000,
-        games: _Games = 800,
-        simulations: _Simulations = 32,
-        match_seconds: _MatchSeconds = 600.0,
-        margin: _Margin = conversion.Limits.margin,
-        write_undecided: _Undecided = False,
-        seed: _Seed = 0,
+        positions: Annotated[
+            int, Option(min=32, help="Positions for calibration, and for comparison.")
+        ] = 1000,
+        games: Annotated[
+            int, Option(min=0, help="Maximum games in the match; 0 = no match.")
+        ] = 800,
+        simulations: Annotated[
+            int, Option("--simulations", "-n", min=1, help="Simulations per move of the match.")
+        ] = 32,
+        match_seconds: Annotated[float, Option(help="Time limit of the match.")] = 600.0,
+        margin: Annotated[
+            float, Option(help="Maximum Elo loss that the match must rule out (95 %).")
+        ] = conversion.Limits.margin,
+        write_undecided: Annotated[
+            bool, Option("--write-undecided", help="Write the network even if the match is open.")
+        ] = False,
         as_json: JsonOption = False,
     ) -> None:
         source, target = _source_and_target(network, output, kind)
-        played = _game(network, game, param)
-        with _progress() as on_progress:
+        game = game_of_model(network) if game_name is None else game_from(game_name)
+        if game is None:
+            raise ConfigError(f"the game of {network} is unknown: use --game GAME")
+        with progress_bar(1.0, lambda stage, done: (done, stage), counted=False) as on_progress:
             report = getattr(conversion, convert)(
                 source,
                 target,
-                played,
+                game,
                 spec=read_spec(spec),
                 positions=positions,
                 games=games,
@@ -117,11 +95,11 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
                 match_seconds=match_seconds,
                 limits=conversion.Limits(margin=margin),
                 write_undecided=write_undecided,
-                seed=seed,
                 on_progress=on_progress,
             )
-        _show(report, kind, as_json)
+        _print(report, kind, as_json)
 
+    command.__name__ = kind
     command.__doc__ = f"{doc}\n\n{_CHECKS}"
     return command
 
@@ -134,11 +112,9 @@ def score_utility(
     network: _Network,
     output: _Output = None,
     weight: Annotated[
-        float, Option("--weight", metavar="SHARE", help="Share of points in the value, 0 to 1.")
+        float, Option(metavar="SHARE", help="Share of points in the value, 0 to 1.")
     ] = 0.1,
-    points: Annotated[
-        float, Option("--points", help="The lead that is worth half the weight.")
-    ] = POINTS,
+    points: Annotated[float, Option(help="The lead that is worth half the weight.")] = POINTS,
     spec: SpecOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -151,8 +127,7 @@ def score_utility(
     if as_json:
         print_json({"path": str(target), "weight": weight, "points": points})
         return
-    text = f"{target}: weight of points {weight:g}, half of it for a lead of {points:g}"
-    console().print(Text(text))
+    show(f"{target}: weight of points {weight:g}, half of it for a lead of {points:g}")
 
 
 def leela(
@@ -173,10 +148,8 @@ def leela(
 def random(
     size: Annotated[str, Argument(metavar="BLOCKSxCHANNELS", help="For example 6x96.")],
     output: _Output = None,
-    board_size: Annotated[
-        int, Option("--board-size", min=2, max=19, help="Board size of the network.")
-    ] = 19,
-    seed: _Seed = 0,
+    board_size: Annotated[int, Option(min=2, max=19, help="Board size of the network.")] = 19,
+    seed: Annotated[int, Option(min=0, help="Random seed.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Write random Leela Zero weights, or ONNX with -o FILE.onnx."""
@@ -199,7 +172,7 @@ def random(
 
 def shards(
     directory: Annotated[Path, Argument(help="Directory of shards from self-play.")],
-    to: Annotated[_Format, Option("--to", help="NumPy arrays, Parquet or SGF.")],
+    to: Annotated[Literal["npz", "parquet", "sgf"], Option(help="NumPy arrays, Parquet or SGF.")],
     output: Annotated[
         Path | None,
         Option("--output", "-o", help="The directory to write. Default: next to the input."),
@@ -211,49 +184,39 @@ def shards(
     """Convert training data to NumPy, Parquet or SGF."""
     if not directory.exists():
         raise ConfigError(f"{directory} does not exist")
-    if to is _Format.sgf:
+    if to == "sgf":
         files = data.export_sgf(directory, output, overwrite=overwrite)
     else:
-        files = data.convert(directory, to.value, output, overwrite=overwrite)
+        files = data.convert(directory, to, output, overwrite=overwrite)
     folder = files[0].parent if files else directory
-    console().print(Text(f"{len(files)} files in {folder}"))
+    show(f"{len(files)} files in {folder}")
 
 
 def sgf(
     games: Annotated[Path, Argument(help="An SGF file or a directory of SGF files.")],
-    game: Annotated[str, Option("--game", "-g", help="The game, such as 'go(board_size=9)'.")],
+    game_name: Annotated[str, Option("--game", "-g", help="The game, such as 'go(board_size=9)'.")],
     output: Annotated[Path, Option("--output", "-o", help="The directory to write.")],
-    param: ParamOption = None,
     komi: Annotated[
-        _Komi,
+        Literal["game", "file"],
         Option(
-            "--komi",
             help="game: accept games with any komi; file: use the most frequent komi and only "
             "games with it.",
         ),
-    ] = _Komi.game,
+    ] = "game",
     spec: SpecOption = None,
 ) -> None:
     """Convert SGF files to training data."""
     if not games.exists():
         raise ConfigError(f"{games} does not exist")
-    played = game_from(game, param)
-    model_spec = read_spec(spec) or ModelSpec.alphago_zero(played)
-    report = data.import_sgf(games, output, played, model_spec, komi=komi.value)
-    report.check_taken(games, played)
-    console().print(Text(str(report)))
+    game = game_from(game_name)
+    model_spec = read_spec(spec) or ModelSpec.alphago_zero(game)
+    report = data.import_sgf(games, output, game, model_spec, komi=komi)
+    report.check_taken(games, game)
+    show(str(report))
 
 
 #: The subcommands of ``pyengine convert``.
-COMMANDS: dict[str, Callable[..., None]] = {
-    "leela": leela,
-    "int8": int8,
-    "float16": float16,
-    "score-utility": score_utility,
-    "random": random,
-    "shards": shards,
-    "sgf": sgf,
-}
+COMMANDS = (leela, int8, float16, score_utility, random, shards, sgf)
 
 
 # --- shared functions
@@ -275,15 +238,6 @@ def _source_and_target(network: str, output: Path | None, kind: str) -> tuple[Pa
     return source, output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
 
 
-def _game(network: str, name: str | None, param: list[str] | None) -> Game:
-    if name is not None:
-        return game_from(name, param)
-    game = game_of_model(network)
-    if game is None:
-        raise ConfigError(f"the game of {network} is unknown: use --game GAME")
-    return game
-
-
 def _busy(target: Path) -> AbstractContextManager[object]:
     return console(stderr=True).status(Text(f"writing {target} ..."))
 
@@ -300,11 +254,10 @@ def _report_weights(weights: conversion.LeelaWeights, target: Path, as_json: boo
         print_json(facts)
         return
     size = f"{weights.board_size}x{weights.board_size}"
-    text = f"{target}: {facts['blocks']} blocks of {weights.channels} channels, {size}"
-    console().print(Text(text))
+    show(f"{target}: {facts['blocks']} blocks of {weights.channels} channels, {size}")
 
 
-def _show(report: conversion.ConversionReport, kind: str, as_json: bool) -> None:
+def _print(report: conversion.ConversionReport, kind: str, as_json: bool) -> None:
     if as_json:
         print_json(report.to_dict())
     else:
@@ -316,32 +269,10 @@ def _show(report: conversion.ConversionReport, kind: str, as_json: bool) -> None
         speed = "for GPUs; no faster on a CPU"
         if report.speedup is not None:
             speed = f"{report.speedup:.2f} times the speed in bare ONNX Runtime, one thread"
-        layers = f"{report.converted} layers in {kind}, {report.kept} in float32"
-        out.print(Text(f"\n{layers}; {speed}"))
+        show(f"\n{report.converted} layers in {kind}, {report.kept} in float32; {speed}")
         outcome = "nothing written" if report.path is None else f"written: {report.path}"
-        out.print(Text(f"{report.outcome}: {outcome}"))
+        show(f"{report.outcome}: {outcome}")
         if report.path is None and report.outcome == "undecided":
-            advice = "raise --games, --match-seconds or --margin, or use --write-undecided"
-            out.print(Text(advice))
+            show("raise --games, --match-seconds or --margin, or use --write-undecided")
     if report.path is None and not report.passed:
         raise Exit(1)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, float], None] | None]:
-    """Show a temporary bar for each stage if stderr is a terminal."""
-    err = console(stderr=True)
-    if not err.is_terminal:
-        yield None
-        return
-    with Progress(console=err, transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def show(stage: str, done: float) -> None:
-            if stage not in tasks:
-                for earlier in tasks.values():
-                    bars.update(earlier, completed=1.0)
-                tasks[stage] = bars.add_task(stage, total=1.0)
-            bars.update(tasks[stage], completed=done)
-
-        yield show

@@ -6,17 +6,11 @@ alpha-beta solver (Connect Four) and with the proofs of a search with playouts (
 
 from __future__ import annotations
 
-import argparse
-import os
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pyengine.base import machine
-from pyengine.errors import ConfigError, EngineError
-from pyengine.eval.evaluators import as_evaluator, bundled_models
 from pyengine.games.game import State, load_game
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
@@ -80,57 +74,25 @@ def start_of(scene: Scene) -> State:
     return state
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Show all scenes and return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pyengine.cli.demo", description="Demonstrate the search."
-    )
-    parser.add_argument("--simulations", type=int, default=SIMULATIONS, help="per search")
-    parser.add_argument("--threads", type=int, default=0, help="0 = all cores")
-    parser.add_argument("--model", help="evaluator instead of the bundled networks")
-    options = parser.parse_args(arguments)
-    try:
-        models = [_bundled(scene, options.model or scene.model) for scene in SCENES]
-        for scene, model in zip(SCENES, models, strict=True):
-            show(scene, model, options.simulations, options.threads)
-        sys.stdout.flush()
-    except EngineError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        if not isinstance(error, BrokenPipeError):  # the reader closed the pipe
-            print(f"error: the output cannot be written: {error.strerror}", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        print(file=sys.stderr)
-        return 130
-    return 0
+def main() -> None:
+    """Show all scenes."""
+    for scene in SCENES:
+        show(scene)
 
 
-def show(scene: Scene, model: str, simulations: int, threads: int) -> None:
+def show(scene: Scene) -> None:
     """Search the position of a scene and print the result."""
     state = start_of(scene)
     print(f"=== {scene.title}\n\n{scene.question}\n")
-    with Engine(state.game, as_evaluator(model), threads=threads) as engine:
+    with Engine(state.game, scene.model) as engine:
         # First without the solver, which would end the search once the position is proven.
-        result = engine.search(state, simulations=simulations, solver=False)
+        result = engine.search(state, simulations=SIMULATIONS, solver=False)
         provider = engine.stats()["provider"]
-        proof = engine.search(state, simulations=simulations, reuse_tree=False)
+        proof = engine.search(state, simulations=SIMULATIONS, reuse_tree=False)
     print(result)
-    print(f"network {model} on {provider}, {threads or machine.cores()} threads")
+    print(f"network {scene.model} on {provider}, {machine.cores()} threads")
     print(_proof(state, proof))
     print(f"\n{_verdict(scene, state, result)}\n{scene.lesson}\n")
-
-
-def _bundled(scene: Scene, model: str) -> str:
-    """Return the name of the model. Raises ConfigError if it is not bundled."""
-    if model != scene.model or model in bundled_models():
-        return model
-    raise ConfigError(
-        f"the network '{model}' for {scene.game} is not bundled with this build: create it with "
-        f"`python models/make_models.py --game {model}`, or use --model rollout"
-    )
 
 
 def _proof(state: State, result: SearchResult) -> str:
@@ -154,4 +116,4 @@ def _verdict(scene: Scene, state: State, result: SearchResult) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

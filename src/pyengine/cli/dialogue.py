@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import math
 import os
-import shlex
 import signal
 import sys
 import time
@@ -15,18 +14,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from rich.console import Console  # noqa: TID253  # this package is the extra's
-from rich.text import Text  # noqa: TID253
+from rich.console import Console
+from rich.text import Text
 
 from pyengine.base.checks import short_repr
 from pyengine.base.files import path_of
 from pyengine.cli.clock import Clock
 from pyengine.cli.output import say
-from pyengine.cli.play_record import bare_name, game_of_record, load, record_path, save
+from pyengine.cli.play_record import load, record_path, save
 from pyengine.cli.positions import find_action, is_drawn, moves_table, names_of_line, state_board
 from pyengine.cli.search import percent, until_stopped
 from pyengine.data.sgf.record import SgfGame
-from pyengine.errors import DataError, EngineError, IllegalActionError
+from pyengine.errors import EngineError, IllegalActionError
 from pyengine.games.board_layout import game_look
 from pyengine.games.game import State
 from pyengine.games.outcomes import Loss, Lost, outcome_text, why_taken
@@ -131,9 +130,9 @@ class Dialogue:
         if self.clock is not None:
             seconds = min(self.clock.budget(player), config.seconds or math.inf)
             config = config.replace(seconds=seconds)
-        begun = time.monotonic()
+        start_time = time.monotonic()
         result, stopped = until_stopped(self.engine, self.state, config)
-        self._spend(player, time.monotonic() - begun)
+        self._spend(player, time.monotonic() - start_time)
         if self.lost is not None:
             self._board()
             return None
@@ -179,7 +178,7 @@ class Dialogue:
     # --- the person
 
     def _ask(self, prompt: str) -> None:
-        begun = time.monotonic()
+        start_time = time.monotonic()
         player = None if self._ended() else self.state.current_player()
         try:
             typed = read_line(prompt).strip()
@@ -191,7 +190,7 @@ class Dialogue:
             return
         self.left_by_ctrl_c = False
         if player is not None:
-            self._spend(player, time.monotonic() - begun)
+            self._spend(player, time.monotonic() - start_time)
             if self.lost is not None:
                 self._board()
                 return
@@ -241,8 +240,7 @@ class Dialogue:
 
     def _help(self, _rest: str = "") -> None:
         example = self.state.action_to_string((self.state.legal_actions() or [0])[0])
-        also = f" or {_PASS}" if _PASS in self._names() and example != _PASS else ""
-        self.out.print(Text(f"Type a move, for example {example}{also}, or:"))
+        self.out.print(Text(f"Type a move, for example {example}, or:"))
         for name, (_, meaning) in self.commands.items():
             self.out.print(Text.assemble("  ", (f"{name:<8}", "bold"), meaning))
 
@@ -306,21 +304,8 @@ class Dialogue:
             self._say(note)
 
     def _load(self, rest: str) -> None:
-        file = _file(rest)
-        try:
-            self.load(file)
-        except DataError as error:
-            raise DataError(f"{error}{self._advice_for_other_rules(file)}") from error
+        self.load(_file(rest))
         self._board()
-
-    def _advice_for_other_rules(self, file: Path) -> str:
-        """Explain how to load a file of the same game with other rules, or return ""."""
-        game = self.state.game
-        with contextlib.suppress(EngineError):
-            if game_of_record(file, game) != game:
-                command = f"pyengine play {bare_name(str(game))} --load"
-                return f"; to load it, run {command} {shlex.quote(str(file))}"
-        return ""
 
     def load(self, file: Path) -> None:
         """Continue the game saved in a file. Raises DataError."""
@@ -344,27 +329,24 @@ class Dialogue:
             self.lost = None
             self._board()
             return
-        plies = [
-            ply
-            for ply in range(len(self.start.history()), len(self.state.history()))
-            if self.human.plays(self._player_at(ply))
-        ]
-        if not plies and self.lost is None:
+        before = self._before_last_move_of_a_person()
+        if before is None and self.lost is None:
             self._say("you have no move to take back")
             return
         self.lost = None
-        while plies and len(self.state.history()) > plies[-1]:
-            self.state.undo_action()
+        if before is not None:
+            self.state = before
         if self.clock is not None:
             self.clock.go_back(len(self.state.history()))
         self._board()
 
-    def _player_at(self, ply: int) -> int:
-        """Return the player who moved at a ply; players need not alternate."""
+    def _before_last_move_of_a_person(self) -> State | None:
         state = self.state.clone()
-        while len(state.history()) > ply:
+        while len(state.history()) > len(self.start.history()):
             state.undo_action()
-        return int(state.current_player())
+            if self.human.plays(state.current_player()):
+                return state
+        return None
 
     def _resign(self, _rest: str = "") -> None:
         self.lost = (self.state.current_player(), Loss.resigns)

@@ -6,16 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated
 
-from rich.text import Text  # noqa: TID253
-from typer import Exit, Option  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Exit, Option
 
-from pyengine.cli.options import DeviceOption, JsonOption, SpecOption, game_from, read_spec
+from pyengine.cli.options import DeviceOption, JsonOption, game_from
 from pyengine.cli.output import console, print_json, say
 from pyengine.doctor import doctor as examine
 from pyengine.doctor.checks import Check
 from pyengine.doctor.gpu import default_model, gpu_self_test
 from pyengine.errors import ConfigError
-from pyengine.eval.bundled import game_of_model
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
 
@@ -23,13 +22,10 @@ _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
 def doctor(
     gpu: Annotated[bool, Option("--gpu", help="Test the GPU (takes half a minute).")] = False,
     model: Annotated[str | None, Option("--model", "-m", help="Network for the GPU test.")] = None,
-    game: Annotated[str | None, Option("--game", help="The game that --model plays.")] = None,
-    spec: SpecOption = None,
+    game_name: Annotated[str | None, Option("--game", help="The game that --model plays.")] = None,
     provider: Annotated[
         str | None,
-        Option(
-            "--provider", help="With --gpu: cuda, tensorrt, or cpu to run the test without a GPU."
-        ),
+        Option(help="With --gpu: cuda, tensorrt, or cpu to run the test without a GPU."),
     ] = None,
     device: DeviceOption = 0,
     quick: Annotated[bool, Option("--quick", help="With --gpu: faster but noisier.")] = False,
@@ -37,17 +33,12 @@ def doctor(
 ) -> None:
     """Show the provider, libraries and hardware in use, and test them. Exits 1 if a test fails."""
     if gpu:
-        name = model or default_model()
-        if name is None or (game is None and game_of_model(name) is None):
-            raise ConfigError("--gpu needs a network and its game: --model FILE.onnx --game GAME")
-        played = None if game is None else game_from(game, None)
-        checks = gpu_self_test(
-            name, played, provider=provider or "cuda", device_id=device, spec=read_spec(spec),
-            fast=quick,
-        )  # fmt: skip
-        results = _gpu(checks, provider or "cuda", name, as_json)
-    elif quick or any((model, game, spec, provider)):
-        raise ConfigError("--model, --game, --spec, --provider and --quick require --gpu")
+        game = None if game_name is None else game_from(game_name)
+        provider, model = provider or "cuda", model or default_model()
+        checks = gpu_self_test(model, game, provider=provider, device_id=device, fast=quick)
+        results = _gpu(checks, provider, model, as_json)
+    elif quick or model or game_name or provider:
+        raise ConfigError("--model, --game, --provider and --quick require --gpu")
     else:
         results = _machine(device, as_json)
     if any(check.verdict == "FAIL" for check in results):
@@ -66,7 +57,7 @@ def _machine(device: int, as_json: bool) -> list[Check]:
     return _printed(report.checks)
 
 
-def _gpu(checks: Iterable[Check], provider: str, model: str, as_json: bool) -> list[Check]:
+def _gpu(checks: Iterable[Check], provider: str, model: str | None, as_json: bool) -> list[Check]:
     if as_json:
         results = list(checks)
         ok = all(check.verdict != "FAIL" for check in results)

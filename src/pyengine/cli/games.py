@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-import textwrap
 from typing import Annotated
 
-from rich.text import Text  # noqa: TID253
-from typer import Argument  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Argument
 
 from pyengine.cli.options import JsonOption, game_from
-from pyengine.cli.output import console, print_json
+from pyengine.cli.output import console, print_json, say
 from pyengine.games.game import Game, load_game, registered_games
 from pyengine.games.named_games import names_foreign_game
 
@@ -24,7 +23,7 @@ def games(
 ) -> None:
     """List the games with the types, ranges and defaults of their parameters."""
     names = registered_games() if name is None else (name,)
-    chosen = {text: game_from(text, None) for text in names}
+    chosen = {text: game_from(text) for text in names}
     if as_json:
         print_json({text: game.params for text, game in chosen.items()})
         return
@@ -33,9 +32,11 @@ def games(
     for title, game in chosen.items():
         if names_foreign_game(title):
             out.print(Text.assemble((title, "bold"), _parameters(game)))
-        else:
-            text = _filled(f"{game.name}{descriptions[game.name]}", out.width)
-            out.print(Text.assemble((game.name, "bold"), text[len(game.name) :]))
+            continue
+        first, *parameters = descriptions[game.name].split("\n")
+        say(out, Text.assemble((game.name, "bold"), first), indent=4)
+        for line in parameters:
+            say(out, Text(line), indent=8)
     if name is None:
         out.print()
         out.print(Text("For example 'go(board_size=9,komi=7)', or go -p board_size=9 -p komi=7."))
@@ -59,12 +60,3 @@ def _descriptions() -> dict[str, str]:
         name, text = entry.replace("``", "").replace("\n    ", "\n").rstrip().split(":", 1)
         descriptions[name] = f":{_CONTINUATION.sub(' ', text)}"
     return descriptions
-
-
-def _filled(text: str, width: int) -> str:
-    """Wrap each line and indent its continuation by four columns."""
-    filled = []
-    for line in text.split("\n"):
-        indent = " " * (len(line) - len(line.lstrip()) + 4)
-        filled += textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
-    return "\n".join(filled)

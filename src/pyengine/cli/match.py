@@ -6,11 +6,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from typer import Argument, Option  # noqa: TID253  # this package is the extra's
+from typer import Argument, Option
 
 from pyengine.base.checks import short_repr
 from pyengine.cli.options import (
-    DeviceOption,
     GameOptions,
     JsonOption,
     ProviderOption,
@@ -34,95 +33,64 @@ _PLAYER = (
 )
 _VALUE = "value:"
 _Side: TypeAlias = Engine | ValuePlayer | RandomPlayer
-_Settings: TypeAlias = list[str] | None
+_Settings: TypeAlias = Annotated[
+    list[str] | None,
+    Option(metavar="NAME=VALUE", help="A search setting of this player alone; repeatable."),
+]
 
 
 def match(
-    game: GameOptions,
+    game_options: GameOptions,
     a: Annotated[str, Argument(help=_PLAYER)],
     b: Annotated[str, Argument(help="The other player, specified like the first.")],
     settings: SearchOptions,
     games: Annotated[
         int | None,
         Option(
-            "--games", "-g", min=1,
+            "--games",
+            "-g",
+            min=1,
             help="Number of games. Default: 100, or with --sprt enough to decide 90 % of tests.",
         ),
     ] = None,
-    set_a: Annotated[
-        _Settings,
-        Option("--set-a", metavar="NAME=VALUE", help="A search setting for player a; repeatable."),
-    ] = None,
-    set_b: Annotated[
-        _Settings,
-        Option("--set-b", metavar="NAME=VALUE", help="A search setting for player b; repeatable."),
-    ] = None,
-    spec_a: Annotated[
-        Path | None, Option("--spec-a", help="JSON file with player a's ModelSpec.", dir_okay=False)
-    ] = None,
-    spec_b: Annotated[
-        Path | None, Option("--spec-b", help="JSON file with player b's ModelSpec.", dir_okay=False)
-    ] = None,
+    set_a: _Settings = None,
+    set_b: _Settings = None,
     provider: ProviderOption = None,
-    device: DeviceOption = 0,
-    seed: Annotated[int, Option("--seed", min=0, help="Seed for the openings.")] = 0,
-    plies: Annotated[
-        int, Option("--plies", min=0, help="Number of random opening moves.")
-    ] = 4,
-    openings_evaluator: Annotated[
-        str | None,
-        Option(
-            "--openings-evaluator", help="Network for --max-value and --policy-openings."
-        ),
-    ] = None,
+    seed: Annotated[int, Option(min=0, help="Seed for the openings.")] = 0,
+    plies: Annotated[int, Option(min=0, help="Number of random opening moves.")] = 4,
     max_value: Annotated[
-        float | None,
-        Option("--max-value", help="Use only openings with at most this absolute value."),
+        float | None, Option(help="Use only openings with at most this absolute value.")
     ] = None,
-    policy: Annotated[
-        bool,
-        Option("--policy-openings", help="Draw the opening moves from the network's policy."),
-    ] = False,
+    openings_evaluator: Annotated[
+        str | None, Option(help="Network that computes the value for --max-value.")
+    ] = None,
     sprt: Annotated[
         str | None,
-        Option(
-            "--sprt", metavar="ELO0,ELO1", help="Stop as soon as either hypothesis is accepted."
-        ),
+        Option(metavar="ELO0,ELO1", help="Stop as soon as either hypothesis is accepted."),
     ] = None,
     record: Annotated[
-        Path | None,
-        Option(
-            "--record", help="Save finished games here and resume from them.", dir_okay=False
-        ),
+        Path | None, Option(help="Save finished games here and resume from them.", dir_okay=False)
     ] = None,
-    concurrent: Annotated[
-        int | None, Option("--concurrent", min=1, help="Number of games played at once.")
-    ] = None,
+    concurrent: Annotated[int | None, Option(min=1, help="Number of games played at once.")] = None,
     max_plies: Annotated[
-        int | None,
-        Option("--max-plies", min=1, help="Declare a draw after this many plies."),
+        int | None, Option(min=1, help="Declare a draw after this many plies.")
     ] = None,
     as_json: JsonOption = False,
-) -> None:  # fmt: skip
+) -> None:
     """Play a match and print score, Elo and confidence intervals. Colours alternate."""
-    played = game.load()
-    hardware = (provider, device)
+    game = game_options.load()
     sides = (
-        _side(played, a, settings, set_a, spec_a, hardware, (seed, 0)),
-        _side(played, b, settings, set_b, spec_b, hardware, (seed, 1)),
+        _side(game, a, settings, set_a, provider, (seed, 0)),
+        _side(game, b, settings, set_b, provider, (seed, 1)),
     )
     test = None if sprt is None else _sprt(sprt)
-    openings = Openings(
-        plies=plies,
-        moves="policy" if policy else "random",
-        evaluator=openings_evaluator and evaluator_for(openings_evaluator),
-        max_value=max_value,
-    )
+    network = openings_evaluator and evaluator_for(openings_evaluator)
+    openings = Openings(plies=plies, evaluator=network, max_value=max_value)
     with when_stopped(_how_to_continue(record)):
         try:
             result = _play(
                 *sides,
-                game=played,
+                game=game,
                 games=games or default_games(test),
                 seed=seed,
                 concurrent_games=concurrent,
@@ -152,25 +120,20 @@ def _side(
     model: str,
     common: SearchOptions,
     overrides: _Settings,
-    spec: Path | None,
-    hardware: tuple[str | None, int],
+    provider: str | None,
     seed: tuple[int, int],
 ) -> _Side:
     """Create a player: an engine with the common settings and its overrides, or a simple player.
 
-    ``seed`` is for random moves; ``hardware`` is the provider and the device.
+    ``seed`` is for random moves.
     """
     if overrides and (model == "random" or model.startswith(_VALUE)):
         raise ConfigError(f"--set-a and --set-b need a player that searches, got {model}")
     if model == "random":
-        if spec is not None:
-            raise ConfigError("--spec-a and --spec-b need a network, got random")
         return RandomPlayer(seed)
     if model.startswith(_VALUE):
-        return ValuePlayer(evaluator_for(model.removeprefix(_VALUE), spec, *hardware))
-    if not needs_network(model):
-        hardware = (None, 0)
-    evaluator = evaluator_for(model, spec, *hardware, others=("random", f"{_VALUE}MODEL"))
+        return ValuePlayer(evaluator_for(model.removeprefix(_VALUE), provider=provider))
+    evaluator = evaluator_for(model, provider=provider if needs_network(model) else None)
     settings = search_settings("--set-a, --set-b", overrides)
     config = common.config_for(evaluator).replace(**settings)
     return Engine(game, evaluator, config=config)

@@ -8,13 +8,13 @@ import functools
 import inspect
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
 
-from typer import Argument, Option  # noqa: TID253  # this package is the extra's
-from typer.models import OptionInfo  # noqa: TID253
+from typer import Argument, Option
+from typer.models import OptionInfo
 
 from pyengine.base.checks import did_you_mean, short_repr
 from pyengine.base.files import check_output, read_limited, unread
@@ -118,12 +118,12 @@ ParamOption: TypeAlias = Annotated[
     Option("--param", "-p", metavar="NAME=VALUE", help="A game parameter; repeatable."),
 ]
 SpecOption: TypeAlias = Annotated[
-    Path | None, Option("--spec", help="JSON file with the network's ModelSpec.", dir_okay=False)
+    Path | None, Option(help="JSON file with the network's ModelSpec.", dir_okay=False)
 ]
 ProviderOption: TypeAlias = Annotated[
-    str | None, Option("--provider", help="Run the network on cpu, cuda or tensorrt.")
+    str | None, Option(help="Run the network on cpu, cuda or tensorrt.")
 ]
-DeviceOption: TypeAlias = Annotated[int, Option("--device", min=0, help="GPU number.")]
+DeviceOption: TypeAlias = Annotated[int, Option(min=0, help="GPU number.")]
 SimulationsOption: TypeAlias = Annotated[int | None, setting("simulations", "-n")]
 SecondsOption: TypeAlias = Annotated[float | None, setting("seconds", "-s")]
 ThreadsOption: TypeAlias = Annotated[int | None, setting("threads", "-t")]
@@ -156,13 +156,10 @@ class PositionOptions(GameOptions):
     """The options that select a position of a game."""
 
     panel: ClassVar = "Position"
-    moves: Annotated[
-        str, Option("--moves", help="Moves played from the start, for example '4 4 3'.")
-    ] = ""
+    moves: Annotated[str, Option(help="Moves played from the start, for example '4 4 3'.")] = ""
     board: Annotated[
         Path | None,
         Option(
-            "--board",
             help="File with the board, top row first: X and O are the players, '.' is empty. "
             "'-' reads standard input.",
             allow_dash=True,
@@ -170,7 +167,7 @@ class PositionOptions(GameOptions):
         ),
     ] = None
     to_move: Annotated[
-        int, Option("--to-move", min=0, max=1, help="Player to move on --board: 0 (X) or 1 (O).")
+        int, Option(min=0, max=1, help="Player to move on --board: 0 (X) or 1 (O).")
     ] = 0
 
     def state_of(self, game: Game) -> State:
@@ -178,7 +175,7 @@ class PositionOptions(GameOptions):
         if self.board is None:
             state = game.new_initial_state()
         else:
-            rows = [line.replace(" ", "") for line in _read(self.board).splitlines()]
+            rows = [line.replace(" ", "") for line in read_text(self.board).splitlines()]
             state = game.state_from_board([row for row in rows if row], self.to_move)
         for word in self.moves.split():
             for move in _moves_of(state, word):
@@ -245,27 +242,23 @@ class SearchOptions:
     threads: ThreadsOption = None
     algorithm: Annotated[
         str | None,
-        Option(
-            "--algorithm",
-            help="puct, gumbel, uct or flat_ucb. Default: uct with playouts, else puct.",
-        ),
+        Option(help="puct, gumbel, uct or flat_ucb. Default: uct with playouts, else puct."),
     ] = None
     config: Annotated[
-        Path | None, Option("--config", help="TOML file with a SearchConfig.", dir_okay=False)
+        Path | None, Option(help="TOML file with a SearchConfig.", dir_okay=False)
     ] = None
     changes: SetOption = None
 
     def config_for(self, evaluator: Evaluator, **more: Any) -> SearchConfig:
         """Return the settings from the file, overridden by the options and by ``more``."""
         base = SearchConfig() if self.config is None else SearchConfig.from_toml(self.config)
-        options = {
-            "simulations": self.simulations,
-            "seconds": self.seconds,
-            "threads": self.threads,
-            "algorithm": self.algorithm,
+        changes = drop_none(
+            simulations=self.simulations,
+            seconds=self.seconds,
+            threads=self.threads,
+            algorithm=self.algorithm,
             **more,
-        }
-        changes = {name: value for name, value in options.items() if value is not None}
+        )
         changes |= search_settings("--set", self.changes)
         in_file = {} if self.config is None else tomllib.loads(self.config.read_text("utf-8"))
         if isinstance(evaluator, RolloutEvaluator) and "algorithm" not in {**changes, **in_file}:
@@ -287,7 +280,12 @@ def with_time_for_playouts(evaluator: Evaluator, config: SearchConfig) -> Search
 # --- option values
 
 
-def game_from(text: str, params: list[str] | None) -> Game:
+def drop_none(**options: Any) -> dict[str, Any]:
+    """Return the options that are not None."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def game_from(text: str, params: list[str] | None = None) -> Game:
     """Load the game named on the command line."""
     return load_game(text, **pairs("--param", params))
 
@@ -320,21 +318,16 @@ def needs_network(model: str) -> bool:
 
 
 def evaluator_for(
-    model: str,
-    spec: Path | None = None,
-    provider: str | None = None,
-    device: int = 0,
-    *,
-    others: Sequence[str] = (),
+    model: str, spec: Path | None = None, provider: str | None = None, device: int = 0
 ) -> Evaluator:
-    """Open an evaluator by name or file; ``others`` are further names listed in the error."""
+    """Open an evaluator by name or file."""
     if not needs_network(model):
         if spec is not None or provider is not None:
             raise ConfigError(f"--spec and --provider are for networks, got {model}")
         return as_evaluator(model)
     path = bundled_models().get(model, Path(model))
     if path == Path(model) and not path.exists():
-        known = ("uniform", "rollout", *bundled_models(), *others)
+        known = ("uniform", "rollout", *bundled_models())
         raise ConfigError(
             f"{model} is neither a file nor one of: {', '.join(known)}{did_you_mean(model, known)}"
         )
@@ -344,10 +337,11 @@ def evaluator_for(
 
 def read_spec(path: Path | None) -> ModelSpec | None:
     """Read a ModelSpec from a JSON file."""
-    return None if path is None else ModelSpec.from_json(_read(path))
+    return None if path is None else ModelSpec.from_json(read_text(path))
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Read a file, or standard input if the path is ``-``."""
     try:
         return sys.stdin.read() if str(path) == "-" else read_limited(path).decode()
     except (OSError, UnicodeDecodeError) as error:

@@ -7,10 +7,10 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, ParamSpec
 
-from rich.console import Console  # noqa: TID253  # this package is the extra's
-from rich.progress import (  # noqa: TID253
+from rich.console import Console
+from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
@@ -18,12 +18,12 @@ from rich.progress import (  # noqa: TID253
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.table import Column  # noqa: TID253
-from rich.text import Text  # noqa: TID253
+from rich.table import Column
+from rich.text import Text
 
 from pyengine.cli import LEAST_WIDTH
 
-T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -87,8 +87,8 @@ def _plain(value: Any) -> Any:
 
 @contextlib.contextmanager
 def progress_bar(
-    total: float, describe: Callable[[T], tuple[float, str]], *, counted: bool = True
-) -> Iterator[Callable[[T], None] | None]:
+    total: float, describe: Callable[P, tuple[float, str]], *, counted: bool = True
+) -> Iterator[Callable[P, None] | None]:
     """Show a bar on stderr; yield a function that updates it, or None without a terminal.
 
     ``describe`` returns the amount done, up to ``total``, and a short text. ``counted``: also show
@@ -106,8 +106,8 @@ def progress_bar(
     with Progress(*columns, console=err, transient=True, expand=True) as bar:
         task = bar.add_task("", total=total, visible=counted)
 
-        def advance(progress: T) -> None:
-            done, text = describe(progress)
+        def advance(*progress: P.args, **more: P.kwargs) -> None:
+            done, text = describe(*progress, **more)
             bar.update(task, completed=done, description=text, visible=True)
 
         yield advance

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from rich.text import Text  # noqa: TID253
-from typer import Option  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Option
 
 from pyengine.cli.clock import Clock
 from pyengine.cli.dialogue import Dialogue, Human
@@ -25,17 +25,13 @@ def play(
     position: PositionOptions,
     evaluator: EvaluatorOptions,
     settings: SearchOptions,
-    human: Annotated[
-        Human, Option("--human", help="The players controlled by a person.")
-    ] = Human.first,
+    human: Annotated[Human, Option(help="The players controlled by a person.")] = Human.first,
     clock: Annotated[
-        str | None,
-        Option("--clock", help="MINUTES or MINUTES+SECONDS for each player, such as 5+3."),
+        str | None, Option(help="MINUTES or MINUTES+SECONDS for each player, such as 5+3.")
     ] = None,
     load: Annotated[
         Path | None,
         Option(
-            "--load",
             dir_okay=False,
             help="Continue a saved game, with the file's rules if GAME has no parameters.",
         ),

@@ -100,14 +100,15 @@ def load(path: Path, game: Game) -> Loaded:
 def _from_sgf(content: bytes, game: Game) -> Loaded:
     record = first_game(content)
     replay = record.replay(game)
-    notes = dict(replay.notes)
-    notes.pop("handicap or set-up stones", None)  # visible on the board
-    if "another komi" in notes:
+    if "another komi" in replay.notes:
         raise ValueError(f"a komi of {record.komi:g}")
-    notes.pop("other rules", None)
+    lines = [
+        f"{name}: {note}"
+        for name, note in replay.notes.items()
+        if name not in ("other rules", "handicap or set-up stones")  # stones are on the board
+    ]
     replaced = _replaced_rules(record, game)
-    lines = [f"{name}: {note}" for name, note in notes.items()] + ([replaced] if replaced else [])
-    return Loaded(replay.end, record, tuple(lines))
+    return Loaded(replay.end, record, (*lines, *filter(None, [replaced])))
 
 
 def game_of_record(path: Path, game: Game) -> Game:
@@ -118,16 +119,11 @@ def game_of_record(path: Path, game: Game) -> Game:
             number_of(game)
             return first_game(content).game(game.name)
         text = _entry(_entries(content), "game")
-        return load_game(text) if bare_name(text) == bare_name(str(game)) else game
+        return load_game(text) if text.partition("(")[0] == str(game).partition("(")[0] else game
     except ConfigError as error:
         raise DataError(f"{path}: {error}") from error
     except (ValueError, SgfError) as error:
         raise DataError(f"{path}: expected a game of {game.name}, got {error}") from error
-
-
-def bare_name(game: str) -> str:
-    """Return the name of a game without its parameters."""
-    return game.partition("(")[0]
 
 
 def _read(path: Path) -> bytes:
@@ -176,10 +172,6 @@ def _from_moves(entries: dict[str, str], game: Game) -> State:
         raise ValueError(f"a game of {entries['game'].strip()}")
     start = entries.get("start")
     state = game.new_initial_state() if start is None else game.deserialize_state(start.strip())
-    if "actions" in entries:
-        for number in entries["actions"].split():
-            state.apply_action(int(number))
-        return state
-    for name in _entry(entries, "moves").split():
-        state.apply_action(state.string_to_action(name))
+    for number in _entry(entries, "actions").split():
+        state.apply_action(int(number))
     return state

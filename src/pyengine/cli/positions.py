@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rich.table import Table  # noqa: TID253  # this package is the extra's
-from rich.text import Text  # noqa: TID253
+from rich.table import Table
+from rich.text import Text
 
 from pyengine.errors import ConfigError
 from pyengine.games.board_layout import board_of, game_look, state_text

@@ -54,17 +54,18 @@ def search(
 def until_stopped(engine: Engine, state: State, config: SearchConfig) -> tuple[SearchResult, bool]:
     """Search; also return whether Ctrl-C stopped the search."""
     simulations, seconds = config.simulations, config.seconds
-    begun = time.perf_counter()
+    start = time.perf_counter()
 
     def describe(result: SearchResult) -> tuple[float, str]:
-        spent = time.perf_counter() - begun
+        elapsed = time.perf_counter() - start
         most = simulations or (800 if seconds is None else None)
-        done = max(result.simulations / most if most else 0.0, spent / seconds if seconds else 0.0)
-        line = " ".join(names_of_line(state, result.pv[:6]))
-        return done, (
-            f"{result.simulations:,} simulations, {result.simulations / max(spent, 1e-9):,.0f}/s, "
-            f"wins {percent(result)}, line {line}"
+        done = max(
+            result.simulations / most if most else 0.0, elapsed / seconds if seconds else 0.0
         )
+        line = " ".join(names_of_line(state, result.pv[:6]))
+        rate = result.simulations / max(elapsed, 1e-9)
+        speed = f"{result.simulations:,} simulations, {rate:,.0f}/s"
+        return done, f"{speed}, wins {percent(result)}, line {line}"
 
     with (
         deferred_interrupt(engine.stop) as stopped,

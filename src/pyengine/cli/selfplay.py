@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
-from typer import Option  # noqa: TID253  # this package is the extra's
+from typer import Option
 
 from pyengine.cli.options import (
     EvaluatorOptions,
@@ -16,49 +15,39 @@ from pyengine.cli.options import (
     SetOption,
     SimulationsOption,
     ThreadsOption,
+    drop_none,
     search_settings,
 )
 from pyengine.cli.output import print_json, progress_bar, show, when_stopped
 from pyengine.selfplay import SelfPlayConfig, SelfPlayInterrupted, SelfPlayReport
 from pyengine.selfplay import selfplay as play
 
-
-class Preset(StrEnum):
-    """The constructors of SelfPlayConfig."""
-
-    zero = "zero"
-    fast = "fast"
-    gumbel = "gumbel"
-
-
 _PRESETS = {
-    Preset.zero: SelfPlayConfig.alphago_zero,
-    Preset.fast: SelfPlayConfig.fast,
-    Preset.gumbel: SelfPlayConfig.gumbel,
+    "zero": SelfPlayConfig.alphago_zero,
+    "fast": SelfPlayConfig.fast,
+    "gumbel": SelfPlayConfig.gumbel,
 }
 
 
 def selfplay(
-    game: GameOptions,
+    game_options: GameOptions,
     evaluator: EvaluatorOptions,
     out: Annotated[
         Path, Option("--out", "-o", help="Directory of shards; new games are added to it.")
     ] = Path("selfplay"),
     games: Annotated[int, Option("--games", "-g", min=1, help="Number of games.")] = 100,
     preset: Annotated[
-        Preset,
+        Literal["zero", "fast", "gumbel"],
         Option(
-            "--preset",
             help="zero: as AlphaGo Zero; fast: with fewer evaluations; gumbel: with few "
             "simulations.",
         ),
-    ] = Preset.zero,
+    ] = "zero",
     simulations: SimulationsOption = None,
     threads: ThreadsOption = None,
     changes: SetOption = None,
     concurrent: Annotated[
-        int | None,
-        Option("--concurrent", min=1, help="Games played at once. Default: 64, more on a GPU."),
+        int | None, Option(min=1, help="Games played at once. Default: 64, more on a GPU.")
     ] = None,
     seed: SeedOption = None,
     as_json: JsonOption = False,
@@ -67,30 +56,24 @@ def selfplay(
 
     Ctrl-C closes the open shard; the same command then adds more games.
     """
-    played = game.load()
-    setup = evaluator.setup(played)
-    config = _PRESETS[preset](played)
-    search = _without_none(simulations=simulations, threads=threads)
-    search |= search_settings("--set", changes)
+    game = game_options.load()
+    setup = evaluator.setup(game)
+    config = _PRESETS[preset](game)
+    search = drop_none(simulations=simulations, threads=threads) | search_settings("--set", changes)
     config = config.replace(
-        search=config.search.replace(**search),
-        **_without_none(concurrent_games=concurrent, seed=seed),
+        search=config.search.replace(**search), **drop_none(concurrent_games=concurrent, seed=seed)
     )
     with when_stopped(f"the same command adds more games to {out}"):
         try:
             with progress_bar(games, _describe) as on_progress:
                 report = play(
-                    played, setup.evaluator, games=games, out=out, config=config,
+                    game, setup.evaluator, games=games, out=out, config=config,
                     on_progress=on_progress,
                 )  # fmt: skip
         except SelfPlayInterrupted as stop:
             _print(stop.report, out, as_json)
             raise
     _print(report, out, as_json)
-
-
-def _without_none(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _describe(report: SelfPlayReport) -> tuple[float, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Any
 
-from rich.text import Text  # noqa: TID253
-from typer import Option  # noqa: TID253  # this package is the extra's
+from rich.text import Text
+from typer import Option
 
 from pyengine.cli.options import JsonOption, PositionOptions, SecondsOption, ThreadsOption
 from pyengine.cli.output import console, print_json, say_facts
@@ -21,15 +21,13 @@ _SECONDS_AT_THE_END = 0.5  # to search the stored positions again, ply by ply
 def solve(
     position: PositionOptions,
     depth: Annotated[
-        int | None, Option("--depth", help="Maximum number of plies to look ahead, 1 to 254.")
+        int | None, Option(help="Maximum number of plies to look ahead, 1 to 254.")
     ] = None,
     seconds: SecondsOption = None,
     score: Annotated[
         bool, Option("--score", help="Compute the margin too (Othello, Connect Four).")
     ] = False,
-    table_mb: Annotated[
-        float, Option("--table-mb", help="Size of the transposition table in MiB.")
-    ] = 256,
+    table_mb: Annotated[float, Option(help="Size of the transposition table in MiB.")] = 256,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:

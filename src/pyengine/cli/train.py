@@ -9,17 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from rich.live import Live  # noqa: TID253
-from rich.table import Table  # noqa: TID253
-from rich.text import Text  # noqa: TID253
-from typer import Argument, Exit, Option  # noqa: TID253  # this package is the extra's
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+from typer import Argument, Exit, Option
 
 from pyengine import distributed
 from pyengine.base.checks import did_you_mean
-from pyengine.base.files import read_limited, unread
-from pyengine.cli.options import JsonOption, game_from, output_file
+from pyengine.cli.options import JsonOption, game_from, output_file, read_text
 from pyengine.cli.output import console, print_json, progress_bar, say, show
 from pyengine.errors import ConfigError
 from pyengine.eval.bundled import bundled_runs
@@ -35,13 +34,10 @@ from pyengine.train import (
     train_run,
 )
 from pyengine.train.json_files import writing
-from pyengine.train.loop.part import PARTS
 from pyengine.train.loop.part import main as run_part
 from pyengine.train.loop.state import Best, RunFolder
 
-_RATES = 8  # maximum number of actors per node whose rates are shown
 _LINE_SECONDS = 30.0  # between lines of progress without a terminal
-_EPOCHS = 8
 
 
 def train(
@@ -62,16 +58,14 @@ def train(
         bool, Option("--show", help="Print the settings of a run, or list bundled runs.")
     ] = False,
     part: Annotated[
-        str | None,
-        Option("--part", metavar="PART", help="Run only one part: selfplay, learner or gate."),
+        Literal["selfplay", "learner", "gate"] | None, Option(help="Run only one part.")
     ] = None,
     minutes: Annotated[
-        float | None, Option("--minutes", help="Total time limit of the run, overriding the file.")
+        float | None, Option(help="Total time limit of the run, overriding the file.")
     ] = None,
     ray: Annotated[
         str | None,
         Option(
-            "--ray",
             metavar="ADDRESS",
             help="Run self-play on Ray: auto (the cluster of this machine), local (only this "
             "machine), or an address.",
@@ -80,14 +74,13 @@ def train(
     actors: Annotated[
         str | None,
         Option(
-            "--actors",
             metavar="N",
             help="With --ray: number of actors, overriding the file; auto: as many as fit.",
         ),
     ] = None,
     curve: Annotated[
         Path | None,
-        Option("--curve", help="Only plot the learning curve of the run in --directory to a file."),
+        Option(help="Only plot the learning curve of the run in --directory to a file."),
     ] = None,
     games: Annotated[
         list[Path] | None,
@@ -104,9 +97,6 @@ def train(
     game: Annotated[
         str | None, Option("--game", "-g", help="With --rollout-policy: the game of SGF files.")
     ] = None,
-    epochs: Annotated[
-        int, Option("--epochs", min=1, help="With --rollout-policy: passes over all games.")
-    ] = _EPOCHS,
     as_json: JsonOption = False,
 ) -> None:
     """Train a network from scratch with self-play, learner and gate.
@@ -122,7 +112,6 @@ def train(
         (games and output is None, "--rollout-policy requires --output"),
         (not games and (output or game), "--output and --game require --rollout-policy"),
         (not (games or run or directory), "expected a RUN.toml, or --resume with --directory"),
-        (part and part not in PARTS, f"--part: expected one of {', '.join(PARTS)}, got {part}"),
         (actors and ray is None, "--actors requires --ray"),
         (part and ray, "--part cannot be combined with --ray"),
         (part and minutes is not None, "--part cannot be combined with --minutes"),
@@ -132,7 +121,7 @@ def train(
         if wrong:
             raise ConfigError(message)
     if games and output is not None:
-        _rollout_policy(games, output, game, epochs, as_json)
+        _rollout_policy(games, output, game, as_json)
     elif curve is not None and directory is not None:
         plot_curve(directory, output_file(curve))
         show(str(curve))
@@ -163,11 +152,7 @@ def _show(run: Path | None) -> None:
     if run is None:
         show(f"runs: {', '.join(bundled_runs())}; to print one: pyengine train NAME --show")
         return
-    try:
-        text = read_limited(run).decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(unread(run, error)) from error
-    sys.stdout.write(text)
+    sys.stdout.write(read_text(run))
 
 
 def _settings(
@@ -216,20 +201,21 @@ def _part(name: str, path: Path, settings: RunFile, *, changed: bool) -> None:
 
 
 def _rollout_policy(
-    games: Sequence[Path], output: Path, game: str | None, epochs: int, as_json: bool
+    games: Sequence[Path], output: Path, game_name: str | None, as_json: bool
 ) -> None:
     """Learn a policy, write it, and print its accuracy on held-out games."""
     for path in games:
         if not path.exists():
             raise ConfigError(f"{path} does not exist")
     output_file(output)
-    played = None if game is None else game_from(game, None)
+    game = None if game_name is None else game_from(game_name)
 
     def describe(fit: RolloutFitProgress) -> tuple[float, str]:
-        return fit.epoch, f"epochs, log-likelihood {fit.log_likelihood:.3f}"
+        text = f"epoch {fit.epoch} of {fit.epochs}, log-likelihood {fit.log_likelihood:.3f}"
+        return fit.epoch / fit.epochs, text
 
-    with progress_bar(epochs, describe) as on_progress:
-        fit = rollout_policy(games, output, game=played, epochs=epochs, on_progress=on_progress)
+    with progress_bar(1.0, describe, counted=False) as on_progress:
+        fit = rollout_policy(games, output, game=game, on_progress=on_progress)
     if as_json:
         values = {"games": fit.games, "positions": fit.positions, "left_out": fit.left_out}
         print_json({**values, "held_out": asdict(fit.held_out), "policy": str(output)})
@@ -281,7 +267,7 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
     def of(value: str, limit: object) -> str:
         return value if limit is None else f"{value} of {limit}"
 
-    played = f"{progress.games:,} games, {progress.positions:,} positions"
+    generated = f"{progress.games:,} games, {progress.positions:,} positions"
     learnt = of(f"{progress.step:,}", limits.steps) + f" steps, window {progress.window:,}"
     if progress.step == 0:
         learnt += f", starts at {settings.window.minimum_positions:,} positions of full searches"
@@ -293,7 +279,7 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
         strength = f"generation {generation}, step {best.step:,}, Elo {best.elo:+.0f}"
     facts = (
         ("minutes", of(f"{progress.seconds / 60:.1f}", limits.minutes)),
-        ("self-play", f"{played}, {progress.positions_per_second:.1f} positions/s"),
+        ("self-play", f"{generated}, {progress.positions_per_second:.1f} positions/s"),
         ("actors", _crew(progress.actors)),
         ("learner", learnt),
         ("gate", progress.gate or "-"),
@@ -306,17 +292,13 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
 
 
 def _crew(actors: Sequence[ActorProgress]) -> str:
-    """Describe the states and rates of the actors by node."""
-    nodes: dict[str, list[ActorProgress]] = {}
-    for actor in actors:
-        nodes.setdefault(actor.node, []).append(actor)
+    """Describe the states of the actors and their total rate by node."""
     parts = []
-    for node, crew in sorted(nodes.items()):
+    for node in sorted({actor.node for actor in actors}):
+        crew = [actor for actor in actors if actor.node == node]
         states = Counter(actor.state.split()[0] for actor in crew)
         counts = ", ".join(f"{count} {state}" for state, count in states.most_common())
-        rates = ", ".join(f"{actor.positions_per_second:.1f}" for actor in crew[:_RATES])
-        more = " ..." if len(crew) > _RATES else ""
-        speed = f" ({rates}{more}/s)" if node else ""
+        speed = f", {sum(actor.positions_per_second for actor in crew):.1f}/s" if node else ""
         parts.append(f"{node or 'not placed yet'}: {counts}{speed}")
     deaths = sum(actor.deaths for actor in actors)
     return "; ".join(parts) + (f"; {deaths} died" if deaths else "")

@@ -137,10 +137,10 @@ class DeviceTest:
         states = random_states(self.game, batch)
         before = self._bare(states)
         searched = _search_rate(self.game, self.device, batch, trees, self.search_seconds)
-        if searched["asked"] < _LEAST_SHARE:
+        if searched["leaf_share"] < _LEAST_SHARE:
             return skipped(
                 name,
-                f"{self.game} is too small: only {searched['asked']:.0%} of the simulations "
+                f"{self.game} is too small: only {searched['leaf_share']:.0%} of the simulations "
                 "evaluate a leaf",
             )
         bare = (before + self._bare(states)) / 2
@@ -233,7 +233,7 @@ def _search_rate(
         "batch": batch,
         "trees": trees,
         "positions_per_second": rows / took,
-        "asked": rows / max(1, simulations),
+        "leaf_share": rows / max(1, simulations),
         "fill": rows / max(1, calls),
         "padding": padding / max(1, rows + padding),
     }

@@ -18,10 +18,10 @@ from pyengine.eval import runtime
 from pyengine.eval.bundled import game_of_model
 from pyengine.eval.evaluators import Evaluator, OnnxEvaluator, bundled_models
 from pyengine.eval.providers import ProviderLike
-from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
 from pyengine.search.engine import Engine
 
+_GRAPH_BATCHES = (8, 64)  # rows
 _PREFERRED = ("gomoku", "connect4")  # bundled networks, the largest first
 
 #: Settings for a noisier test of a few seconds instead of half a minute.
@@ -46,7 +46,6 @@ def gpu_self_test(
     *,
     provider: str = "cuda",
     device_id: int = 0,
-    spec: ModelSpec | None = None,
     fast: bool = False,
     **settings: Any,
 ) -> Iterator[Check]:
@@ -57,7 +56,6 @@ def gpu_self_test(
         game: the model's game; not needed for a bundled network.
         provider: ``"cuda"``, ``"tensorrt"``, or ``"cpu"`` to run the test without a GPU.
         device_id: number of the GPU.
-        spec: the model's spec, if its file has none.
         fast: make fewer and shorter measurements.
         **settings: fields of :class:`~pyengine.doctor.device.DeviceTest`.
 
@@ -66,7 +64,7 @@ def gpu_self_test(
     if not _is(provider, runtime.CPU):
         yield _driver_check()
     yield from _provider_checks(provider, device_id)
-    opened = _open(path, spec, [provider], device_id)
+    opened = _open(path, [provider], device_id)
     if isinstance(opened, Check):
         yield opened
         yield skipped("outputs, padding, batches, searches", f"no {provider} device to test")
@@ -75,14 +73,14 @@ def gpu_self_test(
     if loaded:
         yield verdict(True, "CUDA libraries", f"{len(loaded)} of the nvidia-* wheels are loaded")
     yield verdict(True, "device", f"{path.name} ({game}) runs on {opened.provider} {device_id}")
-    reference = _open(path, spec, ["cpu"], 0)
+    reference = _open(path, ["cpu"], 0)
     if isinstance(reference, Check):
         yield reference
         return
     settings = {**(_FAST if fast else {}), **settings}
     yield from DeviceTest(game=game, device=opened, reference=reference, **settings).run()
     if opened.provider == runtime.CUDA:  # last, because a failed capture can disturb later calls
-        graphs = _open(path, spec, [("cuda", {"enable_cuda_graph": "1"})], device_id)
+        graphs = _open(path, [("cuda", {"enable_cuda_graph": "1"})], device_id)
         yield graphs if isinstance(graphs, Check) else graph_check(game, opened, graphs)
 
 
@@ -127,11 +125,9 @@ def _provider_checks(required: str, device_id: int) -> Iterator[Check]:
         yield verdict(True, "TensorFloat-32", "is off (NVIDIA_TF32_OVERRIDE=0)")
 
 
-def _open(
-    path: Path, spec: ModelSpec | None, providers: Sequence[ProviderLike], device_id: int
-) -> OnnxEvaluator | Check:
+def _open(path: Path, providers: Sequence[ProviderLike], device_id: int) -> OnnxEvaluator | Check:
     try:
-        return OnnxEvaluator(path, spec=spec, providers=providers, device_id=device_id)
+        return OnnxEvaluator(path, providers=providers, device_id=device_id)
     except EngineError as error:
         advice = ""
         if "Failed to load library" in str(error) and runtime.driver_problem() is None:
@@ -139,25 +135,16 @@ def _open(
         return verdict(False, "device", f"{error}{advice}")
 
 
-def graph_check(
-    game: Game,
-    plain: Evaluator,
-    graphs: Evaluator,
-    *,
-    batches: Sequence[int] = (8, 64),
-    callers: Sequence[int] = (1, 2),
-    seconds: float = 0.2,
-    tolerance: float = 5e-3,
-) -> Check:
+def graph_check(game: Game, plain: Evaluator, graphs: Evaluator, *, seconds: float = 0.2) -> Check:
     """Compare the outputs and the speed of a network without (``plain``) and with CUDA graphs.
 
-    The arguments are those of :class:`~pyengine.doctor.device.DeviceTest`.
+    ``seconds``: per measurement.
     """
-    name = "CUDA graphs"
-    states = random_states(game, max(batches))
+    name, tolerance = "CUDA graphs", DeviceTest.tolerance
+    states = random_states(game, max(_GRAPH_BATCHES))
     gains = []
     try:
-        for batch in batches:
+        for batch in _GRAPH_BATCHES:
             with Engine(game, graphs, batch_size=batch) as engine:
                 provider = engine.stats()["provider"]
             if "with CUDA graphs" not in provider or "without CUDA graphs" in provider:
@@ -169,7 +156,7 @@ def graph_check(
                 detail = f"change the outputs for {batch} positions by up to {error:.1e}"
                 return verdict(False, name, f"{detail}, limit {tolerance:.1e}")
             fast, slow = (
-                max(rate(evaluator, rows, count, seconds) for count in callers)
+                max(rate(evaluator, rows, count, seconds) for count in DeviceTest.callers)
                 for evaluator in (graphs, plain)
             )
             gains.append(f"{fast / slow:.2f} times the positions/s in batches of {batch}")

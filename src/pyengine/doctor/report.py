@@ -35,35 +35,16 @@ _MODEL_SIMULATIONS = 64  # in the search with each bundled network
 
 @dataclass(frozen=True, repr=False)
 class DoctorReport(RuntimeReport):
-    """The provider, libraries and hardware that a search would use, with a self-test.
+    """The provider, libraries and hardware that a search would use, with a self-test."""
 
-    Attributes:
-        provider: the provider selected by ``providers=None``; empty without ONNX Runtime.
-        reason: why that provider is selected.
-        library: path of ONNX Runtime's shared library.
-        version: version of ONNX Runtime.
-        build: build information of ONNX Runtime.
-        available: providers in the library, in order of preference.
-        problems: why each unusable GPU provider does not work.
-        warnings: problems that the user should fix.
-        python: version of Python.
-        platform: operating system and architecture.
-        packages: versions of relevant installed packages.
-        cpu: name of the processor.
-        cores: number of cores available to this process.
-        simd: vector instruction sets of the processor.
-        memory: bytes available to this process; 0 if unknown.
-        checks: results of the self-test.
-    """
-
-    python: str = ""
-    platform: str = ""
-    packages: dict[str, str] = dataclasses.field(default_factory=dict)
-    cpu: str = ""
-    cores: int = 0
-    simd: tuple[str, ...] = ()
-    memory: int = 0
-    checks: tuple[Check, ...] = ()
+    python: str = ""  #: version
+    platform: str = ""  #: operating system and architecture
+    packages: dict[str, str] = dataclasses.field(default_factory=dict)  #: versions by name
+    cpu: str = ""  #: name of the processor
+    cores: int = 0  #: available to this process
+    simd: tuple[str, ...] = ()  #: vector instruction sets
+    memory: int = 0  #: bytes available to this process; 0 if unknown
+    checks: tuple[Check, ...] = ()  #: the self-test
 
     @property
     def ok(self) -> bool:

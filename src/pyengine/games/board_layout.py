@@ -6,8 +6,7 @@ import re
 from typing import Any
 
 from pyengine.games.game import Game, State
-from pyengine.show.board import Board, Point
-from pyengine.show.look import Look, look_of
+from pyengine.show.board import Board, Look, Point, look_of
 
 _ADDRESS = re.compile(r"<.* object at 0x[0-9A-Fa-f]+>")  # the default repr
 

@@ -6,8 +6,7 @@ import base64
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from pyengine.show.board import Board, Point
-from pyengine.show.look import look_of
+from pyengine.show.board import Board, Point, look_of
 
 _CELL = 32  # pixels per cell
 _MARGIN = 22  # for row and column names

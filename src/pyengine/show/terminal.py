@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text  # noqa: TID253  # this module is the extra's
+from rich.text import Text
 
-from pyengine.show.board import Board
-from pyengine.show.look import look_of
+from pyengine.show.board import Board, look_of
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,23 +16,12 @@ from commands import run
 from pyengine.eval.bundled import bundled_runs
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc and limits")
-FULL_DEVICE = pytest.mark.skipif(
-    not Path("/dev/full").exists(), reason="this system has no /dev/full"
-)
 FULL = 100  # maximum bytes of a file on the "full" disk
 QUICK = "--simulations 4 --threads 1"
 SELF_PLAY = f"selfplay tic_tac_toe --model uniform --games 2 {QUICK}"
 MATCH = "match tic_tac_toe random random --games 2"
 BENCH = "bench tree --quick --seconds 0.05"
 TUNE = "bench --tune connect4 --seconds 0.05"
-
-
-def process(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-    """Run the command in a separate process."""
-    return subprocess.run(
-        [sys.executable, "-B", "-m", "pyengine", *arguments],
-        text=True, timeout=120, check=False, **options,
-    )  # fmt: skip
 
 
 # --- help
@@ -60,15 +50,20 @@ def test_version_prints_the_package_version() -> None:
         ("search connect_four -m uniform -n 4", "move visits share prior value wins"),
         ("solve tic_tac_toe", "exact yes"),
         ("games tic_tac_toe", "tic_tac_toe: three in a row on a board of 3x3."),
-        ("play --help", "Usage: pyengine play [OPTIONS]"),
     ],
 )
-@pytest.mark.parametrize("columns", ["0", "12"])
 def test_lines_are_not_truncated_in_a_narrow_terminal(
-    monkeypatch: pytest.MonkeyPatch, arguments: str, line: str, columns: str
+    monkeypatch: pytest.MonkeyPatch, arguments: str, line: str
 ) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("COLUMNS", "12")
     assert line in " ".join(run(*arguments.split()).out.split())
+
+
+def test_an_unknown_width_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    assert "Usage: pyengine play" in run("play", "--help").out
+    monkeypatch.setenv("COLUMNS", "0")
+    assert 'unknown game "chess"' in run("search", "chess").words
 
 
 def test_without_the_extra_the_command_names_it_and_the_library_works() -> None:
@@ -87,69 +82,40 @@ def test_without_the_extra_the_command_names_it_and_the_library_works() -> None:
 # --- errors
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a folder with a subfolder, junk files and a file that is not text."""
-    path = tmp_path_factory.mktemp("place")
-    for name in ("file", "old.png", "broken.onnx"):
-        (path / name).write_text("junk")
-    (path / "bytes").write_bytes(b"\xff")
-    (path / "folder").mkdir()
-    return path
-
-
 @pytest.fixture
-def place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(folder)
-    return folder
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change to a folder with a subfolder, a junk file and a file that is not text."""
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("junk")
+    Path("bytes").write_bytes(b"\xff")
+    Path("folder").mkdir()
 
 
 WRONG_USE = [
     # arguments
     ("nonsense", "No such command"),
     ("search", "Missing argument"),
-    ("search chess", 'unknown game "chess"'),
     ("search a\x1b[31m", r"a\x1b[31m"),
-    ("search go(size=9)", "size"),
     ("search go --param board_size=99", "board_size"),
     ("search go --param board_size", "NAME=VALUE"),
-    ("search nofile.py:Game", "nofile.py"),
     ("search connect_four --moves 9", "--moves"),
     ("search tic_tac_toe --moves a1,a1", "--moves"),
     ("search connect_four --model conect4", "did you mean connect4?"),
     ("search connect_four --model rollout --provider cpu", "for networks"),
-    ("search connect_four --set symmetry=twisted", "symmetry"),
     ("search connect_four --set c_puct", "NAME=VALUE"),
-    ("search connect_four --set nothing=1", "nothing"),
-    ("search connect_four --algorithm best", "algorithm"),
-    ("search connect_four --threads 99999", "threads"),
-    ("selfplay connect_four --set batch_size=99999", "batch_size"),
-    ("search connect_four --seconds -1", "seconds"),
-    ("search connect_four --simulations 0", "simulations"),
     ("play connect_four --human everybody", "human"),
     ("play connect_four --clock fast", "expected MINUTES"),
-    ("solve tic_tac_toe --depth 0", "depth"),
-    ("solve tic_tac_toe --seconds 0", "seconds"),
-    ("solve tic_tac_toe --table-mb 0", "table_mb"),
-    ("solve tic_tac_toe --score", "score"),
     (f"{SELF_PLAY} --out new --preset junk", "--preset"),
-    (f"{MATCH} --sprt 10", "ELO0,ELO1"),
-    (f"{MATCH} --sprt a,b", "ELO0,ELO1"),
-    ("match tic_tac_toe random rndom", "value:MODEL; did you mean random?"),
+    ("match tic_tac_toe random rndom", "rndom is neither a file nor one of"),
     ("match tic_tac_toe random value:tic_tac", "tic_tac is neither a file nor one of"),
-    (f"{MATCH} --set-b solver=false", "a player that searches"),
     (f"{MATCH} --openings-evaluator unifrm", "unifrm is neither a file nor one of"),
-    (f"{MATCH} --max-value 0.3", "evaluator"),
-    (f"{MATCH} --policy-openings", "evaluator"),
     ("doctor --quick", "--gpu"),
-    ("doctor --gpu --model file", "--game"),
+    ("doctor --gpu --model file", "the game of file is unknown"),
     ("bench junk", "unknown suite junk"),
     ("bench trees", "did you mean tree?"),
-    ("bench all --skip evaluators", "did you mean evaluator?"),
     ("bench tree --skip tree", "excludes every suite"),
     ("bench --tune connect4 --skip tree", "--tune cannot be combined"),
     ("bench --tune junk", "--game"),
-    ("bench --tune conect4 --game connect_four", "conect4 is neither"),
     ("bench gpu --minutes 0", "--minutes"),
     ("bench tree --trace t.json", "--trace"),
     ("train conect4", "did you mean connect4?"),
@@ -160,25 +126,18 @@ WRONG_USE = [
     # files that are read
     ("search connect_four --board missing", "missing"),
     ("search connect_four --board bytes", "bytes"),
-    ("search connect_four --board file", "board"),
     ("search connect_four --config missing", "missing"),
     ("search connect_four --config file", "TOML"),
-    ("search connect_four --model missing.onnx", "missing.onnx"),
     ("search connect_four --model connect4 --spec missing", "missing"),
     ("search connect_four --model connect4 --spec file", "must be JSON"),
     # files that are written
     (f"{MATCH} --record missing/record", "missing"),
     (f"{TUNE} --json folder", "folder"),
-    (f"{TUNE} --json missing/x.json", "missing"),
     (f"{BENCH} --json folder", "folder"),
-    (f"{BENCH} --plot picture.json", "expected a file name ending in .png"),
-    (f"{BENCH} --plot missing/x.png", "missing"),
 ]
 
 FAILURES = [
     ("search connect_four --model file", "file is not an ONNX file"),
-    ("search connect_four --model broken.onnx", "broken.onnx"),
-    ("search connect_four --model folder", "folder"),
     ("search connect_four --provider junk", "junk"),
     (f"{MATCH} --record file", "file"),
     (f"{SELF_PLAY} --out file", "file"),
@@ -186,42 +145,26 @@ FAILURES = [
 ]
 
 
-def check(arguments: str, words: str, statuses: tuple[int, ...]) -> None:
-    """Check that a command fails with a message on stderr and no output on stdout."""
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("status", "arguments", "words"),
+    [*((2, *case) for case in WRONG_USE), *((1, *case) for case in FAILURES)],
+)
+def test_wrong_use_exits_2_and_another_error_1(status: int, arguments: str, words: str) -> None:
     done = run(*arguments.split(" "))
-    assert done.status in statuses, done
+    assert done.status == status, done
     assert words in done.words
     assert done.words.lower().count("error") <= 2
     assert done.out == ""
 
 
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize(("arguments", "words"), WRONG_USE, ids=[a for a, _ in WRONG_USE])
-def test_wrong_usage_exits_2_with_a_message(arguments: str, words: str) -> None:
-    check(arguments, words, (2,))
-
-
-@pytest.mark.usefixtures("place")
-@pytest.mark.parametrize(("arguments", "words"), FAILURES, ids=[a[:60] for a, _ in FAILURES])
-def test_another_error_exits_1_or_2_with_a_message(arguments: str, words: str) -> None:
-    check(arguments, words, (1, 2))
-
-
 @pytest.mark.parametrize("file", ["file", "missing.toml", "folder"])
-@pytest.mark.usefixtures("place")
 def test_an_unreadable_run_file_is_named(file: str) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
-    check(f"train {file}", file, (1, 2))
-
-
-@LINUX
-@pytest.mark.usefixtures("place")
-@pytest.mark.parametrize(
-    "arguments",
-    [f"{MATCH} --record /proc/x", f"{SELF_PLAY} --out /proc/x"],
-)
-def test_an_unwritable_file_is_named(arguments: str) -> None:
-    check(arguments, "/proc/x", (1, 2))
+    done = run("train", file)
+    assert done.status in (1, 2)
+    assert file in done.words
 
 
 def test_a_finished_game_is_shown_with_its_result() -> None:
@@ -237,65 +180,55 @@ def test_a_finished_game_is_shown_with_its_result() -> None:
 # --- streams and disks
 
 
-@pytest.fixture
-def full(place: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Return a function that runs a command with a small limit on the size of files."""
+@contextlib.contextmanager
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Limit the size of files to a few bytes."""
     import resource
 
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (FULL, FULL))
-
-    def call(arguments: str) -> subprocess.CompletedProcess[str]:
-        return process(*arguments.split(), capture_output=True, preexec_fn=limit)
-
-    return call
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FULL, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
 
 
 @LINUX
-@pytest.mark.parametrize(
-    ("arguments", "output"),
-    [
-        (f"{TUNE} --json file", "file"),
-        (f"{BENCH} --json file --plot old.png", "old.png"),
-        (f"{SELF_PLAY} --out out", "out"),
-    ],
-    ids=["tune", "bench", "selfplay"],
-)
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("command", [f"{TUNE} --json file", f"{SELF_PLAY} --out out"])
 def test_a_full_disk_is_an_error_and_destroys_nothing(
-    full: Callable[..., subprocess.CompletedProcess[str]], arguments: str, output: str
+    command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = full(arguments)
-    assert done.returncode in (1, 2), done.stderr
-    assert "cannot be written" in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
-    if Path(output).is_file():
-        assert Path(output).read_text() == "junk"
+    with full_disk(monkeypatch):
+        done = run(*command.split())
+    assert done.status == 1
+    assert "cannot be written" in done.words
+    assert Path("file").read_text() == "junk"
     assert not list(Path().rglob("*.tmp"))
 
 
 @LINUX
 def test_a_match_on_a_full_disk_keeps_earlier_games(
-    full: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run(*MATCH.split(), "--record", "record").status == 0
-    before = Path("record").read_bytes()
-    more = f"{MATCH.removesuffix('2')}8 --record record"
-    done = full(more)
-    assert done.returncode == 1
-    assert "record cannot be written" in done.stderr
-    assert Path("record").read_bytes().startswith(before)
-    assert run(*more.split()).status == 0
+    record = tmp_path / "record"
+    assert run(*MATCH.split(), "--record", record).status == 0
+    before = record.read_bytes()
+    more = (*MATCH.removesuffix("2").split(), 8, "--record", record)
+    with full_disk(monkeypatch):
+        done = run(*more)
+    assert done.status == 1
+    assert "record cannot be written" in done.words
+    assert record.read_bytes().startswith(before)
+    assert run(*more).status == 0
 
 
-@FULL_DEVICE
-@pytest.mark.parametrize(
-    "module_and_arguments",
-    ["pyengine train --show connect4", "pyengine.cli.demo --model uniform --simulations 4"],
-)
-def test_unwritable_output_is_a_one_line_error(module_and_arguments: str) -> None:
+@LINUX
+def test_unwritable_output_is_a_one_line_error() -> None:
     with Path("/dev/full").open("w") as output:
         done = subprocess.run(
-            [sys.executable, "-m", *module_and_arguments.split()],
+            [sys.executable, "-m", "pyengine", "train", "--show", "connect4"],
             stdout=output, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
         )  # fmt: skip
     assert done.returncode == 1
@@ -303,13 +236,9 @@ def test_unwritable_output_is_a_one_line_error(module_and_arguments: str) -> Non
 
 
 @LINUX
-@pytest.mark.parametrize("closed", [">&-", ">&- <&- 2>&-"])
-def test_a_command_runs_with_closed_streams(closed: str) -> None:
-    command = f"'{sys.executable}' -m pyengine search tic_tac_toe --simulations 4 {closed}"
-    done = subprocess.run(
-        command, shell=True, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
+def test_a_command_runs_with_closed_streams() -> None:
+    command = f"'{sys.executable}' -m pyengine search tic_tac_toe -n 4 >&- <&- 2>&-"
+    assert subprocess.run(command, shell=True, timeout=60, check=False).returncode == 0
 
 
 def test_a_closed_pipe_causes_no_traceback() -> None:
@@ -345,12 +274,9 @@ def test_games_as_json_contain_the_default_parameters() -> None:
     assert set(json.loads(run("games", "--json").out)) == set(pyengine.registered_games())
 
 
-OWN_GAME = "from toy_games import Matches, ToyGame\nmine = ToyGame(Matches)\n"
-
-
 def test_a_users_game_is_described_by_its_parameters(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text(OWN_GAME)
+    file.write_text("from toy_games import Matches, ToyGame\nmine = ToyGame(Matches)\n")
     text = run("games", f"{file}:mine").out
     assert text == f"{file}:mine: 3 actions, no named parameters\n"
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 
 import pyengine
 from commands import printed, run
-from pyengine.cli import bench
+from pyengine.cli import bench, options
 from pyengine.cli.positions import find_action
+from pyengine.doctor import DoctorReport
+from pyengine.doctor.checks import Check
 from pyengine.games import as_game
 from tiny_models import DEFAULT, TinyModel
 from toy_games import ToyGame, ToyState
@@ -25,9 +28,8 @@ def searched(*arguments: object) -> Any:
 
 
 def test_search_prints_board_moves_line_and_speed() -> None:
-    text = printed(
-        "search", "connect_four", "--moves", "4 4 3", "-m", "rollout", "-n", "300", "-t", "1"
-    )
+    arguments = "search connect_four --moves 4,4,3 -m rollout -n 300 -t 1"
+    text = printed(*arguments.split())
     state = pyengine.load_game("connect_four").new_initial_state([3, 3, 2])
     board, _, _ = str(state).rstrip().rpartition("\n")
     assert f"{board}\nYellow (O) to move\n" in text
@@ -82,10 +84,8 @@ def test_search_takes_a_board_from_a_file_or_the_input(tmp_path: Path) -> None:
 def test_options_override_the_settings_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "search.toml"
     path.write_text(pyengine.SearchConfig(simulations=50, c_puct=2.5).to_toml())
-    changes = ("symmetry=none", "c_puct_base=none", "batch_size=4")
-    options = (word for change in changes for word in ("--set", change))
-    arguments = ("-m", "uniform", "--config", path, "-t", "1", *options)
-    report = searched("connect_four", *arguments)
+    changes = "--set symmetry=none --set c_puct_base=none --set batch_size=4"
+    report = searched("connect_four", "-m", "uniform", "--config", path, "-t", 1, *changes.split())
     assert report["simulations"] == 50
     config = report["config"]
     assert (config["c_puct"], config["threads"], config["batch_size"]) == (2.5, 1, 4)
@@ -103,52 +103,52 @@ def test_search_reads_a_network_with_its_spec(tmp_path: Path) -> None:
 
 
 def test_the_default_evaluator_is_the_bundled_network_or_playouts() -> None:
-    def model_of(*game: str) -> Any:
-        return searched(*game, "-n", "20")["model"]
-
-    assert model_of("go", "-p", "board_size=5") == "rollout"
-    if "connect4" in pyengine.bundled_models():
-        assert model_of("connect_four") == "connect4"
-        assert model_of("connect_four", "-p", "columns=8") == "rollout"
-    if "go7" in pyengine.bundled_models():
-        assert model_of("go", "-p", "board_size=7", "-p", "komi=7.5") == "go7"
-    if "go9" in pyengine.bundled_models():
-        assert model_of("go", "-p", "board_size=9", "-p", "komi=7") == "go9"
-    if "gomoku" in pyengine.bundled_models():
-        assert model_of("gomoku", "-p", "board_size=10") == "gomoku"
-        assert model_of("gomoku", "-p", "board_size=7") == "rollout"
-        assert model_of("gomoku", "-p", "board_size=10", "-p", "rule=standard") == "rollout"
+    models = {
+        "go(board_size=5)": "rollout",
+        "go(board_size=7,komi=7.5)": "go7",
+        "connect_four": "connect4",
+        "connect_four(columns=8)": "rollout",
+        "gomoku(board_size=10)": "gomoku",
+        "gomoku(board_size=7)": "rollout",
+        "gomoku(board_size=10,rule=standard)": "rollout",
+    }
+    for game, model in models.items():
+        if model == "rollout" or model in pyengine.bundled_models():
+            assert searched(game, "-n", 8)["model"] == model
+    assert searched("connect_four", "-p", "columns=8", "-n", 8)["game"] == (
+        "connect_four(rows=6,columns=8)"
+    )
 
 
 def test_the_strength_of_the_default_evaluator_is_shown() -> None:
-    def about(*game: str) -> str:
-        lines = printed("search", *game, "-n", "20").splitlines()
+    def about(game: str) -> str:
+        lines = printed("search", game, "-n", 8).splitlines()
         return next((line for line in lines if line.startswith("about")), "")
 
-    assert "no network is bundled for this game" in about("go", "-p", "board_size=5")
+    assert "no network is bundled for this game" in about("go(board_size=5)")
     if "go7" in pyengine.bundled_models():
-        text = about("go", "-p", "board_size=7")
+        text = about("go(board_size=7)")
         assert "trained for komi 9.5; 200 simulations against 2,000 with playouts" in text
     if "gomoku" in pyengine.bundled_models():
-        text = about("gomoku", "-p", "board_size=10")
+        text = about("gomoku(board_size=10)")
         assert text.endswith("trained for board size 8, 9, 11, 13, 15")  # strength not measured
-        assert about("gomoku", "-p", "board_size=9") == ""
-        assert "8x8, 200 simulations against" in about("gomoku", "-p", "board_size=8")
-        assert "15x15, 200 simulations against" in about("gomoku")
+        assert about("gomoku(board_size=9)") == ""
+        assert "8x8, 200 simulations against" in about("gomoku(board_size=8)")
 
 
-def test_playouts_get_a_default_time_budget() -> None:
+def test_playouts_get_a_default_time_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "_PLAYOUT_SECONDS", 0.1)
     report = searched("go(board_size=5)")
-    assert (report["config"]["seconds"], report["stop_reason"]) == (3.0, "seconds")
+    assert (report["config"]["seconds"], report["stop_reason"]) == (0.1, "seconds")
     assert searched("go(board_size=5)", "-n", "30")["simulations"] == 30
-    deterministic = searched("go(board_size=5)", "--set", "deterministic=true")
+    deterministic = searched("go(board_size=3)", "--set", "deterministic=true")
     assert deterministic["simulations"] == 800
 
 
 def test_unvisited_moves_are_counted_if_all_priors_are_equal() -> None:
-    few = printed("search", "gomoku", "--model", "rollout", "--simulations", "100")
+    few = printed("search", "gomoku", "-m", "uniform", "-n", 100)
     assert "of 225 moves have no visit" in few
-    enough = printed("search", "tic_tac_toe", "--model", "rollout", "--simulations", "500")
+    enough = printed("search", "tic_tac_toe", "-m", "uniform", "-n", 500)
     assert "no visit" not in enough
 
 
@@ -181,39 +181,34 @@ def test_move_names_may_differ_only_in_case() -> None:
 # --- doctor and bench
 
 
-def test_doctor_as_json_contains_provider_and_checks() -> None:
+@pytest.mark.usefixtures("examined_once")
+def test_doctor_prints_its_report_and_exits_1_if_a_check_failed(
+    report: DoctorReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run("doctor")
+    assert done.status == (0 if report.ok else 1)
+    for phrase in ("would use", *map(str, report.checks)):
+        assert phrase in done.out
+    assert json.loads(run("doctor", "--json").out)["provider"] == report.provider
+    broken = replace(report, checks=(Check("disk", "FAIL", "is full"),))
+    monkeypatch.setattr("pyengine.cli.doctor.examine", lambda _device: broken)
     done = run("doctor", "--json")
-    report = json.loads(done.out)
-    assert report["provider"].endswith("ExecutionProvider")
-    assert done.status == (0 if report["ok"] else 1)
-    assert {check["name"] for check in report["checks"]} >= {"ONNX Runtime", "search"}
+    assert (done.status, json.loads(done.out)["ok"]) == (1, False)
 
 
-def test_doctor_prints_one_verdict_per_line() -> None:
-    text = run("doctor").out
-    assert "would use" in text
-    assert "PASS  search" in text
-
-
-def test_doctor_gpu_without_a_gpu_exits_1_with_the_reason(tmp_path: Path) -> None:
-    if pyengine.doctor().provider.startswith("CUDA"):
+def test_doctor_gpu_without_a_gpu_exits_1_with_the_reason(
+    report: DoctorReport, tmp_path: Path
+) -> None:
+    if report.provider.startswith("CUDA"):
         pytest.skip("this machine has a working GPU")
     model = TinyModel(metadata=DEFAULT).write(tmp_path / "tiny.onnx")
     arguments = ["doctor", "--gpu", "--model", str(model), "--game", "tic_tac_toe"]
     done = run(*arguments)
     assert done.status == 1
     assert "FAIL  CUDAExecutionProvider: CUDAExecutionProvider is not available: " in done.out
-    report = json.loads(run(*arguments, "--json").out)
-    assert report["ok"] is False
-    assert report["checks"][-1]["verdict"] == "SKIP"
-
-
-def test_doctor_gpu_can_run_on_the_cpu(tmp_path: Path) -> None:
-    model = TinyModel(planes=(3, 9, 9), actions=81, metadata=DEFAULT).write(tmp_path / "tiny.onnx")
-    arguments = ["doctor", "--gpu", "--quick", "--provider", "cpu", "--model", str(model)]
-    report = json.loads(run(*arguments, "--game", "gomoku(board_size=9)", "--json").out)
-    verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
-    assert verdicts["outputs"] == verdicts["padding"] == verdicts["batch 64"] == "PASS"
+    result = json.loads(run(*arguments, "--json").out)
+    assert result["ok"] is False
+    assert result["checks"][-1]["verdict"] == "SKIP"
 
 
 class FakeSuite:
@@ -221,50 +216,25 @@ class FakeSuite:
 
     DESCRIPTION = "for the test"
 
-    def __init__(self, *, failed: bool = False) -> None:
-        self.failed = failed
+    def __init__(self) -> None:
         self.options: list[Any] = []
 
     def run(self, report: Any, options: Any) -> None:
         self.options.append(options)
-        report.rows.append({"name": "fake/row", "failed": "wrong"} if self.failed else ROW)
+        report.rows.append({"name": "fake/row", "rate": 3})
 
 
-ROW = {"name": "fake/row", "rate": 3}
-
-
-def install(monkeypatch: pytest.MonkeyPatch, **fakes: FakeSuite) -> None:
-    """Replace the installed suites."""
-    installed = bench._module
-    monkeypatch.setattr(bench, "suites", lambda: tuple(fakes))
-    monkeypatch.setattr(bench, "_module", lambda name: fakes.get(name) or installed(name))
-
-
-@pytest.mark.parametrize("failed", [False, True])
-def test_bench_runs_suites_and_exits_1_if_a_row_fails(
-    failed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_bench_runs_all_suites_except_the_skipped_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    suite = FakeSuite(failed=failed)
-    install(monkeypatch, fake=suite)
-    path = tmp_path / "report.json"
-    done = run("bench", "all", "--quick", "--seconds", "0.5", "--json", path)
-    assert done.status == (1 if failed else 0)
-    assert ("FAILED: wrong" if failed else "fake/row     3") in done.out
-    rows = json.loads(path.read_text())["fake"]["rows"]
-    assert rows == ([{"name": "fake/row", "failed": "wrong"}] if failed else [ROW])
-    assert (suite.options[0].quick, suite.options[0].seconds) == (True, 0.5)
-
-
-def test_bench_skips_suites(monkeypatch: pytest.MonkeyPatch) -> None:
     suites = {name: FakeSuite() for name in ("one", "two", "three", "four")}
-    install(monkeypatch, **suites)
-    arguments = ("--skip", "two", "--skip", "four", "--json", "-", "--quick")
-    assert list(json.loads(run("bench", "all", *arguments).out)) == ["one", "three"]
-    assert [bool(suite.options) for suite in suites.values()] == [True, False, True, False]
-
-
-def test_bench_finds_the_installed_suites() -> None:
-    suites = bench.suites()
-    if not suites:
-        pytest.skip("no benchmark suites are installed with this build")
-    assert suites[:4] == ("tree", "solver", "data", "evaluator")
+    installed = bench._module
+    monkeypatch.setattr(bench, "suites", lambda: tuple(suites))
+    monkeypatch.setattr(bench, "_module", lambda name: suites.get(name) or installed(name))
+    skipped = ("--skip", "two", "--skip", "four")
+    path = tmp_path / "report.json"
+    done = run("bench", "all", *skipped, "--quick", "-s", "0.5", "--json", path)
+    assert (done.status, done.out.count("fake/row     3")) == (0, 2)
+    assert list(json.loads(path.read_text())) == ["one", "three"]
+    assert [len(suite.options) for suite in suites.values()] == [1, 0, 1, 0]
+    assert (suites["one"].options[0].quick, suites["one"].options[0].seconds) == (True, 0.5)

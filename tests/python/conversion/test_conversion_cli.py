@@ -50,7 +50,7 @@ def test_random_weights_become_onnx_and_int8(folder: Path) -> None:
     assert convert("leela w.txt.gz").status == 0
     assert pyengine.OnnxEvaluator("w.onnx", providers=["cpu"]).spec is not None
     small = "--positions 32 --games 2 --simulations 4 --json"
-    done = convert(f"int8 w.onnx --game go -p board_size=5 {small}")
+    done = convert(f"int8 w.onnx --game go(board_size=5) {small}")
     result = json.loads(done.out)
     assert done.status == (0 if result["passed"] else 1)
     assert (folder / "w.int8.onnx").exists() == result["passed"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,66 +12,22 @@ import pyengine
 from conftest import ROOT
 from pyengine.errors import ConfigError
 
-_INTERVAL = re.compile(r"(int|float) in \[(.+), (.+)\]")
-
-_ENTRY = re.compile(r"([\w\[\]\*]+)(?: \((.*?), default (.*?)\))?: (.*)", re.S)
+Parameter = tuple[str, str, str]  # name, values, default
 
 
-@dataclass(frozen=True)
-class Entry:
-    """An entry of a docstring block: ``name (values, default DEFAULT): meaning``."""
-
-    name: str
-    values: str  #: "" if absent
-    default: str
-    meaning: str
-    inner: tuple[Entry, ...] = ()  #: parameters of a game
+def block(documented: Any, title: str) -> str:
+    """Return an indented block of a docstring."""
+    doc = inspect.cleandoc(documented.__doc__ or "")
+    return doc.split(f"\n{title}:\n")[1].split("\n\n")[0]
 
 
-def blocks(doc: str) -> dict[str, tuple[Entry, ...]]:
-    """Return the blocks of a docstring by title, such as ``Planes`` and ``Games``."""
-    titled: dict[str, tuple[Entry, ...]] = {}
-    lines = inspect.cleandoc(doc).splitlines()
-    for number, line in enumerate(lines):
-        if re.fullmatch(r"[A-Z]\w+:", line):
-            body = list(_indented(lines[number + 1 :]))
-            if any(_ENTRY.match(entry) for entry in body):
-                titled[line[:-1]] = tuple(_entries(body))
-    return titled
-
-
-def _indented(lines: list[str]) -> Iterator[str]:
-    """Yield the lines of a block without their indentation."""
-    for line in lines:
-        if line and not line.startswith("    "):
-            return
-        yield line[4:]
-
-
-def _entries(lines: list[str]) -> Iterator[Entry]:
-    """Yield entries. Indented lines continue an entry or are its inner entries."""
-    groups: list[list[str]] = []
-    for line in lines:
-        if line.startswith("    "):
-            groups[-1].append(line[4:])
-        elif line:
-            groups.append([line])
-    for first, *rest in groups:
-        inner = next((i for i, line in enumerate(rest) if _is_setting(line)), len(rest))
-        text = " ".join([first, *(line.strip() for line in rest[:inner] if line.strip())])
-        match = _ENTRY.fullmatch(text)
-        if match is not None:
-            name, values, default, meaning = match.groups(default="")
-            yield Entry(name, values, default, meaning, tuple(_entries(rest[inner:])))
-
-
-def _is_setting(line: str) -> bool:
-    return re.match(r"\w+ \(", line) is not None and "," in line
-
-
-def games() -> dict[str, Entry]:
-    """Return the games in the docstring of ``load_game``."""
-    return {entry.name: entry for entry in blocks(pyengine.load_game.__doc__ or "")["Games"]}
+def games() -> dict[str, list[Parameter]]:
+    """Return the games and their parameters in the docstring of ``load_game``."""
+    parts = re.split(r"^    (\w+): ", block(pyengine.load_game, "Games"), flags=re.MULTILINE)[1:]
+    parameter = re.compile(r"^        (\w+) \((.+), default (.+?)\): ", re.MULTILINE)
+    return {
+        name: parameter.findall(body) for name, body in zip(parts[::2], parts[1::2], strict=True)
+    }
 
 
 def refusal(game: str, **params: Any) -> str:
@@ -87,37 +41,35 @@ def test_every_game_is_described() -> None:
 
 
 @pytest.mark.parametrize("name", pyengine.registered_games())
-def test_parameters_of_games(name: str) -> None:
-    parameters = games()[name].inner
+def test_every_parameter_of_a_game_is_described_with_its_default(name: str) -> None:
     known = re.search(r"expected (?:only (.*)|no parameters), got", refusal(name, nothing=1))
     assert known is not None
-    assert [p.name for p in parameters] == re.findall(r'"(\w+)"', known.group(1) or "")
-    default = pyengine.load_game(name).params
-    values: dict[str, Any] = {}
-    for parameter in parameters:
-        values[parameter.name] = eval(parameter.default, {}, values)
-        assert default.get(parameter.name, values[parameter.name]) == values[parameter.name]
-        assert parameter.meaning
+    assert [parameter for parameter, _, _ in games()[name]] == re.findall(
+        r'"(\w+)"', known.group(1) or ""
+    )
+    actual = pyengine.load_game(name).params
+    defaults: dict[str, Any] = {}
+    for parameter, _, default in games()[name]:
+        defaults[parameter] = eval(default, {}, defaults)
+        assert actual.get(parameter, defaults[parameter]) == defaults[parameter]
 
 
 @pytest.mark.parametrize("name", pyengine.registered_games())
-def test_ranges_of_parameters(name: str) -> None:
+def test_the_values_of_parameters_are_described(name: str) -> None:
     pairs = {("go", "rows"): {"columns": 3}, ("go", "columns"): {"rows": 3}}
-    for parameter in games()[name].inner:
-        others = pairs.get((name, parameter.name), {})
-        text = refusal(name, **{parameter.name: "nothing"}, **others)
+    for parameter, values, _ in games()[name]:
+        text = refusal(name, **{parameter: "nothing"}, **pairs.get((name, parameter), {}))
         expected = text.split("expected ")[1].split(", got")[0]
-        if low_high := re.fullmatch(r"an? (integer|number) in (.+)\.\.(.+)", expected):
-            kind, low, high = low_high.groups()
-            word = "int" if kind == "integer" else "float"
-            interval = _INTERVAL.fullmatch(parameter.values)
-            assert interval is not None
-            assert interval.group(1) == word
-            assert [eval(interval.group(i)) for i in (2, 3)] == [float(low), float(high)]
+        if interval := re.fullmatch(r"an? (integer|number) in (.+)\.\.(.+)", expected):
+            kind, low, high = interval.groups()
+            described = re.fullmatch(r"(int|float) in \[(.+), (.+)\]", values)
+            assert described is not None
+            assert described.group(1) == {"integer": "int", "number": "float"}[kind]
+            assert [eval(described.group(i)) for i in (2, 3)] == [float(low), float(high)]
         elif expected == "true or false":
-            assert parameter.values == "bool"
+            assert values == "bool"
         else:
-            assert re.findall(r'"(\w+)"', expected) == re.findall(r'"(\w+)"', parameter.values)
+            assert re.findall(r'"(\w+)"', expected) == re.findall(r'"(\w+)"', values)
 
 
 @pytest.mark.parametrize("name", ["gomoku", "othello", "go", "connect_four"])
@@ -130,12 +82,11 @@ def test_moves_on_the_page_are_legal(name: str) -> None:
     assert str(state.game.num_symmetries) in row.split("|")[4]
 
 
-# --- planes
-
-
 def test_every_plane_is_described() -> None:
     with pytest.raises(ConfigError) as error:
         pyengine.ModelSpec(planes=("nothing",))
     known = set(str(error.value).split("the planes are ")[1].split(", "))
-    described = {entry.name for entry in blocks(pyengine.ModelSpec.__doc__ or "")["Planes"]}
+    described = set(
+        re.findall(r"^    ([\w\[\]*]+): ", block(pyengine.ModelSpec, "Planes"), re.MULTILINE)
+    )
     assert described == known - {"liberties[k+]"}  # described with liberties[k]

@@ -14,15 +14,14 @@ import io
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from conftest import ROOT
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MORE_PAGES = [
     *(ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md")),
@@ -105,19 +104,20 @@ def test_the_python_of_a_page_runs(page: Path) -> None:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("page", with_blocks("console"))
 def test_the_commands_of_a_page_run(page: Path) -> None:
+    pytest.importorskip("typer")
+    import commands
+
     for block in blocks(page, "console"):
         for line in block.code.splitlines():
             program, *arguments = shlex.split(line.removeprefix("$ "), comments=True)
             assert program == "pyengine"
-            command = [sys.executable, "-m", "pyengine.cli", *arguments]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, f"{line}\n{done.stderr}"
+            done = commands.run(*arguments)
+            assert done.status == 0, f"{line}\n{done.err}"
 
 
 def options_of(words: list[str]) -> set[str]:
     """Return the options of a command or subcommand of pyengine."""
-    import typer
-
+    typer = pytest.importorskip("typer")
     from pyengine.cli.app import app
 
     command = typer.main.get_command(app)
@@ -136,37 +136,24 @@ def check_command(line: str) -> None:
         assert options - {"-h", "--help"} <= options_of(arguments[:-1]), line
 
 
-@pytest.mark.parametrize("page", with_blocks("sh"))
-def test_commands_and_options_in_code_blocks_exist(page: Path) -> None:
+@pytest.mark.parametrize("page", named([*PAGES, *MORE_PAGES]))
+def test_commands_options_and_programs_on_a_page_exist(page: Path) -> None:
     for block in blocks(page, "sh"):
         for line in block.code.replace("\\\n", " ").splitlines():
             check_command(line)
-
-
-@pytest.mark.parametrize("page", named([*PAGES, *MORE_PAGES]))
-def test_commands_and_options_in_prose_exist(page: Path) -> None:
-    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    text = page.read_text(encoding="utf-8")
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     for line in re.findall(r"`(pyengine [^`]*)`", prose):
         check_command(line)
-
-
-@pytest.mark.parametrize("page", named([*PAGES, *MORE_PAGES]))
-def test_programs_on_a_page_exist(page: Path) -> None:
-    programs = re.findall(
-        r"(?<![\w/])(?:models|examples|tools)/\w+\.py\b", page.read_text(encoding="utf-8")
-    )
+    programs = re.findall(r"(?<![\w/])(?:models|examples|tools)/\w+\.py\b", text)
     assert [name for name in programs if not (ROOT / name).exists()] == []
 
 
 @pytest.mark.parametrize("page", named(PAGES))
-def test_code_blocks_have_a_known_language(page: Path) -> None:
-    kinds = re.findall(r"^```(\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(kinds) <= KINDS
-
-
-@pytest.mark.parametrize("page", named(PAGES))
-def test_code_on_a_page_fits_a_terminal(page: Path) -> None:
-    code = re.findall(r"^```.*?^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+def test_code_on_a_page_has_a_known_language_and_fits_a_terminal(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert set(re.findall(r"^```(\w+)$", text, re.MULTILINE)) <= KINDS
+    code = re.findall(r"^```.*?^```", text, re.MULTILINE | re.DOTALL)
     assert [line for block in code for line in block.splitlines() if len(line) > 100] == []
 
 

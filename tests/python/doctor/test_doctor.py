@@ -47,21 +47,13 @@ def linear(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def fast(game: pyengine.Game, device: Evaluator, **settings: Any) -> DeviceTest:
     """Return a test of about a second, by default without requirements on speed."""
-    test = DeviceTest(
-        game=game,
-        device=device,
-        reference=pyengine.CallbackEvaluator(linear, SPEC),
-        positions=40,
-        batches=(1, 8, 33),
-        seconds=0.02,
-        search_seconds=0.1,
-        search_batches=(8,),
-        callers=(1, 2),
-        least_saturation=0.0,
-        least_saturation_of_one_tree=0.0,
-        least_speedup=0.0,
-    )
-    return dataclasses.replace(test, **settings)
+    reference = pyengine.CallbackEvaluator(linear, SPEC)
+    quick: dict[str, Any] = {
+        "positions": 40, "batches": (1, 8, 33), "seconds": 0.02, "search_seconds": 0.1,
+        "search_batches": (8,), "least_saturation": 0.0, "least_saturation_of_one_tree": 0.0,
+        "least_speedup": 0.0,
+    }  # fmt: skip
+    return DeviceTest(game=game, device=device, **{"reference": reference, **quick, **settings})
 
 
 def verdicts(test: DeviceTest, *, searches: bool = False) -> dict[str, str]:
@@ -70,20 +62,19 @@ def verdicts(test: DeviceTest, *, searches: bool = False) -> dict[str, str]:
     return {check.name: check.verdict for check in test.run()}
 
 
-# --- the device ----------------------------------------------------------------------------------
+# --- the device
 
 
 def test_the_cpu_passes_as_a_device(game: pyengine.Game, model: Path) -> None:
     checks = list(fast(game, pyengine.OnnxEvaluator(model, SPEC, ["cpu"])).run())
+    searches = ["search, batch 8, one tree", "search, batch 8, 64 trees"]
+    batches = ["batch 1", "batch 8", "batch 33"]
     assert [check.name for check in checks] == [
         "outputs",
         "padding",
-        "batch 1",
-        "batch 8",
-        "batch 33",
+        *batches,
         "speed-up",
-        "search, batch 8, one tree",
-        "search, batch 8, 64 trees",
+        *searches,
     ]
     assert {check.verdict for check in checks} == {"PASS"}, "\n".join(map(str, checks))
     json.dumps([check.to_dict() for check in checks])
@@ -93,39 +84,29 @@ def test_the_cpu_passes_as_a_device(game: pyengine.Game, model: Path) -> None:
     assert 1 <= checks[6].data["fill"] <= 8
 
 
+def altered(change: Callable[..., Any]) -> Evaluator:
+    """Return a device that changes the outputs of the network."""
+    return pyengine.CallbackEvaluator(lambda planes: change(*linear(planes)), SPEC)
+
+
 @pytest.mark.parametrize(
-    "wrong",
+    ("change", "outputs", "padding"),
     [
-        lambda policy, value: (policy, np.where(value > 0, value - 0.02, value + 0.02)),
-        lambda policy, value: (policy[:, ::-1], value),
-        lambda policy, value: (policy, -value),
+        (lambda policy, value: (policy, np.clip(value + 0.002, -1, 1)), "PASS", "PASS"),
+        (lambda policy, value: (policy, np.where(value > 0, value - 0.02, value + 0.02)),
+         "FAIL", "PASS"),
+        (lambda policy, value: (policy[:, ::-1], value), "FAIL", "PASS"),
+        (lambda policy, value: (policy, -value), "FAIL", "PASS"),
+        (lambda policy, value: (policy, value if len(value) > 8 else value * 0.5), "PASS", "FAIL"),
     ],
-    ids=["value off", "policy mirrored", "value of the other player"],
-)
-def test_wrong_outputs_fail(game: pyengine.Game, wrong: Callable[..., Any]) -> None:
-    device = pyengine.CallbackEvaluator(lambda planes: wrong(*linear(planes)), SPEC)
-    results = verdicts(fast(game, device))
-    assert results["outputs"] == "FAIL"
-    assert results["padding"] == "PASS"
-
-
-def test_outputs_within_the_tolerance_pass(game: pyengine.Game) -> None:
-    def nearly(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        policy, value = linear(planes)
-        return policy, np.clip(value + 0.002, -1, 1)
-
-    device = pyengine.CallbackEvaluator(nearly, SPEC)
-    assert verdicts(fast(game, device))["outputs"] == "PASS"
-    assert verdicts(fast(game, device, tolerance=1e-3))["outputs"] == "FAIL"
-
-
-def test_rows_that_depend_on_the_batch_size_fail(game: pyengine.Game) -> None:
-    def leaky(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        policy, value = linear(planes)
-        return policy, value if len(planes) > 8 else value * 0.5
-
-    device = pyengine.CallbackEvaluator(leaky, SPEC)
-    assert verdicts(fast(game, device))["padding"] == "FAIL"
+    ids=["within the tolerance", "value off", "policy mirrored", "value of the other player",
+         "rows depend on the size of the batch"],
+)  # fmt: skip
+def test_outputs_and_padding_are_compared(
+    game: pyengine.Game, change: Callable[..., Any], outputs: str, padding: str
+) -> None:
+    results = verdicts(fast(game, altered(change)))
+    assert (results["outputs"], results["padding"]) == (outputs, padding)
 
 
 def test_a_slow_device_and_an_idle_device_fail(game: pyengine.Game) -> None:
@@ -137,15 +118,15 @@ def test_a_slow_device_and_an_idle_device_fail(game: pyengine.Game) -> None:
 
 
 def test_an_exception_or_nan_of_a_device_is_a_failed_check(game: pyengine.Game) -> None:
-    def broken(_planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def broken(_policy: np.ndarray, _value: np.ndarray) -> None:
         raise RuntimeError("the fan has stopped")
 
-    def nan(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        policy, value = linear(planes)
-        return policy, value * np.nan
-
-    for outputs, words in ((broken, "the fan has stopped"), (nan, "")):
-        checks = list(fast(game, pyengine.CallbackEvaluator(outputs, SPEC)).run())
+    devices = {
+        "the fan has stopped": altered(broken),
+        "": altered(lambda policy, value: (policy, value * np.nan)),
+    }
+    for words, device in devices.items():
+        checks = list(fast(game, device).run())
         assert {check.verdict for check in checks} == {"FAIL", "SKIP"}
         assert all(words in check.detail for check in checks if check.verdict == "FAIL")
 
@@ -153,11 +134,11 @@ def test_an_exception_or_nan_of_a_device_is_a_failed_check(game: pyengine.Game) 
 def test_a_game_too_small_to_keep_a_device_busy_is_skipped() -> None:
     game = pyengine.load_game("tic_tac_toe")
     device = pyengine.CallbackEvaluator(lambda p: (np.zeros((len(p), 9)), np.zeros(len(p))), SPEC)
-    test = fast(game, device, reference=device, search_seconds=0.3, batches=(8,), positions=8)
+    test = fast(game, device, reference=device, batches=(8,), positions=8)
     assert "too small" in list(test.run())[-2].detail
 
 
-# --- measurements --------------------------------------------------------------------------------
+# --- measurements
 
 
 def test_a_batch_is_one_call_and_each_thread_makes_at_least_one(game: pyengine.Game) -> None:
@@ -167,19 +148,11 @@ def test_a_batch_is_one_call_and_each_thread_makes_at_least_one(game: pyengine.G
         sizes.append(len(planes))
         return linear(planes)
 
-    states = random_states(game, 300)
-    assert rate(pyengine.CallbackEvaluator(counted, SPEC), states, callers=2, seconds=0.0) > 0
+    evaluator, states = pyengine.CallbackEvaluator(counted, SPEC), random_states(game, 300)
+    start = time.perf_counter()
+    positions_per_second = rate(evaluator, states, callers=2, seconds=0.0)
     assert sizes == [300] * 3  # the first call is not timed
-
-
-def test_a_rate_is_positions_per_second(game: pyengine.Game) -> None:
-    def timed(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        time.sleep(0.02)
-        return linear(planes)
-
-    assert (
-        50 < rate(pyengine.CallbackEvaluator(timed, SPEC), random_states(game, 10), 1, 0.2) <= 500
-    )
+    assert positions_per_second > 600 / (time.perf_counter() - start)
 
 
 def test_random_states_depend_on_the_seed_and_are_never_terminal(game: pyengine.Game) -> None:
@@ -189,45 +162,40 @@ def test_random_states_depend_on_the_seed_and_are_never_terminal(game: pyengine.
     assert max(len(state.history()) for state in random_states(game, 50, plies=2)) == 2
 
 
-# --- the GPU -------------------------------------------------------------------------------------
+# --- the GPU
 
 
-def test_without_a_gpu_the_reason_of_onnx_runtime_is_shown(
-    game: pyengine.Game, model: Path
-) -> None:
+@pytest.fixture
+def problem() -> str:
+    """Return why CUDA does not work on this machine; skip the test if it does."""
     problem = runtime.runtime_report().problems.get(runtime.CUDA)
     if problem is None:
         pytest.skip("this machine has a working GPU")
-    checks = list(gpu_self_test(str(model), game, spec=SPEC, fast=True))
+    return problem
+
+
+def test_without_a_gpu_the_reason_of_onnx_runtime_is_shown(
+    game: pyengine.Game, model: Path, problem: str
+) -> None:
+    checks = list(gpu_self_test(str(model), game))
     by_name = {check.name: check for check in checks}
     assert by_name[runtime.CUDA].verdict == "FAIL"
     assert by_name[runtime.CUDA].detail == report._in_words(problem)
-    assert by_name["device"].verdict == "FAIL"
-    assert checks[-1].verdict == "SKIP"
+    assert (by_name["device"].verdict, checks[-1].verdict) == ("FAIL", "SKIP")
 
 
-def test_the_gpu_test_can_run_on_the_cpu(game: pyengine.Game, model: Path) -> None:
-    checks = list(
-        gpu_self_test(
-            str(model), game, provider="cpu", spec=SPEC, fast=True,
-            least_saturation=0.0, least_saturation_of_one_tree=0.0, least_speedup=0.0,
-        )
-    )  # fmt: skip
-    assert [check for check in checks if check.verdict == "FAIL"] == []
-    assert {"ONNX Runtime", "device", "outputs", "speed-up"} <= {check.name for check in checks}
-
-
-def test_cuda_graphs_are_tested_last(
+@pytest.mark.usefixtures("problem")
+def test_the_gpu_test_can_run_on_the_cpu_and_tests_cuda_graphs_last(
     game: pyengine.Game, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if runtime.runtime_report().problems.get(runtime.CUDA) is None:
-        pytest.skip("this machine has a working GPU")
-    monkeypatch.setattr(runtime, "CUDA", runtime.CPU)
-    checks = list(gpu_self_test(str(model), game, provider="cpu", spec=SPEC, **NO_SEARCH))
+    settings = {"fast": True, "least_speedup": 0.0, **NO_SEARCH}
+    checks = list(gpu_self_test(str(model), game, provider="cpu", **settings))
+    assert [check for check in checks if check.verdict == "FAIL"] == []
     names = [check.name for check in checks]
-    assert names.count("device") == 2  # the CPU, and CUDA, which cannot be opened
-    assert names[-1] == "device"
-    assert names.index("outputs") < len(names) - 1
+    assert {"ONNX Runtime", "device", "outputs", "speed-up"} <= set(names)
+    monkeypatch.setattr(runtime, "CUDA", runtime.CPU)
+    with_graphs = gpu_self_test(str(model), game, provider="cpu", **settings)
+    assert [check.name for check in with_graphs] == [*names, "device"]  # CUDA cannot be opened
 
 
 def on_device(model: Path, graphs: str, device_id: int = 0) -> Evaluator:
@@ -247,7 +215,7 @@ def test_cuda_graphs_are_compared_with_calls_without_them(game: pyengine.Game, m
     check = graph_check(game, plain, on_device(model, "refused"), seconds=0.02)
     assert check.verdict == "SKIP"
     assert "without CUDA graphs (this network has no graph)" in check.detail
-    other = pyengine.CallbackEvaluator(lambda planes: (-linear(planes)[0], linear(planes)[1]), SPEC)
+    other = altered(lambda policy, value: (-policy, value))
     check = graph_check(game, other, on_device(model, "working"), seconds=0.02)
     assert check.verdict == "FAIL"
     assert "change the outputs for 8 positions" in check.detail
@@ -279,7 +247,7 @@ def test_a_model_of_an_unknown_game_is_refused_and_a_damaged_model_fails(
     assert "no.onnx" in checks[-2].detail
 
 
-# --- the machine ---------------------------------------------------------------------------------
+# --- the machine
 
 
 @pytest.fixture
@@ -345,25 +313,18 @@ def test_a_search_works_without_onnx_runtime(monkeypatch: pytest.MonkeyPatch) ->
     assert by_name["search"] == "PASS"
 
 
-@pytest.mark.parametrize(
-    ("sums", "verdict", "words"),
-    [
-        (lambda digest: {"sha256": digest}, "PASS", "sha256 matches"),
-        (lambda _digest: {"sha256": "0" * 64}, "FAIL", "damaged"),
-        (lambda _digest: {}, "FAIL", "not in manifest.toml"),
-    ],
-)
 def test_bundled_models_are_compared_with_the_manifest(
-    model: Path,
-    game: pyengine.Game,
-    monkeypatch: pytest.MonkeyPatch,
-    sums: Callable[[str], dict[str, str]],
-    verdict: str,
-    words: str,
+    model: Path, game: pyengine.Game, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "bundled_models", lambda: {"tiny": model})
-    monkeypatch.setattr(report, "manifest", lambda: {"tiny": sums(sha256_of(model))})
+    sums = {"good": {"sha256": sha256_of(model)}, "bad": {"sha256": "0" * 64}, "unknown": {}}
+    monkeypatch.setattr(report, "bundled_models", lambda: dict.fromkeys(sums, model))
+    monkeypatch.setattr(report, "manifest", lambda: sums)
     monkeypatch.setattr(report, "game_of_model", lambda _name: game)
-    check = {check.name: check for check in pyengine.doctor().checks}["model tiny"]
-    assert check.verdict == verdict
-    assert words in check.detail
+    checks = {check.name: check for check in pyengine.doctor().checks}
+    for name, verdict, words in (
+        ("good", "PASS", "sha256 matches"),
+        ("bad", "FAIL", "damaged"),
+        ("unknown", "FAIL", "not in manifest.toml"),
+    ):
+        assert checks[f"model {name}"].verdict == verdict
+        assert words in checks[f"model {name}"].detail
