@@ -27,9 +27,12 @@ from pyengine.train.loss import (  # noqa: E402
     regularisation,
     value_target,
 )
-from pyengine.train.network import parameters_of  # noqa: E402
 from pyengine.train.onnx_writer import folded  # noqa: E402
 from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
+
+
+def parameters_of(network: train.Network) -> int:
+    return sum(parameter.numel() for parameter in network.parameters())
 
 
 def network_for(config: NetworkConfig, game: str) -> train.Network:
