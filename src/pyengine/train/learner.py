@@ -24,7 +24,7 @@ from pyengine.train.blocks import Features
 from pyengine.train.configs import TrainConfig, learning_rate
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line, writing
-from pyengine.train.loss import AUXILIARY, Losses, losses_together
+from pyengine.train.loss import AUXILIARY, Losses, losses
 from pyengine.train.network import Network, new_network
 from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
 from pyengine.train.protocol import Shape, TrainingData, require_targets, shape_of
@@ -401,10 +401,10 @@ class Learner:
         parts = self._batch()
         self._seen = self._planes(parts)
         outputs = self._wrapped(self._seen)
-        losses = losses_together([outputs] if len(parts) == 1 else outputs, parts, self.config.loss)
-        self._require_finite(losses, rate)
+        loss = losses([outputs] if len(parts) == 1 else outputs, parts, self.config.loss)
+        self._require_finite(loss, rate)
         self._optimiser.zero_grad(set_to_none=True)
-        losses.total.backward()
+        loss.total.backward()
         if self.config.optimiser.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(
                 self.network.parameters(), self.config.optimiser.clip_norm
@@ -415,7 +415,7 @@ class Learner:
         since = self.step - average.start
         if self.average is not None and since >= 0 and since % average.every == 0:
             self.average.update_parameters(self.network)
-        return torch.stack([getattr(losses, name) for name in _SUMMED]).cpu()
+        return torch.stack([getattr(loss, name) for name in _SUMMED]).cpu()
 
     def _require_finite(self, losses: Losses, rate: float) -> None:
         if math.isfinite(losses.total.item()):

@@ -23,7 +23,7 @@ torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra t
 torch.set_num_threads(1)  # these networks are small
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
-from pyengine.train.loss import losses, losses_together  # noqa: E402
+from pyengine.train.loss import losses  # noqa: E402
 from pyengine.train.network import new_network  # noqa: E402
 
 LATER = LossConfig(reply_weight=0.15, short_value_weight=0.5, horizons=(2.0, 6.0))
@@ -143,7 +143,7 @@ def random_batch(rows: int = 7) -> tuple[Any, dict[str, Any]]:
 
 def test_the_loss_is_the_weighted_sum() -> None:
     outputs, batch = random_batch()
-    plain, loss = losses(outputs[:2], batch, LossConfig()), losses(outputs, batch, ALL)
+    plain, loss = losses([outputs[:2]], [batch], LossConfig()), losses([outputs], [batch], ALL)
     heads = {name: array.numpy().astype(np.float64) for name, array in outputs[2].items()}
     log_p = heads["reply"] - np.log(np.exp(heads["reply"]).sum(1, keepdims=True))
     reply = -(batch["reply"].numpy() * log_p).sum(1)[batch["replied"].numpy()].mean()
@@ -160,13 +160,13 @@ def test_the_loss_is_the_weighted_sum() -> None:
         assert getattr(loss, name).item() == pytest.approx(term, rel=1e-5)
     expected = plain.total.item() + np.dot(terms, (0.15, 0.5, 1.5, 0.0015))
     assert loss.total.item() == pytest.approx(expected, rel=1e-5)
-    assert losses(outputs, batch, LossConfig()).total.item() == plain.total.item()
+    assert losses([outputs], [batch], LossConfig()).total.item() == plain.total.item()
 
 
 def test_the_loss_of_a_split_batch_equals_that_of_the_whole() -> None:
     outputs, batch = random_batch()
     logits, value, heads = outputs
-    whole = losses(outputs, batch, ALL)
+    whole = losses([outputs], [batch], ALL)
     for cut in (2, 5):
         pieces = [slice(0, cut), slice(cut, 7)]
         parts = [{name: column[piece] for name, column in batch.items()} for piece in pieces]
@@ -174,7 +174,7 @@ def test_the_loss_of_a_split_batch_equals_that_of_the_whole() -> None:
             (logits[piece], value[piece], {name: head[piece] for name, head in heads.items()})
             for piece in pieces
         ]
-        loss = losses_together(split, parts, ALL)
+        loss = losses(split, parts, ALL)
         for name in ("total", "policy", "value", "divergence", *NAMES):
             torch.testing.assert_close(getattr(loss, name), getattr(whole, name))
 
@@ -184,7 +184,7 @@ def test_rows_without_a_target_have_no_gradient() -> None:
     batch["replied"][:] = batch["ended"][:] = False
     for tensor in outputs[2].values():
         tensor.requires_grad_()
-    loss = losses(outputs, batch, ALL)
+    loss = losses([outputs], [batch], ALL)
     assert (loss.reply.item(), loss.ownership.item(), loss.score.item()) == (0, 0, 0)
     loss.total.backward()
     assert all(not outputs[2][name].grad.any() for name in ("reply", "ownership", "score"))

@@ -461,7 +461,7 @@ def test_averaged_weights_are_exported_with_recomputed_statistics(
     def loss_of(network: train.Network) -> float:
         rows = {name: torch.from_numpy(array) for name, array in data.rows.items()}
         with torch.no_grad():
-            return float(losses(network.eval()(rows["planes"]), rows, LossConfig()).total)
+            return float(losses([network.eval()(rows["planes"])], [rows], LossConfig()).total)
 
     config = config_of(average=AverageConfig(kind="swa"))
     with train.Learner(config, data, tmp_path) as learner:
