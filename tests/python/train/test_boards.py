@@ -20,12 +20,12 @@ pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.blocks import ConvNorm  # noqa: E402
 
-SMALL, LARGE = "gomoku(board_size=6)", "gomoku(board_size=10)"
+SMALL, LARGE = "gomoku(board_size=6)", "gomoku(board_size=9)"
 
 
 def data_of(game: str) -> SyntheticData:
     """Return positions; the policy prefers points next to stones, the value counts stones."""
-    data = SyntheticData(game, 600)
+    data = SyntheticData(game, 300)
     stones = torch.from_numpy(data.rows["planes"][:, :2])
     near = torch.nn.functional.conv2d(stones, torch.ones(1, 2, 3, 3), padding=1)[:, 0]
     logits = (near - 20 * stones.sum(1)).flatten(1)
@@ -76,7 +76,7 @@ def test_batches_sample_each_board_by_its_weight(tmp_path: Path) -> None:
         for learner.step in range(60):
             parts = learner._batch()
             shapes = [part["planes"].shape[2] for part in parts]
-            assert shapes == [6, 10]
+            assert shapes == [6, 9]
             counts.append(len(parts[0]["planes"]))
             assert sum(len(part["planes"]) for part in parts) == 64
         learner.step = 0
@@ -104,7 +104,7 @@ def test_several_games_train_one_network(kind: str, games: list[str], tmp_path: 
 def test_the_exported_network_agrees_with_training_on_every_board(tmp_path: Path) -> None:
     data = [data_of(SMALL), data_of(LARGE)]
     with train.Learner(config_of(), data, tmp_path) as learner:
-        learner.train(120)
+        learner.train(60)
         network = copy.deepcopy(learner.network)
         rng = np.random.default_rng(1)
         rows = [source.sample(256, rng) for source in data]

@@ -73,18 +73,32 @@ def few_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learner_module, "_STATISTICS", 256)
 
 
-@pytest.mark.parametrize(("kind", "average"), [("sgd", "none"), ("sgd", "ema"), ("adamw", "swa")])
+AUXILIARY = {f"{name}_weight": 0.1 for name in ("reply", "short_value", "ownership", "score")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "average", "weights"),
+    [("sgd", "none", {}), ("sgd", "ema", AUXILIARY), ("adamw", "swa", {})],
+)
 def test_a_resumed_training_equals_an_uninterrupted_one(
-    kind: str, average: str, data: SyntheticData, tmp_path: Path
+    kind: str, average: str, weights: dict[str, float], tmp_path: Path
 ) -> None:
+    data = SyntheticData(later=True)
     optimiser = OptimiserConfig(kind=kind, schedule="cosine", learning_rate=0.01, total_steps=20)
-    config = config_of(optimiser=optimiser, average=AverageConfig(kind=average, every=2, start=4))
+    config = config_of(
+        loss=LossConfig(horizons=(6,), **weights),
+        optimiser=optimiser,
+        average=AverageConfig(kind=average, every=2, start=4),
+    )
     with train.Learner(config, data, tmp_path / "one") as learner:
         learner.train(20)
         expected = weights_of(learner)
     with train.Learner(config, data, tmp_path / "two") as learner:
         learner.train(10)
-    with train.Learner(config, data, tmp_path / "two", resume=True) as learner:
+    resumed = config.replace(
+        learner=config.learner.replace(export_final_board=bool(weights), log_steps=7)
+    )
+    with train.Learner(resumed, data, tmp_path / "two", resume=True) as learner:
         assert learner.step == 10
         learner.train(10)
         assert_equal(weights_of(learner), expected)
@@ -398,8 +412,7 @@ def test_the_exported_network_is_the_average_with_recomputed_statistics(
 
 def train_as_a_rank(directory: Path, rank: int) -> None:
     """Train under torchrun's environment variables and save the parameters."""
-    names = ("reply", "short_value", "ownership", "score")
-    loss = LossConfig(horizons=(6,), **{f"{name}_weight": 0.1 for name in names})
+    loss = LossConfig(horizons=(6,), **AUXILIARY)
     with train.Learner(config_of(loss=loss), SyntheticData(later=True), directory) as learner:
         learner.train(6)
         learner.train(100, stop=lambda: rank == 1)

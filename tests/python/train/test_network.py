@@ -26,12 +26,7 @@ from pyengine.train.loss import (  # noqa: E402
     outcome_target,
     value_target,
 )
-from pyengine.train.onnx_writer import folded  # noqa: E402
 from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
-
-
-def parameters_of(network: train.Network) -> int:
-    return sum(parameter.numel() for parameter in network.parameters())
 
 
 def network_for(config: NetworkConfig, game: str) -> train.Network:
@@ -53,23 +48,22 @@ def test_the_published_network_has_the_published_size() -> None:
     tower = 19 * 2 * (256 * 256 * 9 + 2 * 256) + 17 * 256 * 9 + 2 * 256
     policy = 2 * 256 + 2 * 2 + 2 * 361 * 362 + 362
     value = 256 + 2 + 361 * 256 + 256 + 256 + 1
-    assert parameters_of(network) == tower + policy + value
+    assert sum(p.numel() for p in network.parameters()) == tower + policy + value
 
 
-@pytest.mark.parametrize("value", ["scalar", "wdl"])
 @pytest.mark.parametrize(
-    ("kind", "games"),
+    ("kind", "value", "games"),
     [
-        ("alphago_zero", ["connect_four"]),
-        ("alphago_zero", ["go(board_size=5)"]),
-        ("convolutional", ["gomoku(board_size=6)", "gomoku(board_size=9)"]),
-        ("convolutional", ["go(board_size=5)", "go(rows=3,columns=7)"]),
-        ("value", ["gomoku(board_size=6)", "gomoku(board_size=9)"]),
-        ("value", ["go(board_size=5)"]),
+        ("alphago_zero", "scalar", ["connect_four"]),
+        ("alphago_zero", "wdl", ["go(board_size=5)"]),
+        ("convolutional", "wdl", ["gomoku(board_size=6)", "gomoku(board_size=9)"]),
+        ("convolutional", "scalar", ["go(board_size=5)", "go(rows=3,columns=7)"]),
+        ("value", "scalar", ["gomoku(board_size=6)", "gomoku(board_size=9)"]),
+        ("value", "wdl", ["go(board_size=5)"]),
     ],
 )
 def test_onnx_runtime_agrees_with_pytorch(
-    kind: str, games: list[str], value: str, tmp_path: Path
+    kind: str, value: str, games: list[str], tmp_path: Path
 ) -> None:
     network = network_for(NetworkConfig(kind=kind, blocks=2, filters=8, value=value), games[0])
     report = train.export(network, games, pyengine.ModelSpec(), tmp_path / "net.onnx")
@@ -96,11 +90,9 @@ def test_blocks_with_global_pooling_are_exported(
         if block.excitation is not None:
             torch.nn.init.normal_(block.excitation.shift.weight)  # initially 0
     assert train.export(network, games, pyengine.ModelSpec(), tmp_path / "n.onnx").difference < 1e-5
-    plain = config.replace(pooling_every=0)
     biased = [block.board_bias is not None for block in network.blocks]
     every = config.pooling_every
     assert biased == [every > 0 and (number + 1) % every == 0 for number in range(3)]
-    assert parameters_of(network_for(plain, games[0])) <= parameters_of(network)
 
 
 @pytest.mark.parametrize("settings", [{"pooling": True}, {"excitation": 4}], ids=str)
@@ -120,14 +112,12 @@ def test_global_pooling_makes_a_point_depend_on_distant_stones() -> None:
         assert torch.equal(block(near)[0, :, 0, 0], block(far)[0, :, 0, 0]) != pooling
 
 
-def test_the_outputs_of_a_new_deep_network_are_moderate(tmp_path: Path) -> None:
+def test_the_outputs_of_a_new_deep_network_are_moderate() -> None:
     torch.manual_seed(0)
     network = train.Network(NetworkConfig(blocks=20, filters=32), 17, (9, 9), 82).eval()
-    logits, value = network(torch.rand(16, 17, 9, 9))
+    logits, value = network(torch.rand(4, 17, 9, 9))
     assert logits.abs().max() < 20
     assert value.abs().min() < 0.9
-    spec = pyengine.ModelSpec.alphago_zero(pyengine.load_game("go(board_size=9)"))
-    assert train.export(network, "go(board_size=9)", spec, tmp_path / "n.onnx").difference < 1e-5
 
 
 def test_an_exported_file_contains_its_spec_and_metadata(tmp_path: Path) -> None:
@@ -144,28 +134,24 @@ def test_an_exported_file_contains_its_spec_and_metadata(tmp_path: Path) -> None
     assert report.sha256 == pyengine.base.files.sha256_of(path)
 
 
-@pytest.mark.parametrize("kind", ["alphago_zero", "convolutional"])
 @pytest.mark.parametrize(
     "settings",
     [
-        {"policy_rows": "bottom_up"},
-        {"rows": "bottom_up"},
-        {"pass_index": 0},
+        {"rows": "bottom_up", "pass_index": 0},
         {"pass_index": 7, "policy_rows": "bottom_up"},
         {"input": "x", "policy_output": "p", "value_output": "v"},
     ],
     ids=str,
 )
-def test_the_policy_order_of_the_spec_is_supported(
-    settings: dict[str, object], kind: str, tmp_path: Path
+def test_the_policy_order_of_the_spec_is_exported(
+    settings: dict[str, object], tmp_path: Path
 ) -> None:
     game = "go(board_size=5)"
-    network = network_for(NetworkConfig(kind=kind, blocks=1, filters=8), game)
+    network = network_for(NetworkConfig(blocks=0, filters=8), game)
     report = train.export(network, game, pyengine.ModelSpec(**settings), tmp_path / "net.onnx")
-    assert report.difference < 1e-5
-    exported_spec = pyengine.OnnxEvaluator(report.path).spec
     names = dict.fromkeys(("input", "policy_output", "value_output"))
-    assert exported_spec == pyengine.ModelSpec(**settings).replace(**names)
+    expected = pyengine.ModelSpec(**settings).replace(**names)
+    assert pyengine.OnnxEvaluator(report.path).spec == expected
 
 
 def test_a_non_finite_network_is_not_written(tmp_path: Path) -> None:
@@ -248,8 +234,8 @@ def test_a_value_network_gives_every_legal_action_the_same_prior(tmp_path: Path)
     assert policy.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("game", ["tic_tac_toe", "go(board_size=5)"])
-def test_values_may_be_for_the_first_player(game: str, tmp_path: Path) -> None:
+def test_values_may_be_for_the_first_player(tmp_path: Path) -> None:
+    game = "go(board_size=5)"
     network = network_for(NetworkConfig.convolutional(kind="value", blocks=0, filters=4), game)
     played = pyengine.load_game(game)
     states = [played.new_initial_state(), played.new_initial_state([4])]
@@ -263,21 +249,6 @@ def test_values_may_be_for_the_first_player(game: str, tmp_path: Path) -> None:
         assert evaluator.spec.value_for == name
         values.append(evaluator.evaluate(states)[1])
     assert values[1] == pytest.approx(values[0] * [1, -1], abs=1e-6)
-
-
-def test_a_convolutional_network_evaluates_any_board() -> None:
-    network = network_for(NetworkConfig(kind="convolutional", blocks=1, filters=4), "gomoku")
-    policy, value = network(torch.randn(2, 3, 8, 11))
-    assert policy.shape == (2, 88)
-    assert value.shape == (2, 1)
-
-
-def test_folding_the_normalisation_preserves_the_output() -> None:
-    network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
-    x = torch.randn(2, 3, 3, 3)
-    kernel, bias = (torch.from_numpy(array) for array in folded(network.stem))
-    output = torch.nn.functional.conv2d(x, kernel, bias, padding=1)
-    torch.testing.assert_close(output, network.stem(x), atol=1e-5, rtol=1e-5)
 
 
 def test_the_loss_matches_the_published_formula() -> None:
