@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -194,7 +193,7 @@ class Learner:
     def _make(self) -> None:
         """Create network and optimiser; the shapes come from the data."""
         assert self._shape is not None
-        (planes, height, width), actions = self._shape
+        planes, height, width, actions = self._shape
         self._refuse_order(height * width, actions)
         network = new_network(self.config, planes, (height, width), actions)
         network.half = self.config.learner.precision == "bfloat16"
@@ -274,7 +273,7 @@ class Learner:
                 stopping = interrupted.is_set() or (stop is not None and stop())
                 if self.ranks.any(stopping):
                     break
-                self._timed_step()
+                self._run_step()
                 if self.step % self.config.learner.log_steps == 0:
                     proceed = self._report(self._unreported)
                     self._unreported = _Unreported()
@@ -323,14 +322,9 @@ class Learner:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close; after an error do not wait for other processes, which may wait for this one."""
-        if error is None:
+        if kind is None:
             self.close()
         elif self._log is not None:
             self._log.close()
@@ -381,17 +375,9 @@ class Learner:
             if name in arrays
         }
 
-    def _timed_step(self) -> None:
+    def _run_step(self) -> None:
         """Run a step and add it to the next report."""
         start = time.perf_counter()
-        self._unreported.sums += self._one_step()
-        seconds = time.perf_counter() - start
-        self._unreported.seconds += seconds
-        self._unreported.steps += 1
-        self.seconds += seconds
-
-    def _one_step(self) -> torch.Tensor:
-        """Run a step; return the losses in :data:`_SUMMED`."""
         rate = learning_rate(self.config.optimiser, self.step)
         set_rate(self._optimiser, rate)
         parts = self._batch()
@@ -411,7 +397,11 @@ class Learner:
         since = self.step - average.start
         if self.average is not None and since >= 0 and since % average.every == 0:
             self.average.update_parameters(self.network)
-        return torch.stack([getattr(loss, name) for name in _SUMMED]).cpu()
+        self._unreported.sums += torch.stack([getattr(loss, name) for name in _SUMMED]).cpu()
+        seconds = time.perf_counter() - start
+        self._unreported.seconds += seconds
+        self._unreported.steps += 1
+        self.seconds += seconds
 
     def _require_finite(self, losses: Losses, rate: float) -> None:
         if math.isfinite(losses.total.item()):

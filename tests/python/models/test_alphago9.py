@@ -11,19 +11,14 @@ import numpy as np
 import pytest
 
 import pyengine
-from conftest import ROOT, SHARED
+from conftest import SHARED
 from pyengine import Dataset, RolloutPolicy
 
 torch = pytest.importorskip("torch", reason="the run needs the extra train")
+torch.set_num_threads(1)  # these networks are small
 pytest.importorskip("onnx", reason="the run needs the extra train")
 
 TEACHER = SHARED / "nets" / "go9x9_pyaq.onnx"
-
-
-@pytest.fixture(autouse=True)
-def models_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the scripts importable, which belong to no package."""
-    monkeypatch.syspath_prepend(str(ROOT / "models"))
 
 
 @pytest.fixture

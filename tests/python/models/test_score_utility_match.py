@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pyengine
+from conftest import ROOT
 from pyengine.match import GameRecord, MatchResult
 
-MODELS = Path(__file__).resolve().parents[3] / "models"
+MODELS = ROOT / "models"
 GO = pyengine.load_game("go(board_size=9,komi=7)")
 CENTRE, PASS = 40, 81
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(MODELS))
-    monkeypatch.delitem(sys.modules, "score_utility", raising=False)
+def script() -> Any:
     import score_utility
 
     return score_utility

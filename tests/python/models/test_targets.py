@@ -20,12 +20,6 @@ from conftest import ROOT
 MODELS = ROOT / "models"
 
 
-@pytest.fixture(autouse=True)
-def models_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the scripts importable, which belong to no package."""
-    monkeypatch.syspath_prepend(str(MODELS))
-
-
 @pytest.fixture
 def context(tmp_path: Path) -> Any:
     from measure.context import Context
@@ -99,11 +93,6 @@ def test_a_finding_is_compared_with_its_target() -> None:
     assert (row["figure"], row["most"], row["reached"]) == (0.0, 0.0, True)
     assert "least" not in row
     assert "reached" not in share("for information", [True]).to_dict()
-
-
-def test_the_solver_sees_a_win_in_one_and_a_double_threat(solver: Any) -> None:
-    assert solver.reaches("112233", win=True)
-    assert not solver.reaches("44553", win=False)
 
 
 def test_the_solver_agrees_with_exhaustive_play(solver: Any) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 import pyengine
 from pyengine import train
-from pyengine.train import LearnerConfig, NetworkConfig, OptimiserConfig, TrainConfig
-from synthetic_data import SyntheticData
+from pyengine.train import LearnerConfig, LossConfig, NetworkConfig, TrainConfig
+from synthetic_data import AUXILIARY, SyntheticData, small_config
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 torch.set_num_threads(1)  # these networks are small
@@ -34,12 +34,11 @@ def data_of(game: str) -> SyntheticData:
     return data
 
 
-def config_of(**learner: Any) -> TrainConfig:
-    """Return small settings."""
-    return TrainConfig(
-        network=NetworkConfig(kind="convolutional", blocks=2, filters=16),
-        optimiser=OptimiserConfig(schedule="constant", learning_rate=0.02),
-        learner=LearnerConfig(batch_size=64, threads=1, device="cpu", augment=False, **learner),
+def config_of(**network: Any) -> TrainConfig:
+    settings = {"kind": "convolutional", "blocks": 2, "filters": 16, **network}
+    return small_config(
+        network=NetworkConfig(**settings),
+        learner=LearnerConfig(batch_size=64, threads=1, device="cpu", augment=False),
     )
 
 
@@ -91,13 +90,15 @@ def test_batches_sample_each_board_by_its_weight(tmp_path: Path) -> None:
     ("kind", "games"),
     [
         ("value", [SMALL, LARGE]),
+        ("convolutional", ["go(board_size=5)", "go(rows=3,columns=7)"]),
         ("alphago_zero", ["tic_tac_toe", "mnk(rows=3,columns=3,k=2)"]),
     ],
 )
 def test_several_games_train_one_network(kind: str, games: list[str], tmp_path: Path) -> None:
-    network = NetworkConfig(kind=kind, blocks=1, filters=8)
-    data = [SyntheticData(game) for game in games]
-    with train.Learner(config_of().replace(network=network), data, tmp_path) as learner:
+    weights = {f"{name}_weight": 0.1 for name in AUXILIARY}
+    config = config_of(kind=kind, blocks=1).replace(loss=LossConfig(horizons=(6,), **weights))
+    data = [SyntheticData(game, later=True) for game in games]
+    with train.Learner(config, data, tmp_path) as learner:
         assert learner.train(3)
 
 

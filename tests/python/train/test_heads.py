@@ -14,9 +14,10 @@ import pytest
 import pyengine
 from data_games import finished, write
 from pyengine import Dataset, ModelSpec, train
-from pyengine.train import LearnerConfig, LossConfig, NetworkConfig, OptimiserConfig, TrainConfig
+from pyengine.train import LossConfig, NetworkConfig, TrainConfig
 from pyengine.train.loop.state import RunFolder
 from pyengine.train.loop.team import windows_on
+from synthetic_data import AUXILIARY, small_config
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 torch.set_num_threads(1)  # these networks are small
@@ -28,21 +29,13 @@ from pyengine.train.network import new_network  # noqa: E402
 LATER = LossConfig(reply_weight=0.15, short_value_weight=0.5, horizons=(2.0, 6.0))
 BOARD = LossConfig(ownership_weight=1.5, score_weight=0.0015)
 ALL = LATER.replace(ownership_weight=1.5, score_weight=0.0015)
-NAMES = ("reply", "short_value", "ownership", "score")
 SPEC = ModelSpec()
 GO = "go(board_size=5,komi=2.5)"
 
 
-def config_of(loss: LossConfig = ALL, *, export: bool = False, **network: Any) -> TrainConfig:
-    """Return small settings."""
-    return TrainConfig(
-        network=NetworkConfig(blocks=1, filters=8, value_hidden=8, **network),
-        loss=loss,
-        optimiser=OptimiserConfig(schedule="constant", learning_rate=0.02),
-        learner=LearnerConfig(
-            batch_size=32, threads=1, log_steps=5, device="cpu", export_final_board=export
-        ),
-    )
+def config_of(loss: LossConfig = ALL, **network: Any) -> TrainConfig:
+    settings = {"blocks": 1, "filters": 8, "value_hidden": 8, **network}
+    return small_config(network=NetworkConfig(**settings), loss=loss)
 
 
 def write_games(path: Path, name: str = GO, *, surprise: bool = False) -> Path:
@@ -156,7 +149,7 @@ def test_the_loss_is_the_weighted_sum() -> None:
     huber = np.where(off <= 12, 0.5 * off**2, 12 * (off - 6))
     ended = batch["ended"].numpy()
     terms = (reply, squares, entropy[ended].mean(), huber[ended].mean())
-    for name, term in zip(NAMES, terms, strict=True):
+    for name, term in zip(AUXILIARY, terms, strict=True):
         assert getattr(loss, name).item() == pytest.approx(term, rel=1e-5)
     expected = plain.total.item() + np.dot(terms, (0.15, 0.5, 1.5, 0.0015))
     assert loss.total.item() == pytest.approx(expected, rel=1e-5)
@@ -175,7 +168,7 @@ def test_the_loss_of_a_split_batch_equals_that_of_the_whole() -> None:
             for piece in pieces
         ]
         loss = losses(split, parts, ALL)
-        for name in ("total", "policy", "value", "divergence", *NAMES):
+        for name in ("total", "policy", "value", "divergence", *AUXILIARY):
             torch.testing.assert_close(getattr(loss, name), getattr(whole, name))
 
 
@@ -195,7 +188,7 @@ def test_the_heads_learn_and_their_losses_are_logged(data: Dataset, tmp_path: Pa
     with train.Learner(config_of(), data, tmp_path, on_progress=reports.append) as learner:
         learner.train(30)
     lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
-    for name in NAMES:
+    for name in AUXILIARY:
         values = [getattr(report, name) for report in reports]
         assert values[-1] < values[0]
         assert [line[name] for line in lines] == values
@@ -209,9 +202,9 @@ def test_unused_targets_do_not_change_weights_or_reports(
     with train.Learner(config, data, tmp_path / "a", on_progress=reports.append) as learner:
         learner.train(5)
         expected = weights_of(learner.network)
-    assert [getattr(reports[0], name) for name in NAMES] == [None] * 4
+    assert [getattr(reports[0], name) for name in AUXILIARY] == [None] * 4
     line = json.loads((tmp_path / "a" / "log.jsonl").read_text())
-    assert line.keys().isdisjoint(NAMES)
+    assert line.keys().isdisjoint(AUXILIARY)
     with train.Learner(config, Dataset(folder), tmp_path / "b") as learner:
         learner.train(5)
         assert_contains(weights_of(learner.network), expected)
@@ -233,46 +226,38 @@ def test_horizons_may_change_while_their_weight_is_0(data: Dataset, folder: Path
                 learner.train(1)
 
 
-def test_auxiliary_heads_train_on_several_board_sizes(tmp_path: Path) -> None:
-    names = ["go(board_size=5,komi=2.5)", "go(board_size=7)"]
-    targets: dict[str, Any] = {"reply": True, "horizons": ALL.horizons, "final_board": True}
-    data = [
-        Dataset(write_games(tmp_path / str(i), name), **targets) for i, name in enumerate(names)
-    ]
-    with train.Learner(config_of(kind="convolutional"), data, tmp_path / "run") as learner:
-        assert learner.train(3)
-
-
 @pytest.mark.parametrize(
-    ("kind", "game", "rows"),
+    ("kind", "games", "rows"),
     [
-        ("alphago_zero", GO, "bottom_up"),
-        ("convolutional", "othello(board_size=6)", "bottom_up"),
-        ("value", GO, "top_down"),
+        ("alphago_zero", [GO], "bottom_up"),
+        ("convolutional", ["othello(board_size=6)", "othello(board_size=8)"], "bottom_up"),
+        ("value", [GO], "top_down"),
     ],
 )
 def test_an_exported_network_predicts_the_final_board_as_pytorch_does(
-    kind: str, game: str, rows: str, tmp_path: Path
+    kind: str, games: list[str], rows: str, tmp_path: Path
 ) -> None:
     ort = pytest.importorskip("onnxruntime")
-    data = Dataset(write_games(tmp_path / "data", game), final_board=True)
+    data = Dataset(write_games(tmp_path / "data", games[0]), final_board=True)
     with train.Learner(config_of(BOARD, kind=kind), data, tmp_path / "run") as learner:
         learner.train(2)
         network = learner.exported.eval()
     path, spec = tmp_path / "network.onnx", SPEC.replace(rows=rows)
-    assert train.export(network, game, spec, path, final_board=True).difference < 1e-4
-    rng = np.random.default_rng(0)
-    planes = rng.integers(0, 2, (5, 3, *data.layout.board)).astype(np.float32)
-    with torch.no_grad():
-        policy, value = network(torch.from_numpy(planes))
-        board = network.final_board(torch.from_numpy(planes))
+    assert train.export(network, games, spec, path, final_board=True).difference < 1e-4
     session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     assert names == ["policy", "value", "ownership", "score"]
-    expected = (policy, value, board["ownership"], board["score"])
-    for output, tensor in zip(session.run(None, {"planes": planes}), expected, strict=True):
-        np.testing.assert_allclose(output, tensor.numpy(), rtol=1e-4, atol=1e-4)
-    assert np.abs(board["ownership"].numpy()).max() <= 1
+    rng = np.random.default_rng(0)
+    for game in games:
+        board = pyengine.load_game(game).board_shape
+        planes = rng.integers(0, 2, (5, 3, *board)).astype(np.float32)
+        with torch.no_grad():
+            policy, value = network(torch.from_numpy(planes))
+            final = network.final_board(torch.from_numpy(planes))
+        expected = (policy, value, final["ownership"], final["score"])
+        assert final["ownership"].abs().max() <= 1
+        for output, tensor in zip(session.run(None, {"planes": planes}), expected, strict=True):
+            np.testing.assert_allclose(output, tensor.numpy(), rtol=1e-4, atol=1e-4)
     written_spec = pyengine.OnnxEvaluator(path).spec
     assert written_spec is not None
     assert (written_spec.ownership_output, written_spec.score_output) == ("ownership", "score")
@@ -303,19 +288,6 @@ def test_a_network_with_a_non_finite_final_board_is_not_written(tmp_path: Path) 
         train.export(network, GO, SPEC, tmp_path / "network.onnx", final_board=True)
     assert list(tmp_path.iterdir()) == []
     train.export(network, GO, SPEC, tmp_path / "network.onnx")
-
-
-def test_final_board_outputs_adapt_to_the_board_size(tmp_path: Path) -> None:
-    games = ["go(board_size=5)", "go(board_size=7)"]
-    network = new_network(config_of(BOARD, kind="convolutional"), 3, (5, 5), 26).eval()
-    report = train.export(network, games, SPEC, tmp_path / "any.onnx", final_board=True)
-    evaluator = pyengine.OnnxEvaluator(report.path)
-    for side, game in zip((5, 7), games, strict=True):
-        state = pyengine.load_game(game).new_initial_state([3, 4])
-        ownership, score = evaluator.evaluate_final_board([state, state])
-        assert ownership is not None
-        assert score is not None
-        assert (ownership.shape, score.shape) == ((2, side, side), (2,))
 
 
 RUN = f"""
