@@ -32,8 +32,8 @@ TOLERANCE = 1e-4  #: maximum difference of a probability or a value from PyTorch
 _POSITIONS = 64  # per game, for the comparison
 
 Floats: TypeAlias = npt.NDArray[np.float32]
-#: From planes [N,C,H,W] to policy, value and the spec's ``final_board_outputs``.
-Outputs: TypeAlias = Callable[[Floats], Sequence[Floats]]
+#: From planes [N,C,H,W] to arrays: policy, value and the spec's ``final_board_outputs``.
+Outputs: TypeAlias = Callable[[Floats], Any]
 
 
 @dataclass(frozen=True)

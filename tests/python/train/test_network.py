@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import train
+from pyengine import ConfigError, DataError, train
 from pyengine.train import LossConfig, NetworkConfig, OptimiserConfig
 from toy_games import Matches, ToyGame
 
@@ -35,7 +35,9 @@ def network_for(config: NetworkConfig, game: str) -> train.Network:
     played = pyengine.load_game(game)
     network = train.Network(config, 3, played.board_shape, played.num_distinct_actions())
     for block in network.blocks:
-        torch.nn.init.uniform_(block.second[1].weight)  # initially 0
+        torch.nn.init.uniform_(block.second[1].weight)  # initially 0, as is the shift
+        if block.excitation is not None:
+            torch.nn.init.normal_(block.excitation.shift.weight)
     network.train()
     for _ in range(3):
         network(torch.randn(16, 3, *played.board_shape))
@@ -51,48 +53,34 @@ def test_the_published_network_has_the_published_size() -> None:
     assert sum(p.numel() for p in network.parameters()) == tower + policy + value
 
 
+GO_BOARDS = ["go(board_size=5)", "go(rows=3,columns=7)"]
+GOMOKU_BOARDS = ["gomoku(board_size=6)", "gomoku(board_size=9)"]
+
+
 @pytest.mark.parametrize(
-    ("kind", "value", "games"),
+    ("settings", "games"),
     [
-        ("alphago_zero", "scalar", ["connect_four"]),
-        ("alphago_zero", "wdl", ["go(board_size=5)"]),
-        ("convolutional", "wdl", ["gomoku(board_size=6)", "gomoku(board_size=9)"]),
-        ("convolutional", "scalar", ["go(board_size=5)", "go(rows=3,columns=7)"]),
-        ("value", "scalar", ["gomoku(board_size=6)", "gomoku(board_size=9)"]),
-        ("value", "wdl", ["go(board_size=5)"]),
+        ({"pooling_every": 2}, ["connect_four"]),
+        ({"value": "wdl", "squeeze_excitation": 4}, ["go(board_size=5)"]),
+        ({"kind": "convolutional", "value": "wdl"}, GOMOKU_BOARDS),
+        ({"kind": "convolutional", "pooling_every": 1, "squeeze_excitation": 1}, GO_BOARDS),
+        ({"kind": "value", "pooling_every": 2}, GOMOKU_BOARDS),
+        ({"kind": "value", "value": "wdl"}, ["go(board_size=5)"]),
     ],
 )
 def test_onnx_runtime_agrees_with_pytorch(
-    kind: str, value: str, games: list[str], tmp_path: Path
+    settings: dict[str, Any], games: list[str], tmp_path: Path
 ) -> None:
-    network = network_for(NetworkConfig(kind=kind, blocks=2, filters=8, value=value), games[0])
+    network = network_for(NetworkConfig(**{"blocks": 2, "filters": 8, **settings}), games[0])
     report = train.export(network, games, pyengine.ModelSpec(), tmp_path / "net.onnx")
     assert report.difference < 1e-5
     assert report.positions == 64 * len(games)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"pooling_every": 2},
-        {"squeeze_excitation": 4},
-        {"kind": "convolutional", "pooling_every": 1, "squeeze_excitation": 1},
-    ],
-    ids=str,
-)
-def test_blocks_with_global_pooling_are_exported(
-    settings: dict[str, object], tmp_path: Path
-) -> None:
-    config = NetworkConfig(**{"blocks": 3, "filters": 8, **settings})
-    games = ["go(board_size=5)", "go(rows=3,columns=7)"][: 1 + ("kind" in settings)]
-    network = network_for(config, games[0])
-    for block in network.blocks:
-        if block.excitation is not None:
-            torch.nn.init.normal_(block.excitation.shift.weight)  # initially 0
-    assert train.export(network, games, pyengine.ModelSpec(), tmp_path / "n.onnx").difference < 1e-5
+def test_every_nth_block_has_global_pooling() -> None:
+    network = train.Network(NetworkConfig(blocks=5, filters=4, pooling_every=2), 3, (3, 3), 9)
     biased = [block.board_bias is not None for block in network.blocks]
-    every = config.pooling_every
-    assert biased == [every > 0 and (number + 1) % every == 0 for number in range(3)]
+    assert biased == [False, True, False, True, False]
 
 
 @pytest.mark.parametrize("settings", [{"pooling": True}, {"excitation": 4}], ids=str)
@@ -169,19 +157,11 @@ def test_a_non_finite_network_is_not_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        (
-            {"spec": pyengine.ModelSpec(layout="NHWC")},
-            pyengine.ConfigError,
-            "layout NCHW, got NHWC",
-        ),
-        (
-            {"games": ["gomoku(board_size=8)", "gomoku(board_size=9)"]},
-            pyengine.ConfigError,
-            "expected one board",
-        ),
-        ({"metadata": {"a": object()}}, pyengine.ConfigError, "metadata: expected a table"),
-        ({"path": "folder"}, pyengine.DataError, "cannot be written"),
-        ({"path": "file/x.onnx"}, pyengine.DataError, "cannot be written"),
+        ({"spec": pyengine.ModelSpec(layout="NHWC")}, ConfigError, "layout NCHW, got NHWC"),
+        ({"games": GOMOKU_BOARDS}, ConfigError, "expected one board"),
+        ({"metadata": {"a": object()}}, ConfigError, "metadata: expected a table"),
+        ({"path": "folder"}, DataError, "cannot be written"),
+        ({"path": "file/x.onnx"}, DataError, "cannot be written"),
     ],
 )
 def test_an_invalid_export_is_refused_and_leaves_no_file(
@@ -195,14 +175,9 @@ def test_an_invalid_export_is_refused_and_leaves_no_file(
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
-    arguments = {
-        "games": "tic_tac_toe",
-        "spec": pyengine.ModelSpec(),
-        "path": "net.onnx",
-        **changes,
-    }
+    arguments = {"games": "tic_tac_toe", "spec": pyengine.ModelSpec(), "path": "net.onnx"}
     with pytest.raises(error, match=message):
-        train.export(network, **arguments)
+        train.export(network, **{**arguments, **changes})
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "file"}
 
 
@@ -219,7 +194,7 @@ def test_a_python_game_is_supported_by_export(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["convolutional", "value"])
 def test_a_convolutional_network_needs_one_action_per_point(kind: str) -> None:
-    with pytest.raises(pyengine.ConfigError, match=rf"network\.kind: \"{kind}.*got 7 actions"):
+    with pytest.raises(ConfigError, match=rf"network\.kind: \"{kind}.*got 7 actions"):
         train.Network(NetworkConfig(kind=kind), 3, (6, 7), 7)
 
 
