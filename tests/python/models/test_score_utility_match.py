@@ -69,17 +69,3 @@ def test_the_command_resumes_a_match(
     assert resumed[:3] == first
     assert sorted(resumed[3:]) == sorted(lines[3:])
     assert capsys.readouterr().out == expected
-
-
-def test_other_networks_and_games_are_refused(
-    script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("onnx", reason="the extra convert is not installed")
-    with pytest.raises(SystemExit):
-        script.main(["go9", "--work", str(tmp_path)])
-    assert "go9 does not exist" in capsys.readouterr().err
-    assert script.main([str(MODELS / "connect4.onnx"), "--work", str(tmp_path)]) == 2
-    assert "it has no score" in capsys.readouterr().err
-    command = [str(MODELS / "go9.onnx"), "--work", str(tmp_path), "--game", "othello"]
-    assert script.main(command) == 2
-    assert "expected a game of Go, got othello" in capsys.readouterr().err

@@ -227,32 +227,6 @@ def test_the_command_measures_the_bundled_tic_tac_toe(
     assert rows[1]["count"] == 4520
 
 
-def test_a_measurement_without_its_test_set_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import targets
-
-    monkeypatch.setenv("PYENGINE_SHARED", str(tmp_path))
-    model = str(MODELS / "connect4.onnx")
-    status = targets.main(["connect4", model, "--only", "L3_R1", "--work", str(tmp_path)])
-    output = capsys.readouterr()
-    assert status == 2
-    assert output.out == ""
-    assert output.err.count("pons_L3_R1.csv does not exist") == 3
-
-
-def test_a_name_without_measurements_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    import targets
-
-    model = str(MODELS / "tic_tac_toe.onnx")
-    with pytest.raises(SystemExit):
-        targets.main(["tic_tac_toe", model, "--only", "L3_R1", "--work", str(tmp_path)])
-    expected = "expected a part of games lost to all replies, 50 simulations; positions in which"
-    assert expected in " ".join(capsys.readouterr().err.split())
-
-
 def test_a_network_is_restored_from_the_git_history(
     tmp_path: Path, context: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

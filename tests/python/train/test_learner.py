@@ -306,33 +306,6 @@ def test_checking_a_checkpoint_does_not_change_the_training(
     assert_equal(*weights)
 
 
-def order_of(game: pyengine.Game) -> list[int]:
-    """Return the index of each action in a policy with the pass first and rows bottom-up."""
-    rows, columns = game.board_shape
-    points = range(rows * columns)
-    return [1 + (rows - 1 - p // columns) * columns + p % columns for p in points] + [0]
-
-
-def test_a_network_uses_the_policy_order_of_its_data(tmp_path: Path) -> None:
-    game = pyengine.load_game("go(board_size=5)")
-    spec = pyengine.ModelSpec(policy_rows="bottom_up", pass_index=0, input="x")
-    search = pyengine.SearchConfig(simulations=8, threads=1)
-    config = pyengine.SelfPlayConfig(search=search, concurrent_games=4)
-    pyengine.selfplay(game, "uniform", games=4, out=tmp_path / "data", config=config, spec=spec)
-    data = pyengine.Dataset(tmp_path / "data")
-    with train.Learner(small_config(), data, tmp_path / "run") as learner:
-        learner.train(5)
-        network = learner.exported
-        train.export(network, game, data.spec, tmp_path / "net.onnx")
-    state = game.new_initial_state([3, 7])
-    policy, _ = pyengine.OnnxEvaluator(tmp_path / "net.onnx").evaluate([state])
-    with torch.no_grad():
-        logits, _ = network.eval()(torch.from_numpy(state.observation_tensor(spec)[None]))
-    indices = [order_of(game)[action] for action in state.legal_actions()]
-    expected = torch.softmax(logits[0, indices], 0).numpy()
-    assert policy[0, state.legal_actions()] == pytest.approx(expected, abs=1e-5)
-
-
 @pytest.mark.parametrize(
     ("kind", "spec", "message"),
     [
