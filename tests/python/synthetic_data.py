@@ -29,7 +29,6 @@ class SyntheticData:
         self,
         game: str = "tic_tac_toe",
         positions: int = 200,
-        full: float = 1.0,
         *,
         later: bool = False,
     ) -> None:
@@ -56,7 +55,7 @@ class SyntheticData:
             "policy": policy,
             "value": value.astype(np.float32),
             "root_value": np.zeros(positions, np.float32),
-            "full": rng.random(positions) < full,
+            "full": np.ones(positions, bool),
         }
         if later:
             self.rows["reply"] = policy

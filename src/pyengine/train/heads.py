@@ -60,7 +60,7 @@ class ZeroPolicy(nn.Module):
 
     def forward(self, x: Features) -> Any:
         """Map [N,F,H,W] to zeros [N,H*W(+1)], for each board."""
-        return each(lambda x: x.new_zeros(len(x), x[0, 0].numel() + int(self.has_pass)), x)
+        return each(lambda x: x.new_zeros(len(x), x.shape[2:].numel() + self.has_pass), x)
 
 
 class ValueHead(nn.Module):
