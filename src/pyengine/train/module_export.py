@@ -84,9 +84,7 @@ def export_module(
     frozen = copy.deepcopy(module).to("cpu").eval()
     names = ["policy", "value", *written.final_board_outputs]
     try:
-        reference = Reference.of(played, written, _function_of(frozen, names))
-        if spec.policy != "probs":
-            _refuse_probabilities(reference.outputs[0], spec.policy)
+        reference = Reference.of(played, written, _function_of(frozen, names, spec.policy))
         planes = np.stack([state.observation_tensor(spec) for state in reference.states[:2]])
         content = _onnx(frozen, torch.from_numpy(planes), names, texts)
         return write_checked(target, content, [reference])
@@ -94,16 +92,7 @@ def export_module(
         raise ConfigError(f"module: {error}") from error
 
 
-def _refuse_probabilities(policy: Floats, kind: str) -> None:
-    """Reject probabilities if the spec says logits, because priors would be nearly uniform."""
-    if policy.min() >= 0 and np.abs(policy.sum(axis=1) - 1).max() < _ROUNDING:
-        raise ConfigError(
-            f"module: expected {kind}, as the spec says, got a policy of probabilities "
-            '(policy="probs" in the spec takes them as they are)'
-        )
-
-
-def _function_of(module: torch.nn.Module, names: Sequence[str]) -> Outputs:
+def _function_of(module: torch.nn.Module, names: Sequence[str], policy_kind: str) -> Outputs:
     def evaluate(planes: Floats) -> list[Floats]:
         with torch.no_grad():
             answer = module(torch.from_numpy(planes))
@@ -111,9 +100,19 @@ def _function_of(module: torch.nn.Module, names: Sequence[str]) -> Outputs:
             raise ConfigError(f"expected ({', '.join(names)}), got {type(answer).__name__}")
         if len(answer) != len(names):
             raise ConfigError(f"expected ({', '.join(names)}), got {len(answer)} parts")
-        return [part.float().numpy() for part in answer]
+        outputs = [part.float().numpy() for part in answer]
+        if policy_kind != "probs" and _are_probabilities(outputs[0]):
+            raise ConfigError(  # priors would be nearly uniform
+                f"expected {policy_kind}, as the spec says, got a policy of probabilities "
+                '(policy="probs" in the spec takes them as they are)'
+            )
+        return outputs
 
     return evaluate
+
+
+def _are_probabilities(policy: Floats) -> bool:
+    return bool(policy.min() >= 0 and np.abs(policy.sum(axis=-1) - 1).max() < _ROUNDING)
 
 
 def _onnx(

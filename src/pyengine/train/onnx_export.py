@@ -157,7 +157,6 @@ class Reference:
 
     game: Game
     states: Sequence[State]
-    outputs: Sequence[Floats]  #: raw
     evaluated: tuple[Any, Any]  #: priors [N,A] and values [N], as a search receives them
     final_board: Mapping[str, Floats]  #: ``ownership`` [N,H,W], first row on top; ``score`` [N]
 
@@ -167,19 +166,12 @@ class Reference:
         states = positions_of(game)
         evaluator = CallbackEvaluator(lambda x: function(x)[:2], spec.without_final_board())
         evaluated = evaluator.evaluate(states, game=game)
-        outputs = function(np.stack([state.observation_tensor(spec) for state in states]))
         final_board = {}
-        for name, array in zip(spec.final_board_outputs, outputs[2:], strict=True):
-            board = game.board_shape if name == "ownership" else ()
-            shaped = in_shape(array, (len(states), *board))
-            if shaped is None:
-                raise EvaluationError(
-                    f"expected {name} as numbers of shape {[len(states), *board]}, got "
-                    f"{list(array.shape)}"
-                )
-            turned = name == "ownership" and spec.rows == "bottom_up"
-            final_board[name] = shaped[:, ::-1] if turned else shaped
-        return cls(game, states, outputs, evaluated, final_board)
+        if spec.final_board_outputs:
+            outputs = function(np.stack([state.observation_tensor(spec) for state in states]))[2:]
+            for name, array in zip(spec.final_board_outputs, outputs, strict=True):
+                final_board[name] = _on_the_board(name, array, len(states), game, spec)
+        return cls(game, states, evaluated, final_board)
 
     def difference(self, exported: OnnxEvaluator) -> float:
         """Return the largest difference of a probability, value, ownership or scaled score."""
@@ -193,6 +185,18 @@ class Reference:
             if score is not None:
                 pairs.append((score / SCORE_SCALE, self.final_board["score"] / SCORE_SCALE))
         return float(np.max([np.abs(first - second).max() for first, second in pairs]))
+
+
+def _on_the_board(name: str, array: Floats, rows: int, game: Game, spec: ModelSpec) -> Floats:
+    """Return ownership [N,H,W], first row on top, or score [N]."""
+    shape = (rows, *game.board_shape) if name == "ownership" else (rows,)
+    shaped = in_shape(array, shape)
+    if shaped is None:
+        raise EvaluationError(
+            f"expected {name} as numbers of shape {list(shape)}, got {list(array.shape)}"
+        )
+    is_flipped = name == "ownership" and spec.rows == "bottom_up"
+    return shaped[:, ::-1] if is_flipped else shaped
 
 
 def write_checked(path: Path, content: bytes, references: Sequence[Reference]) -> ExportReport:
