@@ -218,7 +218,7 @@ def write_checked(path: Path, content: bytes, references: Sequence[Reference]) -
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _, sha256 = write_durably(path, [content])
-    return ExportReport(path, sha256, worst, sum(len(each.states) for each in references))
+    return ExportReport(path, sha256, worst, sum(len(reference.states) for reference in references))
 
 
 def positions_of(game: Game) -> list[State]:
