@@ -56,7 +56,7 @@ def test_the_command_resumes_a_match(
     script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("onnx", reason="the extra convert is not installed")
-    command = [str(MODELS / "go9.onnx"), "--work", str(tmp_path), "--simulations", "4"]
+    command = [str(MODELS / "go9.onnx"), "--work", str(tmp_path), "--simulations", "2"]
     script.main([*command, "--games", "4"])
     expected = capsys.readouterr().out
     (record,) = tmp_path.glob("*/games.jsonl")
