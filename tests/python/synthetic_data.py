@@ -1,4 +1,4 @@
-"""Positions of random games with made-up targets, for tests of the learner."""
+"""A small configuration and made-up positions, for tests of the learner."""
 
 from __future__ import annotations
 
@@ -7,6 +7,19 @@ from typing import Any
 import numpy as np
 
 import pyengine
+from pyengine.train import LearnerConfig, NetworkConfig, OptimiserConfig, TrainConfig
+
+AUXILIARY = ("reply", "short_value", "ownership", "score")
+
+
+def small_config(**parts: Any) -> TrainConfig:
+    """Return small settings with some parts replaced."""
+    small: dict[str, Any] = {
+        "network": NetworkConfig(blocks=1, filters=8, value_hidden=8),
+        "optimiser": OptimiserConfig(schedule="constant", learning_rate=0.05),
+        "learner": LearnerConfig(batch_size=32, threads=1, log_steps=5, device="cpu"),
+    }
+    return TrainConfig(**{**small, **parts})
 
 
 class SyntheticData:
@@ -16,7 +29,6 @@ class SyntheticData:
         self,
         game: str = "tic_tac_toe",
         positions: int = 200,
-        full: float = 1.0,
         *,
         later: bool = False,
     ) -> None:
@@ -43,7 +55,7 @@ class SyntheticData:
             "policy": policy,
             "value": value.astype(np.float32),
             "root_value": np.zeros(positions, np.float32),
-            "full": rng.random(positions) < full,
+            "full": np.ones(positions, bool),
         }
         if later:
             self.rows["reply"] = policy

@@ -109,6 +109,11 @@ class LossConfig(Section):
         return self.horizons if self.short_value_weight > 0 else ()
 
     @property
+    def auxiliary(self) -> bool:
+        """Whether there are targets besides policy and value."""
+        return self.final_board or self.reply_weight > 0 or self.short_value_weight > 0
+
+    @property
     def final_board(self) -> bool:
         """Whether ownership or score is learned."""
         return self.ownership_weight > 0 or self.score_weight > 0

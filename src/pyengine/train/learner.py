@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -24,11 +23,12 @@ from pyengine.train.blocks import Features
 from pyengine.train.configs import TrainConfig, learning_rate
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line, writing
-from pyengine.train.loss import AUXILIARY, Losses, losses_together
+from pyengine.train.loss import AUXILIARY, Losses, losses
 from pyengine.train.network import Network, new_network
 from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
 from pyengine.train.protocol import Shape, TrainingData, require_targets, shape_of
 from pyengine.train.ranks import Ranks
+from pyengine.train.settings import differences
 
 #: Positions, and minimum number of batches, for the statistics of an averaged network.
 _STATISTICS, _LEAST_BATCHES = 4096, 8
@@ -56,18 +56,12 @@ _SUMMED = tuple(loss.name for loss in fields(Losses) if loss.name != "total")
 class StepReport:
     """Means over the steps since the last report, or since the Learner was created.
 
-    Attributes:
-        step: total number of training steps.
-        policy: cross entropy with the visits, nats.
-        divergence: policy loss minus the entropy of the targets: 0 is perfect.
-        value: squared error of a value in [-1, 1], or cross entropy of win, draw and loss, nats.
-        rate: learning rate.
-        positions_per_second: over all processes.
-        reply: cross entropy with the opponent's replies, nats; None, like the following losses,
-            unless learned.
-        short_value: squared error of values a few plies later.
-        ownership: cross entropy of the final ownership, nats.
-        score: Huber loss of the final score, points.
+    ``step`` is the total number of steps, ``rate`` the learning rate, ``positions_per_second`` over
+    all processes. Losses: ``policy``, cross entropy with the visits in nats; ``divergence``, the
+    same minus the entropy of the targets, so 0 is perfect; ``value``, squared error of a value in
+    [-1, 1], or cross entropy of win, draw and loss in nats. None unless learned: ``reply``, cross
+    entropy with the opponent's replies in nats; ``short_value``, squared error of values a few
+    plies later; ``ownership``, cross entropy in nats; ``score``, Huber loss in points.
     """
 
     step: int
@@ -100,26 +94,22 @@ class _TrainLog:
     def __init__(self, directory: Path) -> None:
         with writing(directory):
             directory.mkdir(parents=True, exist_ok=True)
-        self._path, self._scalars = directory / "log.jsonl", directory / "tensorboard"
+        self._path = directory / "log.jsonl"
         self._board: Any = None
         if importlib.util.find_spec("tensorboard") is not None:
-            module = importlib.import_module("torch.utils.tensorboard")
-            with writing(self._scalars):
-                self._board = module.SummaryWriter(str(self._scalars))
+            tensorboard = importlib.import_module("torch.utils.tensorboard")
+            self._board = tensorboard.SummaryWriter(str(directory / "tensorboard"))
 
     def add(self, values: Mapping[str, Any]) -> None:
         append_line(self._path, {"time": time.time(), **values})
-        if self._board is None:
-            return
-        with writing(self._scalars):
+        if self._board is not None:
             for name, value in values.items():
                 if name != "step":
                     self._board.add_scalar(f"train/{name}", value, values["step"])
 
     def close(self) -> None:
         if self._board is not None:
-            with writing(self._scalars):
-                self._board.close()
+            self._board.close()
 
 
 class Learner:
@@ -203,7 +193,7 @@ class Learner:
     def _make(self) -> None:
         """Create network and optimiser; the shapes come from the data."""
         assert self._shape is not None
-        (planes, height, width), actions = self._shape
+        planes, height, width, actions = self._shape
         self._refuse_order(height * width, actions)
         network = new_network(self.config, planes, (height, width), actions)
         network.half = self.config.learner.precision == "bfloat16"
@@ -283,7 +273,7 @@ class Learner:
                 stopping = interrupted.is_set() or (stop is not None and stop())
                 if self.ranks.any(stopping):
                     break
-                self._timed_step()
+                self._run_step()
                 if self.step % self.config.learner.log_steps == 0:
                     proceed = self._report(self._unreported)
                     self._unreported = _Unreported()
@@ -332,32 +322,32 @@ class Learner:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close; after an error do not wait for other processes, which may wait for this one."""
-        if error is None:
+        if kind is None:
             self.close()
         elif self._log is not None:
             self._log.close()
 
     def _restore(self, path: Path) -> None:
         state = checkpoint.load(path, self.ranks.device)
-        checkpoint.refuse_changes(path, state["config"], self.config.fixed())
+        changed = differences(state["config"], self.config.fixed())
+        if changed:
+            raise ConfigError(f"{path} was made with other settings: {'; '.join(changed)}")
         if state["spec"] != self.spec.to_json():
             raise ConfigError(
                 f"data: expected the spec {state['spec']} of {path}, got {self.spec.to_json()}"
             )
-        checkpoint.restore(path, self.network, state["network"])
         try:
+            self.network.load_state_dict(state["network"])
             self._optimiser.load_state_dict(state["optimiser"])
             if self.average is not None:
                 self.average.load_state_dict(state["average"])
-        except Exception as error:  # any type, depending on the damage
-            raise DataError(f"{path} is damaged: its optimiser does not fit the network") from error
+        except (RuntimeError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise ConfigError(
+                f"{path} does not fit the data, which may be of another game: {reason}"
+            ) from error
         self.step, self.seconds = state["step"], state["seconds"]
         self._saved = self.step
 
@@ -385,26 +375,18 @@ class Learner:
             if name in arrays
         }
 
-    def _timed_step(self) -> None:
+    def _run_step(self) -> None:
         """Run a step and add it to the next report."""
         start = time.perf_counter()
-        self._unreported.sums += self._one_step()
-        seconds = time.perf_counter() - start
-        self._unreported.seconds += seconds
-        self._unreported.steps += 1
-        self.seconds += seconds
-
-    def _one_step(self) -> torch.Tensor:
-        """Run a step; return the losses in :data:`_SUMMED`."""
         rate = learning_rate(self.config.optimiser, self.step)
         set_rate(self._optimiser, rate)
         parts = self._batch()
         self._seen = self._planes(parts)
         outputs = self._wrapped(self._seen)
-        losses = losses_together([outputs] if len(parts) == 1 else outputs, parts, self.config.loss)
-        self._require_finite(losses, rate)
+        loss = losses([outputs] if len(parts) == 1 else outputs, parts, self.config.loss)
+        self._require_finite(loss, rate)
         self._optimiser.zero_grad(set_to_none=True)
-        losses.total.backward()
+        loss.total.backward()
         if self.config.optimiser.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(
                 self.network.parameters(), self.config.optimiser.clip_norm
@@ -415,7 +397,11 @@ class Learner:
         since = self.step - average.start
         if self.average is not None and since >= 0 and since % average.every == 0:
             self.average.update_parameters(self.network)
-        return torch.stack([getattr(losses, name) for name in _SUMMED]).cpu()
+        self._unreported.sums += torch.stack([getattr(loss, name) for name in _SUMMED]).cpu()
+        seconds = time.perf_counter() - start
+        self._unreported.seconds += seconds
+        self._unreported.steps += 1
+        self.seconds += seconds
 
     def _require_finite(self, losses: Losses, rate: float) -> None:
         if math.isfinite(losses.total.item()):
@@ -428,16 +414,13 @@ class Learner:
 
     def _damage(self) -> str:
         """Verify the data; return a note for an error message, or ""."""
-        note = ""
-        for data in self.data:
-            verify = getattr(data, "verify", None)
-            if verify is not None:
-                try:
-                    verify(on_progress=lambda *_: None)
-                except DataError as error:
-                    return f"; {error}"
-                note = "; no shard of the data is damaged"
-        return note
+        verified = [data for data in self.data if hasattr(data, "verify")]
+        try:
+            for data in verified:
+                data.verify(on_progress=lambda *_: None)
+        except DataError as error:
+            return f"; {error}"
+        return "; no shard of the data is damaged" if verified else ""
 
     def _require_sound(self, state: Mapping[str, Any]) -> None:
         """Raise TrainingError if training cannot continue from this state."""
@@ -461,9 +444,7 @@ class Learner:
         statistics = {name: buffer.clone() for name, buffer in self.network.named_buffers()}
         with torch.no_grad():
             outputs = torch.func.functional_call(self.network, statistics, (self._seen,))
-        boards = [outputs] if isinstance(self._seen, torch.Tensor) else outputs
-        named = {str(number): dict(enumerate(board)) for number, board in enumerate(boards)}
-        return checkpoint.not_finite(named) is None
+        return checkpoint.not_finite(outputs) is None
 
     def _newest(self) -> str:
         """Return a note on the newest checkpoint for an error message."""
@@ -471,24 +452,20 @@ class Learner:
         return f"the newest checkpoint is {newest}" if newest else "there is no checkpoint yet"
 
     def _report(self, done: _Unreported) -> object:
-        means: dict[str, float | None] = dict(
-            zip(_SUMMED, map(float, done.sums / done.steps), strict=True)
-        )
+        means = dict(zip(_SUMMED, (done.sums / done.steps).tolist(), strict=True))
         for name in AUXILIARY:
             if getattr(self.config.loss, f"{name}_weight") == 0:
-                means[name] = None
+                del means[name]
+        positions = done.steps * self.config.learner.batch_size
         report = StepReport(
             step=self.step,
             rate=learning_rate(self.config.optimiser, self.step - 1),
-            positions_per_second=done.steps
-            * self.config.learner.batch_size
-            / max(done.seconds, 1e-9),
-            **means,  # type: ignore[arg-type]
+            positions_per_second=positions / max(done.seconds, 1e-9),
+            **means,
         )
         if self._log is not None:
-            self._log.add(
-                {name: value for name, value in asdict(report).items() if value is not None}
-            )
+            values = asdict(report).items()
+            self._log.add({name: value for name, value in values if value is not None})
         return None if self._on_progress is None else self._on_progress(report)
 
 

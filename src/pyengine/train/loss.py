@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch  # noqa: TID253  # imported only where the extra is needed
-from torch import Tensor, nn  # noqa: TID253
+from torch import Tensor  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
 
 from pyengine.train.configs import LossConfig
@@ -35,14 +35,20 @@ class Losses:
     score: Tensor  #: Huber loss of the final score in points
 
 
-def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> Losses:
-    """Return the losses of a batch.
+#: By name: the mean over the rows with a target, and the number of such rows.
+_Terms = dict[str, tuple[Tensor, Tensor]]
+
+
+def losses(
+    outputs: Sequence[Sequence[Any]], parts: Sequence[Mapping[str, Tensor]], config: LossConfig
+) -> Losses:
+    """Return the losses of a batch, whose positions are in one part per board size.
 
     Args:
-        outputs: policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss;
-            optionally outputs of auxiliary heads: ``reply`` [N,A] logits, ``short_values`` [N,K],
-            ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
-        batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; optionally
+        outputs: for each part policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win,
+            draw, loss; optionally outputs of auxiliary heads: ``reply`` [N,A] logits,
+            ``short_values`` [N,K], ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
+        parts: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; optionally
             ``root_value`` [N], ``full`` [N], 0 for a position without a policy target, and
             ``decided`` [N], 0 for one without a value target; for auxiliary heads ``reply`` [N,A],
             ``replied`` [N], ``short_values`` [N,K], ``ownership`` [N,H,W] in [-1, 1], ``score`` [N]
@@ -50,103 +56,9 @@ def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
         config: weights.
 
     """
-    return _losses([_terms(outputs, batch, config)], config)
-
-
-def losses_together(
-    outputs: Sequence[Sequence[Any]],
-    parts: Sequence[Mapping[str, Tensor]],
-    config: LossConfig,
-) -> Losses:
-    """Return the losses of a batch in several parts, one per board size, as if it were one batch.
-
-    The arguments are those of :func:`losses`, one per part.
-    """
     pairs = zip(outputs, parts, strict=True)
-    return _losses([_terms(output, part, config) for output, part in pairs], config)
-
-
-#: By name: the mean over the rows with a target, and the number of such rows.
-_Terms = dict[str, tuple[Tensor, Tensor]]
-
-
-def _terms(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> _Terms:
-    logits, value, *rest = outputs
-    policy = batch["policy"]
-    cross, taught, shares = _cross_entropy(logits, policy, batch.get("full"))
-    entropy = -(shares * torch.special.xlogy(policy, policy).sum(dim=1)).sum()
-    nothing = logits.new_zeros(())
-    terms = dict.fromkeys(AUXILIARY, (nothing, nothing))
-    terms |= {"policy": (cross, taught), "entropy": (entropy, taught)}
-    terms["value"] = _value(value, batch, config)
-    heads: Mapping[str, Tensor] = rest[0] if rest else {}
-    if "reply" in heads:
-        terms["reply"] = _cross_entropy(heads["reply"], batch["reply"], batch["replied"])[:2]
-    if "short_values" in heads:
-        squares = functional.mse_loss(heads["short_values"], batch["short_values"])
-        terms["short_value"] = squares, logits.new_tensor(len(logits))
-    if "ownership" in heads:
-        terms["ownership"] = _ownership(heads["ownership"], batch["ownership"], batch["ended"])
-    if "score" in heads:
-        errors = functional.huber_loss(
-            heads["score"], batch["score"], reduction="none", delta=SCORE_DELTA
-        )
-        terms["score"] = _mean_of(errors, batch["ended"])
-    return terms
-
-
-def _value(value: Tensor, batch: Mapping[str, Tensor], config: LossConfig) -> tuple[Tensor, Tensor]:
-    """Return the mean value loss over rows with decided games, and their number."""
-    if value.shape[1] == 3:
-        target = outcome_target(batch, value, config)
-        rows = -(target * functional.log_softmax(value, dim=1)).sum(1)
-    else:
-        rows = (value[:, 0] - value_target(batch, config)).square()
-    counts = batch.get("decided")
-    return _mean_of(rows, rows.new_ones(len(rows)) if counts is None else counts)
-
-
-def _ownership(logits: Tensor, target: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mean over the counted boards of the mean over points, and the number of boards.
-
-    tanh(x) in [-1, 1] means that the point is the player's with probability (1 + tanh(x)) / 2,
-    which is the sigmoid of 2x [Wu 2019, section 4.1: a cross entropy].
-    """
-    points = functional.binary_cross_entropy_with_logits(
-        2 * logits, (1 + target) / 2, reduction="none"
-    )
-    return _mean_of(points.mean(dim=(1, 2)), counts)
-
-
-def _mean_of(rows: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mean over the counted rows, or 0 if there are none, and their number."""
-    weights = counts.to(rows.dtype)
-    count = weights.sum()
-    return (weights / count.clamp(min=1) * rows).sum(), count
-
-
-def _cross_entropy(
-    logits: Tensor, policy: Tensor, counts: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the mean over the counted rows (None: all), their number, and each row's weight."""
-    log_p = functional.log_softmax(logits, dim=1)
-    weights = log_p.new_ones(len(log_p)) if counts is None else counts.to(log_p.dtype)
-    count = weights.sum()
-    shares = weights / count.clamp(min=1)
-    return -(shares * (policy * log_p).sum(dim=1)).sum(), count, shares
-
-
-def _mean(parts: Sequence[_Terms], name: str) -> Tensor:
-    """Return the mean of a term over all parts, weighted by the number of rows."""
-    if len(parts) == 1:
-        return parts[0][name][0]
-    counts = torch.stack([part[name][1] for part in parts])
-    shares = counts / counts.sum().clamp(min=1)
-    return (shares * torch.stack([part[name][0] for part in parts])).sum()
-
-
-def _losses(parts: Sequence[_Terms], config: LossConfig) -> Losses:
-    means = {name: _mean(parts, name) for name in parts[0]}
+    terms = [_terms(output, part, config) for output, part in pairs]
+    means = {name: _mean([part[name] for part in terms]) for name in terms[0]}
     entropy = means.pop("entropy")
     total = means["policy"] + config.value_weight * means["value"]
     for name in AUXILIARY:
@@ -156,6 +68,68 @@ def _losses(parts: Sequence[_Terms], config: LossConfig) -> Losses:
     divergence = (means["policy"] - entropy).detach()
     means = {name: mean.detach() for name, mean in means.items()}
     return Losses(total=total, divergence=divergence, **means)
+
+
+def _terms(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> _Terms:
+    logits, value, *rest = outputs
+    heads: Mapping[str, Tensor] = rest[0] if rest else {}
+    policy, full = batch["policy"], batch.get("full")
+    zero = logits.new_zeros(())
+    terms = dict.fromkeys(AUXILIARY, (zero, zero))
+    terms["policy"] = _mean_of(_cross_entropy(logits, policy), full)
+    terms["entropy"] = _mean_of(-torch.special.xlogy(policy, policy).sum(dim=1), full)
+    terms["value"] = _mean_of(_value(value, batch, config), batch.get("decided"))
+    if "reply" in heads:
+        terms["reply"] = _mean_of(_cross_entropy(heads["reply"], batch["reply"]), batch["replied"])
+    if "short_values" in heads:
+        squares = functional.mse_loss(heads["short_values"], batch["short_values"])
+        terms["short_value"] = squares, logits.new_tensor(len(logits))
+    if "ownership" in heads:
+        boards = _ownership(heads["ownership"], batch["ownership"])
+        terms["ownership"] = _mean_of(boards, batch["ended"])
+    if "score" in heads:
+        errors = functional.huber_loss(
+            heads["score"], batch["score"], reduction="none", delta=SCORE_DELTA
+        )
+        terms["score"] = _mean_of(errors, batch["ended"])
+    return terms
+
+
+def _cross_entropy(logits: Tensor, policy: Tensor) -> Tensor:
+    return -(policy * functional.log_softmax(logits, dim=1)).sum(dim=1)
+
+
+def _value(value: Tensor, batch: Mapping[str, Tensor], config: LossConfig) -> Tensor:
+    if value.shape[1] == 3:
+        return _cross_entropy(value, outcome_target(batch, value, config))
+    return (value[:, 0] - value_target(batch, config)).square()
+
+
+def _ownership(logits: Tensor, target: Tensor) -> Tensor:
+    """Return the mean over each board's points.
+
+    tanh(x) in [-1, 1] means that the point is the player's with probability (1 + tanh(x)) / 2,
+    which is the sigmoid of 2x [Wu 2019, section 4.1: a cross entropy].
+    """
+    points = functional.binary_cross_entropy_with_logits(
+        2 * logits, (1 + target) / 2, reduction="none"
+    )
+    return points.mean(dim=(1, 2))
+
+
+def _mean_of(rows: Tensor, counts: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return the mean over the counted rows (None: all), 0 without any, and their number."""
+    weights = rows.new_ones(len(rows)) if counts is None else counts.to(rows.dtype)
+    count = weights.sum()
+    return (weights / count.clamp(min=1) * rows).sum(), count
+
+
+def _mean(parts: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+    """Return the mean of the parts' means, weighted by their numbers of rows."""
+    if len(parts) == 1:
+        return parts[0][0]
+    means, counts = (torch.stack(column) for column in zip(*parts, strict=True))
+    return (counts / counts.sum().clamp(min=1) * means).sum()
 
 
 def value_target(batch: Mapping[str, Tensor], config: LossConfig) -> Tensor:
@@ -203,12 +177,3 @@ def outcome_shares(value: Tensor) -> Tensor:
     """
     win, loss = value.clamp(min=0), (-value).clamp(min=0)
     return torch.stack([win, 1 - win - loss, loss], dim=1)
-
-
-def regularisation(network: nn.Module, c: float) -> Tensor:
-    """Return ``c‖θ‖²`` over the decayed parameters; its gradient equals a decay of ``2c``.
-
-    Biases and normalisation scales are not decayed.
-    """
-    squares = [weight.square().sum() for weight in network.parameters() if weight.ndim > 1]
-    return c * torch.stack(squares).sum()

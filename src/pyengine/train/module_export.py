@@ -5,38 +5,31 @@ from __future__ import annotations
 import copy
 import logging
 import os
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch  # noqa: TID253  # imported only where the extra is needed
 
 from pyengine.base.checks import repr_with_type
 from pyengine.base.files import path_of
 from pyengine.errors import ConfigError, EvaluationError
-from pyengine.eval.evaluators import CallbackEvaluator, OnnxEvaluator
-from pyengine.eval.final_board import in_shape
-from pyengine.eval.spec import METADATA_KEY, ModelSpec
+from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, as_game, load_game
 from pyengine.train.errors import TrainingError
 from pyengine.train.onnx_export import (
-    MANIFEST_KEY,
     ExportReport,
-    final_board_difference,
-    plain_text,
-    positions_of,
+    Floats,
+    Outputs,
+    Reference,
+    metadata_of,
     write_checked,
 )
 
-_INPUT, _POLICY, _VALUE, _OWNERSHIP, _SCORE = "planes", "policy", "value", "ownership", "score"
-_ROUNDING = 1e-4  # for a sum of probabilities and an ownership of 1
-
-_Array = npt.NDArray[np.float32]
+_ROUNDING = 1e-4  # of a sum of probabilities
 
 
 def export_module(
@@ -79,107 +72,60 @@ def export_module(
     if not isinstance(module, torch.nn.Module):
         raise ConfigError(f"module: expected a torch.nn.Module, got {repr_with_type(module)}")
     target = path_of("path", path)
-    manifest = None if metadata is None else plain_text(metadata)
     played = load_game(game) if isinstance(game, str) else as_game(game)
+    written = spec.replace(
+        input="planes",
+        policy_output="policy",
+        value_output="value",
+        ownership_output=spec.ownership_output and "ownership",
+        score_output=spec.score_output and "score",
+    )
+    texts = metadata_of(written, metadata)
     frozen = copy.deepcopy(module).to("cpu").eval()
-    states = positions_of(played)
-    written = _named(spec)
-    plain = _function_of(frozen, written)
+    names = ["policy", "value", *written.final_board_outputs]
     try:
-        evaluator = CallbackEvaluator(lambda planes: plain(planes)[:2], spec.without_final_board())
-        expected = evaluator.evaluate(states, game=played)
+        reference = Reference.of(played, written, _function_of(frozen, names, spec.policy))
+        planes = np.stack([state.observation_tensor(spec) for state in reference.states[:2]])
+        content = _onnx(frozen, torch.from_numpy(planes), names, texts)
+        return write_checked(target, content, [reference])
     except EvaluationError as error:
         raise ConfigError(f"module: {error}") from error
-    planes = np.stack([state.observation_tensor(spec) for state in states])
-    outputs = plain(planes)
-    if spec.policy != "probs":
-        _refuse_probabilities(outputs[0], spec.policy)
-    board = _final_board(outputs, written, played)
-    content = _onnx(frozen, torch.from_numpy(planes[:2]), written, manifest)
-
-    def difference(evaluator: OnnxEvaluator) -> float:
-        pairs = zip(evaluator.evaluate(states, game=played), expected, strict=True)
-        differences = [float(np.abs(exported - own).max()) for exported, own in pairs]
-        if board:
-            differences += final_board_difference(evaluator, played, states, board, written)
-        return float(np.max(differences))  # NaN if one of them is
-
-    return write_checked(target, content, difference, len(states))
 
 
-def _named(spec: ModelSpec) -> ModelSpec:
-    """Return the spec with the tensor names of the file."""
-    return spec.replace(
-        input=_INPUT,
-        policy_output=_POLICY,
-        value_output=_VALUE,
-        ownership_output=spec.ownership_output and _OWNERSHIP,
-        score_output=spec.score_output and _SCORE,
-    )
-
-
-def _outputs(written: ModelSpec) -> tuple[str, ...]:
-    return (_POLICY, _VALUE, *written.final_board_outputs)
-
-
-def _final_board(outputs: tuple[_Array, ...], written: ModelSpec, game: Game) -> dict[str, _Array]:
-    """Return the final-board outputs by name: ownership [N,H,W], score [N]."""
-    board, rows = {}, len(outputs[0])
-    for name, array in zip(written.final_board_outputs, outputs[2:], strict=True):
-        shape = (rows, *game.board_shape) if name == _OWNERSHIP else (rows,)
-        numbers = in_shape(array, shape)
-        if numbers is None:
-            raise ConfigError(
-                f"module: expected {name} as numbers of shape {list(shape)}, got "
-                f"{list(array.shape)}"
-            )
-        if not np.isfinite(numbers).all():
-            raise ConfigError(f"module: {name} has numbers that are not finite")
-        largest = float(np.abs(numbers).max())
-        if name == _OWNERSHIP and largest > 1 + _ROUNDING:
-            raise ConfigError(f"module: expected ownership in [-1, 1], got {largest:g}")
-        board[name] = numbers
-    return board
-
-
-def _refuse_probabilities(policy: _Array, kind: str) -> None:
-    """Reject probabilities if the spec says logits, because priors would be nearly uniform."""
-    if policy.min() >= 0 and np.abs(policy.sum(axis=1) - 1).max() < _ROUNDING:
-        raise ConfigError(
-            f"module: expected {kind}, as the spec says, got a policy of probabilities "
-            '(policy="probs" in the spec takes them as they are)'
-        )
-
-
-def _function_of(module: torch.nn.Module, written: ModelSpec) -> Callable[[_Array], Any]:
-    names = _outputs(written)
-
-    def evaluate(planes: _Array) -> tuple[_Array, ...]:
+def _function_of(module: torch.nn.Module, names: Sequence[str], policy_kind: str) -> Outputs:
+    def evaluate(planes: Floats) -> list[Floats]:
         with torch.no_grad():
             answer = module(torch.from_numpy(planes))
         if not isinstance(answer, tuple | list):
             raise ConfigError(f"expected ({', '.join(names)}), got {type(answer).__name__}")
         if len(answer) != len(names):
             raise ConfigError(f"expected ({', '.join(names)}), got {len(answer)} parts")
-        return tuple(part.float().numpy() for part in answer)
+        outputs = [part.float().numpy() for part in answer]
+        if policy_kind != "probs" and _are_probabilities(outputs[0]):
+            raise ConfigError(  # priors would be nearly uniform
+                f"expected {policy_kind}, as the spec says, got a policy of probabilities "
+                '(policy="probs" in the spec takes them as they are)'
+            )
+        return outputs
 
     return evaluate
 
 
+def _are_probabilities(policy: Floats) -> bool:
+    return bool(policy.min() >= 0 and np.abs(policy.sum(axis=-1) - 1).max() < _ROUNDING)
+
+
 def _onnx(
-    module: torch.nn.Module,
-    planes: torch.Tensor,
-    written: ModelSpec,
-    manifest: str | None,
+    module: torch.nn.Module, planes: torch.Tensor, names: Sequence[str], texts: Mapping[str, str]
 ) -> bytes:
     """Return the file's content, with a free batch dimension."""
     try:
-        with quiet_torch():
+        with _quiet():
             program = torch.onnx.export(
                 module,
                 (planes,),
-                input_names=[_INPUT],
-                output_names=list(_outputs(written)),
+                input_names=["planes"],
+                output_names=names,
                 dynamic_shapes=({0: torch.export.Dim("batch", min=1)},),
                 dynamo=True,
                 verbose=False,
@@ -192,37 +138,19 @@ def _onnx(
         raise TrainingError(
             f"PyTorch cannot export {type(module).__name__}: {reason:.200}"
         ) from error
-    texts = {METADATA_KEY: written.to_json()}
-    if manifest is not None:
-        texts[MANIFEST_KEY] = manifest
     for key, text in texts.items():
         model.metadata_props.add(key=key, value=text)
     return bytes(model.SerializeToString())
 
 
-_PACKAGES = ("torch", "onnx", "onnx_ir", "onnxscript")
-
-
 @contextmanager
-def quiet_torch() -> Iterator[None]:
-    """Suppress PyTorch's warnings, logs below error, and printed progress.
-
-    Its loggers are silenced only in this thread; printed output of all threads is captured.
-    """
-    thread = threading.get_ident()
-
-    def passes(record: logging.LogRecord) -> bool:
-        return record.thread != thread or record.levelno >= logging.ERROR
-
-    names = [n for n in list(logging.root.manager.loggerDict) if n.split(".")[0] in _PACKAGES]
-    loggers = [logging.root, *map(logging.getLogger, names)]
-    handlers = {handler for logger in loggers for handler in logger.handlers}
-    for handler in handlers:
-        handler.addFilter(passes)
+def _quiet() -> Iterator[None]:
+    """Suppress PyTorch's warnings, logs below error, and printed progress."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.WARNING)
     try:
         with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
             yield
     finally:
-        for handler in handlers:
-            handler.removeFilter(passes)
+        logging.disable(disabled)

@@ -10,22 +10,21 @@ from torch.nn import functional  # noqa: TID253
 
 from pyengine.errors import ConfigError
 from pyengine.train.blocks import Block, ConvNorm, Features, each
-from pyengine.train.configs import NetworkConfig, TrainConfig
-from pyengine.train.heads import AuxiliaryHeads, heads_of
+from pyengine.train.configs import LossConfig, NetworkConfig, TrainConfig
+from pyengine.train.heads import AuxiliaryHeads, Heads
 
 
 class Network(nn.Module):
     """A residual tower with two heads, and optional auxiliary heads for training.
+
+    The weights are random, from PyTorch's generator.
 
     Args:
         config: its size and heads.
         planes: C, the number of input planes.
         board: H and W; a convolutional network supports other sizes too.
         actions: A, the number of actions on that board.
-        reply, horizons, ownership, score: the enabled
-            :class:`~pyengine.train.heads.AuxiliaryHeads`.
-
-    The weights are random, from PyTorch's generator.
+        loss: its targets determine the auxiliary heads; None: there are none.
 
     Raises:
         ConfigError: a convolutional network for a game without an action for each point.
@@ -37,11 +36,7 @@ class Network(nn.Module):
         planes: int,
         board: tuple[int, int],
         actions: int,
-        *,
-        reply: bool = False,
-        horizons: int = 0,
-        ownership: bool = False,
-        score: bool = False,
+        loss: LossConfig | None = None,
     ) -> None:
         super().__init__()
         self.config, self.planes, self.board, self.actions = config, planes, board, actions
@@ -54,18 +49,10 @@ class Network(nn.Module):
             )
         self.stem = ConvNorm(planes, config.filters, 3)
         self.blocks = nn.ModuleList(self._block(number) for number in range(config.blocks))
-        self.heads = heads_of(config, board, actions)
+        self.heads = Heads(config, board, actions)
         self.auxiliary: AuxiliaryHeads | None = None
-        if reply or horizons or ownership or score:  # last, so that the other weights do not change
-            self.auxiliary = AuxiliaryHeads(
-                config,
-                board,
-                actions,
-                reply=reply,
-                horizons=horizons,
-                ownership=ownership,
-                score=score,
-            )
+        if loss is not None and loss.auxiliary:  # last: the other weights do not depend on them
+            self.auxiliary = AuxiliaryHeads(config, board, actions, loss)
 
     def _block(self, number: int) -> Block:
         config, every = self.config, self.config.pooling_every
@@ -86,10 +73,12 @@ class Network(nn.Module):
 
         """
         x = self._tower(planes)
-        outputs, others = self.heads(x), self._others(x)
-        if isinstance(x, Tensor):
-            return (*self._bounded(*outputs), *others)
-        return [(*self._bounded(*pair), *more) for pair, more in zip(outputs, others, strict=True)]
+        policy, value = self.heads(x)
+        if self.config.value == "scalar":
+            value = each(torch.tanh, value)
+        if self.auxiliary is None or not self.training:
+            return each(lambda *outputs: outputs, policy, value)
+        return each(lambda *outputs: outputs, policy, value, self.auxiliary(x))
 
     def final_board(self, planes: Tensor) -> dict[str, Tensor]:
         """Predict the final board from planes float32 [N,C,H,W].
@@ -107,34 +96,9 @@ class Network(nn.Module):
                 x = block(x)
         return each(Tensor.float, x)
 
-    def _others(self, x: Features) -> Any:
-        """Return the auxiliary outputs as a tuple; for a list, a list of tuples."""
-        if self.auxiliary is None or not self.training:
-            return () if isinstance(x, Tensor) else [()] * len(x)
-        outputs = self.auxiliary(x)
-        return (outputs,) if isinstance(x, Tensor) else [(board,) for board in outputs]
-
-    def _bounded(self, policy: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        return policy, torch.tanh(value) if self.config.value == "scalar" else value
-
 
 def new_network(config: TrainConfig, planes: int, board: tuple[int, int], actions: int) -> Network:
     """Return the initial network, whose weights are determined by the seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.learner.seed)
-        loss = config.loss
-        return Network(
-            config.network,
-            planes,
-            board,
-            actions,
-            reply=loss.reply_weight > 0,
-            horizons=len(loss.target_horizons),
-            ownership=loss.ownership_weight > 0,
-            score=loss.score_weight > 0,
-        )
-
-
-def parameters_of(network: nn.Module) -> int:
-    """Return the number of trainable parameters."""
-    return sum(parameter.numel() for parameter in network.parameters())
+        return Network(config.network, planes, board, actions, config.loss)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.base.files import path_of, temporary_beside
-from pyengine.data.layout import Layout
-from pyengine.data.unpack import policy_sources
-from pyengine.errors import ConfigError
-from pyengine.eval.evaluators import OnnxEvaluator
+from pyengine.base.files import path_of, write_durably
+from pyengine.errors import ConfigError, EvaluationError
+from pyengine.eval.evaluators import CallbackEvaluator, OnnxEvaluator
+from pyengine.eval.final_board import in_shape
 from pyengine.eval.spec import METADATA_KEY, ModelSpec, planes_shape
 from pyengine.games.game import Game, State, as_game, load_game
 from pyengine.train.errors import TrainingError
@@ -32,17 +31,17 @@ MANIFEST_KEY = "pyengine.manifest"  #: in the ONNX metadata: how the network was
 TOLERANCE = 1e-4  #: maximum difference of a probability or a value from PyTorch
 _POSITIONS = 64  # per game, for the comparison
 
+Floats: TypeAlias = npt.NDArray[np.float32]
+#: From planes [N,C,H,W] to arrays: policy, value and the spec's ``final_board_outputs``.
+Outputs: TypeAlias = Callable[[Floats], Any]
+
 
 @dataclass(frozen=True)
 class ExportReport:
-    """An exported file.
+    """An exported file and the SHA-256 of its content, as hex digits.
 
-    Attributes:
-        path: of the file.
-        sha256: of its content, 64 hex digits.
-        difference: largest difference of a probability, value or ownership from PyTorch, or of a
-            score divided by 20.
-        positions: number of positions compared.
+    ``difference`` is the largest difference of a probability, value or ownership from PyTorch, or
+    of a score divided by 20, in the ``positions`` compared.
     """
 
     path: Path
@@ -92,13 +91,23 @@ def export(
     if len(boards) > 1 and network.config.kind == "alphago_zero":
         raise ConfigError(f"games: expected one board for this network, got {sorted(boards)}")
     written = _written(spec, network, value_for, final_board=final_board)
-    texts = {METADATA_KEY: written.to_json()}
-    if metadata is not None:
-        texts[MANIFEST_KEY] = plain_text(metadata)
+    texts = metadata_of(written, metadata)
     frozen = copy.deepcopy(network).to("cpu", memory_format=torch.contiguous_format).eval()
     board = boards.pop() if len(boards) == 1 else None
     content = model_of(frozen, texts, board, final_board=final_board).SerializeToString()
-    return _checked(frozen, played, written, target, content)
+
+    def outputs(planes: Floats) -> list[Floats]:
+        with torch.no_grad():
+            x = torch.from_numpy(planes)
+            last = frozen.final_board(x) if final_board else {}
+            return [tensor.numpy() for tensor in (*frozen(x), *last.values())]
+
+    try:
+        return write_checked(
+            target, content, [Reference.of(game, written, outputs) for game in played]
+        )
+    except EvaluationError as error:
+        raise TrainingError(f"{target.name} is not written: {error}") from error
 
 
 def _written(
@@ -131,53 +140,85 @@ def _written(
     )
 
 
-def _checked(
-    network: Network, games: Sequence[Game], spec: ModelSpec, path: Path, content: bytes
-) -> ExportReport:
-    states = [positions_of(game) for game in games]
-
-    def difference(evaluator: OnnxEvaluator) -> float:
-        pairs = zip(games, states, strict=True)
-        worst = [_difference(network, evaluator, game, some, spec) for game, some in pairs]
-        return float(np.max(worst))  # NaN if any of them is NaN
-
-    return write_checked(path, content, difference, sum(map(len, states)))
+def metadata_of(spec: ModelSpec, metadata: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the file's metadata. Raises ConfigError unless ``metadata`` has only plain values."""
+    texts = {METADATA_KEY: spec.to_json()}
+    if metadata is not None:
+        try:
+            texts[MANIFEST_KEY] = json.dumps(dict(metadata))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ConfigError(f"metadata: expected a table of plain values: {error}") from error
+    return texts
 
 
-def plain_text(metadata: Mapping[str, Any]) -> str:
-    """Return metadata as JSON. Raises ConfigError unless it is a table of plain values."""
-    try:
-        return json.dumps(dict(metadata))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ConfigError(f"metadata: expected a table of plain values: {error}") from error
+@dataclass(frozen=True)
+class Reference:
+    """PyTorch's results for positions of a game."""
+
+    game: Game
+    states: Sequence[State]
+    evaluated: tuple[Any, Any]  #: priors [N,A] and values [N], as a search receives them
+    final_board: Mapping[str, Floats]  #: ``ownership`` [N,H,W], first row on top; ``score`` [N]
+
+    @classmethod
+    def of(cls, game: Game, spec: ModelSpec, function: Outputs) -> Self:
+        """Evaluate random positions. Raises EvaluationError if the outputs do not fit the spec."""
+        states = positions_of(game)
+        evaluator = CallbackEvaluator(lambda x: function(x)[:2], spec.without_final_board())
+        evaluated = evaluator.evaluate(states, game=game)
+        final_board = {}
+        if spec.final_board_outputs:
+            outputs = function(np.stack([state.observation_tensor(spec) for state in states]))[2:]
+            for name, array in zip(spec.final_board_outputs, outputs, strict=True):
+                final_board[name] = _on_the_board(name, array, len(states), game, spec)
+        return cls(game, states, evaluated, final_board)
+
+    def difference(self, exported: OnnxEvaluator) -> float:
+        """Return the largest difference of a probability, value, ownership or scaled score."""
+        pairs = list(
+            zip(exported.evaluate(self.states, game=self.game), self.evaluated, strict=True)
+        )
+        if self.final_board:
+            ownership, score = exported.evaluate_final_board(self.states, game=self.game)
+            if ownership is not None:
+                pairs.append((ownership, self.final_board["ownership"]))
+            if score is not None:
+                pairs.append((score / SCORE_SCALE, self.final_board["score"] / SCORE_SCALE))
+        return float(np.max([np.abs(first - second).max() for first, second in pairs]))
 
 
-def write_checked(
-    path: Path, content: bytes, difference: Callable[[OnnxEvaluator], float], positions: int
-) -> ExportReport:
+def _on_the_board(name: str, array: Floats, rows: int, game: Game, spec: ModelSpec) -> Floats:
+    """Return ownership [N,H,W], first row on top, or score [N]."""
+    shape = (rows, *game.board_shape) if name == "ownership" else (rows,)
+    shaped = in_shape(array, shape)
+    if shaped is None:
+        raise EvaluationError(
+            f"expected {name} as numbers of shape {list(shape)}, got {list(array.shape)}"
+        )
+    is_flipped = name == "ownership" and spec.rows == "bottom_up"
+    return shaped[:, ::-1] if is_flipped else shaped
+
+
+def write_checked(path: Path, content: bytes, references: Sequence[Reference]) -> ExportReport:
     """Write a model if ONNX Runtime differs from PyTorch by at most :data:`TOLERANCE`.
 
-    Raises TrainingError if the difference is larger, DataError if the file cannot be written.
+    Raises TrainingError if the difference is larger, EvaluationError if a result of ONNX Runtime is
+    invalid, DataError if the file cannot be written.
     """
+    with writing(path), TemporaryDirectory() as folder:
+        file = Path(folder) / path.name
+        file.write_bytes(content)
+        exported = OnnxEvaluator(file, providers=["CPUExecutionProvider"])
+        worst = float(np.max([reference.difference(exported) for reference in references]))
+    if not worst <= TOLERANCE:
+        raise TrainingError(
+            f"{path.name} is not written: expected ONNX Runtime and PyTorch to agree within "
+            f"{TOLERANCE:g}, got a difference of {worst:.2e}"
+        )
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = temporary_beside(path)
-    try:
-        with writing(path), part.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        worst = difference(OnnxEvaluator(part, providers=["CPUExecutionProvider"]))
-        if not worst <= TOLERANCE:
-            raise TrainingError(
-                f"{path.name} is not written: expected ONNX Runtime and PyTorch to agree within "
-                f"{TOLERANCE:g}, got a difference of {worst:.2e}"
-            )
-        with writing(path):
-            part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return ExportReport(path, hashlib.sha256(content).hexdigest(), worst, positions)
+        _, sha256 = write_durably(path, [content])
+    return ExportReport(path, sha256, worst, sum(len(reference.states) for reference in references))
 
 
 def positions_of(game: Game) -> list[State]:
@@ -191,63 +232,3 @@ def positions_of(game: Game) -> list[State]:
             state.apply_action(int(rng.choice(state.legal_actions())))
     chosen = rng.permutation(len(states))[:_POSITIONS]
     return [states[int(number)] for number in chosen]
-
-
-def _difference(
-    network: Network,
-    evaluator: OnnxEvaluator,
-    game: Game,
-    states: Sequence[State],
-    spec: ModelSpec,
-) -> float:
-    """Return the largest difference of a probability or value; NaN if PyTorch returns NaN."""
-    with torch.no_grad():
-        planes = np.stack([state.observation_tensor(spec) for state in states])
-        logits, evaluated = network(torch.from_numpy(planes))
-    if not (torch.isfinite(logits).all() and torch.isfinite(evaluated).all()):
-        return float("nan")
-    legal = torch.zeros(logits.shape, dtype=torch.bool)
-    for row, state in zip(legal, states, strict=True):
-        row[state.legal_actions()] = True
-    actions = policy_sources(Layout.of(game, spec), 0)  # for each entry of the network's policy
-    logits = logits.masked_fill(~legal[:, actions], -torch.inf)
-    expected = np.empty(logits.shape, np.float32)
-    expected[:, actions] = torch.softmax(logits, 1).numpy()
-    if evaluated.shape[1] == 3:
-        shares = torch.softmax(evaluated, 1)
-        value = (shares[:, 0] - shares[:, 2]).numpy()
-    else:
-        value = evaluated[:, 0].numpy()
-    if spec.value_for == "first_player":
-        value = value * [1.0 if state.current_player() == 0 else -1.0 for state in states]
-    policy, exported_value = evaluator.evaluate(states, game=game)
-    differences = [np.abs(policy - expected).max(), np.abs(exported_value - value).max()]
-    if spec.final_board_outputs:
-        with torch.no_grad():
-            outputs = network.final_board(torch.from_numpy(planes))
-        board = {name: tensor.numpy() for name, tensor in outputs.items()}
-        differences += final_board_difference(evaluator, game, states, board, spec)
-    return float(np.max(differences))
-
-
-def final_board_difference(
-    evaluator: OnnxEvaluator,
-    game: Game,
-    states: Sequence[State],
-    expected: Mapping[str, npt.NDArray[np.float32]],
-    spec: ModelSpec,
-) -> list[float]:
-    """Return the largest difference of an ownership, or of a score relative to its scale.
-
-    ``expected`` is PyTorch's result: ``ownership`` [N,H,W], rows as in the planes, ``score`` [N].
-    """
-    if not all(np.isfinite(array).all() for array in expected.values()):
-        return [float("nan")]
-    ownership, score = evaluator.evaluate_final_board(states, game=game)
-    differences = []
-    if ownership is not None:
-        rows = ownership[:, ::-1] if spec.rows == "bottom_up" else ownership
-        differences.append(float(np.abs(rows - expected["ownership"]).max()))
-    if score is not None:
-        differences.append(float(np.abs(score - expected["score"]).max() / SCORE_SCALE))
-    return differences

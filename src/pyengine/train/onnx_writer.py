@@ -17,7 +17,13 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: TID253
 from torch import nn  # noqa: TID253
 
 from pyengine.train.blocks import SCALE_MIDDLE, SCALE_STEP, Block, BoardBias, Excitation
-from pyengine.train.heads import SCORE_SCALE, AuxiliaryHeads, PublishedHeads, ValueHead
+from pyengine.train.heads import (
+    SCORE_SCALE,
+    AuxiliaryHeads,
+    FlatPolicy,
+    PooledPolicy,
+    ZeroPolicy,
+)
 from pyengine.train.network import Network
 
 OPSET = 17
@@ -61,11 +67,10 @@ class _Graph:
         pads = [kernel.shape[-1] // 2] * 4
         return self.add("Conv", inputs, output, pads=pads, kernel_shape=kernel.shape[-2:])
 
-    def conv_norm(self, x: str, layer: nn.Module, output: str) -> str:
-        assert isinstance(layer, nn.Sequential)
+    def conv_norm(self, x: str, layer: nn.Sequential, output: str) -> str:
         return self.conv(x, *folded(layer), output)
 
-    def conv_relu(self, x: str, layer: nn.Module, output: str) -> str:
+    def conv_relu(self, x: str, layer: nn.Sequential, output: str) -> str:
         return self.relu(self.conv_norm(x, layer, f"{output}.conv"), output)
 
     def relu(self, x: str, output: str) -> str:
@@ -107,13 +112,16 @@ def model_of(
     """
     graph = _Graph()
     x = _tower(graph, network)
-    if isinstance(network.heads, PublishedHeads):
-        _published(graph, network, x)
-    elif isinstance(network.heads, ValueHead):
-        _value_alone(graph, network, x)
-    else:
-        _convolutional(graph, network, x)
-    if network.config.value == "scalar":
+    policy, value = network.heads.parts
+    is_scalar = network.config.value == "scalar"
+    if isinstance(policy, FlatPolicy):
+        _flat_policy(graph, policy, x)
+    elif isinstance(policy, PooledPolicy):
+        _pooled_policy(graph, policy, x)
+    _value(graph, value, x, "value", "value.raw" if is_scalar else "value")
+    if isinstance(policy, ZeroPolicy):
+        _zero_policy(graph, policy)
+    if is_scalar:
         graph.add("Tanh", ["value.raw"], "value")
     height, width = board or ("H", "W")
     final_outputs = []
@@ -122,12 +130,11 @@ def model_of(
         names = _final_board(graph, network.auxiliary, x)
         final_outputs = [_tensor(name, *sides[name]) for name in names]
     actions = network.actions if board == network.board else "A"
-    outcomes = 1 if network.config.value == "scalar" else 3
     proto = helper.make_graph(
         graph.nodes,
         "pyengine",
         [_tensor("planes", network.planes, height, width)],
-        [_tensor("policy", actions), _tensor("value", outcomes), *final_outputs],
+        [_tensor("policy", actions), _tensor("value", 1 if is_scalar else 3), *final_outputs],
         graph.weights,
     )
     opsets = [helper.make_opsetid("", OPSET)]
@@ -140,11 +147,6 @@ def model_of(
 
 def _tensor(name: str, *shape: int | str) -> Any:
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *shape])
-
-
-def _value_name(network: Network) -> str:
-    """Return the name of the value before its last non-linearity, which WDL does not have."""
-    return "value.raw" if network.config.value == "scalar" else "value"
 
 
 def _tower(graph: _Graph, network: Network) -> str:
@@ -181,44 +183,48 @@ def _excitation(graph: _Graph, layer: Excitation, x: str, name: str) -> str:
     return graph.add("Add", [scaled, shift], name)
 
 
-def _published(graph: _Graph, network: Network, x: str) -> None:
-    heads = network.heads
-    policy = graph.conv_relu(x, heads.policy_conv, "policy.board")
-    graph.linear(graph.add("Flatten", [policy], "policy.flat"), heads.policy_out, "policy")
-    _flat_numbers(graph, heads, x, "value", _value_name(network))
+def _flat_policy(graph: _Graph, head: FlatPolicy, x: str) -> None:
+    board = graph.conv_relu(x, head.policy_conv, "policy.board")
+    graph.linear(graph.add("Flatten", [board], "policy.flat"), head.policy_out, "policy")
 
 
-def _flat_numbers(graph: _Graph, heads: Any, x: str, name: str, output: str) -> str:
-    """Add a fully connected head; ``name`` is the prefix of its tensors."""
-    hidden = graph.conv_relu(x, heads.value_conv, f"{name}.board")
-    hidden = graph.add("Flatten", [hidden], f"{name}.flat")
-    hidden = graph.relu(graph.linear(hidden, heads.value_hidden, f"{name}.sum"), f"{name}.hidden")
-    return graph.linear(hidden, heads.value_out, output)
-
-
-def _convolutional(graph: _Graph, network: Network, x: str) -> None:
-    heads = network.heads
-    pooled = _pooled(graph, graph.conv_relu(x, heads.policy_pooled, "policy.seen"), "policy")
-    bias = graph.linear(pooled, heads.policy_bias, "policy.bias")
+def _pooled_policy(graph: _Graph, head: PooledPolicy, x: str) -> None:
+    pooled = _pooled(graph, graph.conv_relu(x, head.policy_pooled, "policy.seen"), "policy")
+    bias = graph.linear(pooled, head.policy_bias, "policy.bias")
     bias = graph.on_points(bias, "policy.bias.board")
-    board = graph.conv_norm(x, heads.policy_conv, "policy.conv")
+    board = graph.conv_norm(x, head.policy_conv, "policy.conv")
     board = graph.relu(graph.add("Add", [board, bias], "policy.sum"), "policy.hidden")
-    kernel, offset = _array(heads.policy_out.weight), _array(heads.policy_out.bias)
+    kernel, offset = _array(head.policy_out.weight), _array(head.policy_out.bias)
     board = graph.conv(board, kernel, offset, "policy.points")
-    if heads.pass_out is None:
+    if head.pass_out is None:
         graph.add("Flatten", [board], "policy")
     else:
         points = graph.add("Flatten", [board], "policy.flat")
-        passing = graph.linear(pooled, heads.pass_out, "policy.pass")
+        passing = graph.linear(pooled, head.pass_out, "policy.pass")
         graph.add("Concat", [points, passing], "policy", axis=1)
-    _pooled_numbers(graph, heads, x, "value", _value_name(network))
 
 
-def _pooled_numbers(graph: _Graph, heads: Any, x: str, name: str, output: str) -> str:
-    """Add a head with global pooling; ``name`` is the prefix of its tensors."""
-    hidden = _pooled(graph, graph.conv_relu(x, heads.value_conv, f"{name}.seen"), name)
-    hidden = graph.relu(graph.linear(hidden, heads.value_hidden, f"{name}.sum"), f"{name}.hidden")
-    return graph.linear(hidden, heads.value_out, output)
+def _zero_policy(graph: _Graph, head: ZeroPolicy) -> None:
+    """Add zeros [N,A], shaped from the input."""
+    rows = graph.add("Shape", ["planes"], "policy.rows", start=0, end=1)
+    sides = graph.add("Shape", ["planes"], "policy.sides", start=2, end=4)
+    actions = graph.add("ReduceProd", [sides], "policy.points", axes=[0], keepdims=1)
+    if head.has_pass:
+        one = graph.weight("policy.one", np.array([1], np.int64))
+        actions = graph.add("Add", [actions, one], "policy.actions")
+    shape = graph.add("Concat", [rows, actions], "policy.shape", axis=0)
+    graph.add("ConstantOfShape", [shape], "policy")  # float32 0 by default
+
+
+def _value(graph: _Graph, head: Any, x: str, name: str, output: str) -> str:
+    """Add a :class:`ValueHead`; ``name`` is the prefix of its tensors."""
+    if head.flat:
+        hidden = graph.conv_relu(x, head.value_conv, f"{name}.board")
+        hidden = graph.add("Flatten", [hidden], f"{name}.flat")
+    else:
+        hidden = _pooled(graph, graph.conv_relu(x, head.value_conv, f"{name}.seen"), name)
+    hidden = graph.relu(graph.linear(hidden, head.value_hidden, f"{name}.sum"), f"{name}.hidden")
+    return graph.linear(hidden, head.value_out, output)
 
 
 def _final_board(graph: _Graph, heads: AuxiliaryHeads, x: str) -> list[str]:
@@ -231,25 +237,11 @@ def _final_board(graph: _Graph, heads: AuxiliaryHeads, x: str) -> list[str]:
         points = graph.add("Squeeze", [points, axis], "ownership.points")
         names.append(graph.add("Tanh", [points], "ownership"))
     if heads.score is not None:
-        numbers = _flat_numbers if heads.flat else _pooled_numbers
-        score = numbers(graph, heads.score, x, "score", "score.raw")
+        score = _value(graph, heads.score, x, "score", "score.raw")
         score = graph.add("Squeeze", [score, axis], "score.said")
         scale = graph.weight("score.scale", np.array(SCORE_SCALE, np.float32))
         names.append(graph.add("Mul", [score, scale], "score"))
     return names
-
-
-def _value_alone(graph: _Graph, network: Network, x: str) -> None:
-    """Add a policy of zeros [N,A], shaped from the input."""
-    _pooled_numbers(graph, network.heads, x, "value", _value_name(network))
-    rows = graph.add("Shape", ["planes"], "policy.rows", start=0, end=1)
-    sides = graph.add("Shape", ["planes"], "policy.sides", start=2, end=4)
-    actions = graph.add("ReduceProd", [sides], "policy.points", axes=[0], keepdims=1)
-    if network.heads.has_pass:
-        one = graph.weight("policy.one", np.array([1], np.int64))
-        actions = graph.add("Add", [actions, one], "policy.actions")
-    shape = graph.add("Concat", [rows, actions], "policy.shape", axis=0)
-    graph.add("ConstantOfShape", [shape], "policy")  # float32 0 by default
 
 
 def _scale(graph: _Graph) -> str:

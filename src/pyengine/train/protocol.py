@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,16 @@ class TrainingData(Protocol):
         """
 
 
-#: Shape of a position's planes, and the number of actions in its policy.
-Shape: TypeAlias = tuple[tuple[int, int, int], int]
+class Shape(NamedTuple):
+    """Shape of a position's planes, and the number of actions in its policy."""
+
+    planes: int
+    height: int
+    width: int
+    actions: int
+
+    def __str__(self) -> str:
+        return f"{self.planes} planes of {self.height}x{self.width} with {self.actions} actions"
 
 
 def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = None) -> Shape:
@@ -50,10 +58,8 @@ def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = Non
     first = _shape(data[0])
     others = [_shape(other) for other in data[1:] if len(other) > 0]
     for other in others if before is None else [before, *others]:
-        if other[0][0] != first[0][0] or (kind == "alphago_zero" and other != first):
-            raise ConfigError(
-                f"data: expected positions of one shape, got {_text(first)} and {_text(other)}"
-            )
+        if other.planes != first.planes or (kind == "alphago_zero" and other != first):
+            raise ConfigError(f"data: expected positions of one shape, got {first} and {other}")
     return first
 
 
@@ -100,9 +106,4 @@ def _shape(data: TrainingData) -> Shape:
                 f"dimensions and one row, got {repr_with_type(array)}"
             )
     _, planes, height, width = row["planes"].shape
-    return (int(planes), int(height), int(width)), int(row["policy"].shape[1])
-
-
-def _text(shape: Shape) -> str:
-    (planes, height, width), actions = shape
-    return f"{planes} planes of {height}x{width} with {actions} actions"
+    return Shape(planes, height, width, row["policy"].shape[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.checks import integer, number, short_repr
+from pyengine.base.checks import elements, integer, number, short_repr
 from pyengine.base.files import check_output, path_of
 from pyengine.data import Dataset
 from pyengine.data.manifest import MANIFEST
@@ -27,7 +26,6 @@ from pyengine.games.game import Game, State, as_game, load_game
 
 _BATCH = 256  # positions per step
 _MOST_EPOCHS = 1_000_000
-_MOST_ACTIONS = 1 << 16  # of a game, as numbered by the engine
 _RATE, _LAST_RATE = 0.05, 0.002  # Adam's first and last rate; the loss is convex
 _FEATURES = len(RolloutPolicy.FEATURES)
 _RESPONSE = np.uint16(1 << _FEATURES)  # the bit after the features: add the response weight
@@ -146,7 +144,7 @@ def rollout_policy(
     number("prior", prior, "a number > 0", lambda strength: strength > 0)
     training, testing = _split(played_games(games, game), held_out, seed)
     classes = pattern_classes()
-    examples = _Examples.of(training, classes, "games read")
+    examples = _Examples(training, classes, "games read")
     if len(examples) == 0:
         raise ConfigError("games: expected moves that are not passes, got none")
     weights = _learn(examples, epochs, prior, seed, on_progress)
@@ -158,7 +156,7 @@ def rollout_policy(
         games=len(training),
         positions=len(examples),
         left_out=examples.left_out,
-        held_out=weights.scores(_Examples.of(testing, classes, "held-out games read")),
+        held_out=weights.scores(_Examples(testing, classes, "held-out games read")),
     )
 
 
@@ -202,25 +200,21 @@ class _Batch:
 class _Examples:
     """Positions with the moves that the policy may play."""
 
-    def __init__(self, parts: Sequence[tuple[Any, ...]], classes: npt.NDArray[np.int32]) -> None:
-        empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), *[np.zeros(0, np.uint16)] * 3)
-        columns = [np.concatenate(column) for column in zip(empty, *parts, strict=True)]
+    def __init__(
+        self, games: Sequence[PlayedGame], classes: npt.NDArray[np.int32], what: str
+    ) -> None:
+        """Replay games; shows progress on a terminal."""
+        zeros = np.zeros(PATTERNS, np.float32)
+        native = RolloutPolicy(zeros, zeros, {}).native
+        replayed = tracked(games, len(games), what, None)
+        parts = [native.examples(game, list(moves)) for game, moves in replayed]
+        columns = map(np.concatenate, zip(*parts, strict=True))
         counts, self._chosen, _, patterns, self._bits = columns
         self._counts = counts.astype(np.int64)
         self._starts = np.cumsum(self._counts) - self._counts
         self._patterns = classes[patterns]
         self._usable = np.flatnonzero(self._chosen >= 0)
         self.left_out = len(counts) - len(self._usable)
-
-    @classmethod
-    def of(
-        cls, games: Sequence[PlayedGame], classes: npt.NDArray[np.int32], what: str
-    ) -> _Examples:
-        """Replay games; shows progress on a terminal."""
-        zeros = np.zeros(PATTERNS, np.float32)
-        native = RolloutPolicy(zeros, zeros, {}).native
-        replayed = tracked(games, len(games), what, None)
-        return cls([native.examples(game, list(moves)) for game, moves in replayed], classes)
 
     def __len__(self) -> int:
         return len(self._usable)
@@ -348,10 +342,9 @@ def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
         game = load_game(game)
     elif game is not None:
         game = as_game(game)
-    if isinstance(games, Dataset | str | os.PathLike):
+    if isinstance(games, Dataset | str | os.PathLike | State):
         games = [games]
-    elif isinstance(games, State) or not isinstance(games, Iterable):
-        raise ConfigError(f"games: expected a Dataset, paths, or games, got {short_repr(games)}")
+    games = elements("games", games, "a Dataset, paths, or games")
     played = [entry for source in games for entry in _of_source(source, game)]
     for other, _ in played:
         if game is not None and other != game:
@@ -369,22 +362,11 @@ def _of_source(source: Any, game: Game | None) -> Iterator[PlayedGame]:
         if source.game.new_initial_state(moves) != source:
             raise ConfigError("games: expected a state that began empty, got one set up by hand")
         yield source.game, moves
-    elif isinstance(source, Sequence) and game is not None:
-        yield game, _actions(source)
+    elif game is not None:
+        yield game, game.new_initial_state(source).history()
     else:
         expected = "a path, a state, or a list of actions with game=..."
         raise ConfigError(f"games: expected {expected}, got {short_repr(source)}")
-
-
-def _actions(moves: Sequence[Any]) -> list[int]:
-    """Check that all moves are ints; replaying the game checks that they are legal."""
-    try:
-        actions = [operator.index(move) for move in moves]
-    except TypeError:
-        raise ConfigError(f"games: expected lists of actions, got {short_repr(moves)}") from None
-    if any(abs(action) >= _MOST_ACTIONS for action in actions):
-        raise ConfigError(f"games: expected actions below {_MOST_ACTIONS}, got {short_repr(moves)}")
-    return actions
 
 
 def _of_path(path: Path, game: Game | None) -> Iterator[PlayedGame]:

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 import pyengine
-from conftest import ROOT
 from pyengine.train import RunFile
 from pyengine.train.loop.state import RunFolder
 from pyengine.train.settings import differences
@@ -26,9 +25,7 @@ _BUSY = "print(sum(range(3_000_000)), flush=True); input()"
 
 
 @pytest.fixture
-def ablation(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Import the script, which belongs to no package."""
-    monkeypatch.syspath_prepend(str(ROOT / "models"))
+def ablation() -> Any:
     return importlib.import_module("ablation")
 
 

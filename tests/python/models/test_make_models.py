@@ -23,12 +23,6 @@ MODELS = ROOT / "models"
 SETTINGS = MODELS / "runs" / "tic_tac_toe.toml"
 
 
-@pytest.fixture(autouse=True)
-def models_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the scripts importable, which belong to no package."""
-    monkeypatch.syspath_prepend(str(MODELS))
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     """Return a resumed run of tic-tac-toe that ended with the bundled network."""

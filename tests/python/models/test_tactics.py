@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-MODELS = Path(__file__).resolve().parents[3] / "models"
-
 
 @pytest.fixture
-def positions(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(MODELS))
+def positions() -> Any:
     from measure import positions
 
     return positions
@@ -39,16 +33,18 @@ def test_positions_are_set_up_exactly(positions: Any, shared: Callable[..., Path
     assert len(list(positions.gomoku_wins(folder.parents[1]))) == 6
 
 
-def test_a_measurement_resumes(tmp_path: Path, shared: Callable[..., Path]) -> None:
-    folder = shared("oracles").parent
-    command = [sys.executable, str(MODELS / "tactics.py"), "--quick", "--most", "100"]
-    command += ["--only", "values", "--work", str(tmp_path)]
-    environment = {**os.environ, "PYENGINE_SHARED": str(folder)}
+def test_a_measurement_resumes(
+    tmp_path: Path,
+    shared: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    import tactics
+
+    monkeypatch.setenv("PYENGINE_SHARED", str(shared("oracles").parent))
+    command = ["--quick", "--most", "100", "--only", "values", "--work", str(tmp_path)]
     for _ in range(2):
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=False, timeout=120
-        )
-        assert done.returncode == 0, done.stderr
-        assert "values: go9x9_pyaq, 100 simulations: " in done.stdout
+        assert tactics.main(command) == 0
+        assert "values: go9x9_pyaq, 100 simulations: " in capsys.readouterr().out
     (record,) = tmp_path.iterdir()
     assert len(record.read_text().splitlines()) == 2

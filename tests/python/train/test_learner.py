@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -27,25 +27,15 @@ from pyengine.train import (
     LossConfig,
     NetworkConfig,
     OptimiserConfig,
-    TrainConfig,
 )
-from synthetic_data import SyntheticData
+from synthetic_data import AUXILIARY, SyntheticData, small_config
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 torch.set_num_threads(1)  # these networks are small
 
 from pyengine.train import checkpoint  # noqa: E402
+from pyengine.train import learner as learner_module  # noqa: E402
 from pyengine.train.loss import losses  # noqa: E402
-
-
-def config_of(**parts: Any) -> TrainConfig:
-    """Return small settings with some parts replaced."""
-    small: dict[str, Any] = {
-        "network": NetworkConfig(blocks=1, filters=8, value_hidden=8),
-        "optimiser": OptimiserConfig(schedule="constant", learning_rate=0.05),
-        "learner": LearnerConfig(batch_size=32, threads=1, log_steps=5, device="cpu"),
-    }
-    return TrainConfig(**{**small, **parts})
 
 
 def weights_of(learner: train.Learner) -> dict[str, Any]:
@@ -66,18 +56,38 @@ def data() -> SyntheticData:
     return SyntheticData()
 
 
-@pytest.mark.parametrize(("kind", "average"), [("sgd", "none"), ("sgd", "ema"), ("adamw", "swa")])
+@pytest.fixture(autouse=True)
+def few_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recompute the statistics of an average from few positions, which is quicker."""
+    monkeypatch.setattr(learner_module, "_STATISTICS", 256)
+
+
+WEIGHTS = {f"{name}_weight": 0.1 for name in AUXILIARY}
+
+
+@pytest.mark.parametrize(
+    ("kind", "average", "weights"),
+    [("sgd", "none", {}), ("sgd", "ema", WEIGHTS), ("adamw", "swa", {})],
+)
 def test_a_resumed_training_equals_an_uninterrupted_one(
-    kind: str, average: str, data: SyntheticData, tmp_path: Path
+    kind: str, average: str, weights: dict[str, float], tmp_path: Path
 ) -> None:
+    data = SyntheticData(later=True)
     optimiser = OptimiserConfig(kind=kind, schedule="cosine", learning_rate=0.01, total_steps=20)
-    config = config_of(optimiser=optimiser, average=AverageConfig(kind=average, every=2, start=4))
+    config = small_config(
+        loss=LossConfig(horizons=(6,), **weights),
+        optimiser=optimiser,
+        average=AverageConfig(kind=average, every=2, start=4),
+    )
     with train.Learner(config, data, tmp_path / "one") as learner:
         learner.train(20)
         expected = weights_of(learner)
     with train.Learner(config, data, tmp_path / "two") as learner:
         learner.train(10)
-    with train.Learner(config, data, tmp_path / "two", resume=True) as learner:
+    resumed = config.replace(
+        learner=config.learner.replace(export_final_board=bool(weights), log_steps=7)
+    )
+    with train.Learner(resumed, data, tmp_path / "two", resume=True) as learner:
         assert learner.step == 10
         learner.train(10)
         assert_equal(weights_of(learner), expected)
@@ -85,26 +95,15 @@ def test_a_resumed_training_equals_an_uninterrupted_one(
 
 def test_the_learning_rate_may_be_lowered_on_resume(data: SyntheticData, tmp_path: Path) -> None:
     rates = partial(OptimiserConfig, schedule="steps", rates=(0.1, 0.01))
-    planned = config_of(optimiser=rates(boundaries=(5,)))
+    planned = small_config(optimiser=rates(boundaries=(5,)))
     with train.Learner(planned, data, tmp_path / "planned") as learner:
         learner.train(10)
         expected = weights_of(learner)
-    with train.Learner(config_of(optimiser=rates(boundaries=(20,))), data, tmp_path) as learner:
+    with train.Learner(small_config(optimiser=rates(boundaries=(20,))), data, tmp_path) as learner:
         learner.train(5)
     with train.Learner(planned, data, tmp_path, resume=True) as learner:
         learner.train(5)
         assert_equal(weights_of(learner), expected)
-    faster = config_of(optimiser=planned.optimiser.replace(warm_up=3))
-    with pytest.raises(pyengine.ConfigError, match=r"optimiser\.warm_up: 0 is now 3$"):
-        train.Learner(faster, data, tmp_path, resume=True)
-
-
-def test_unsaved_steps_of_an_earlier_call_are_saved(data: SyntheticData, tmp_path: Path) -> None:
-    with train.Learner(config_of(), data, tmp_path) as learner:
-        learner.train(5, save=False)
-        assert not list(tmp_path.glob("checkpoint*"))
-        learner.train(0)
-    assert [path.name for path in tmp_path.glob("checkpoint*")] == ["checkpoint-0000000005.pt"]
 
 
 def test_reports_do_not_depend_on_how_steps_are_split_into_calls(
@@ -112,7 +111,9 @@ def test_reports_do_not_depend_on_how_steps_are_split_into_calls(
 ) -> None:
     def reports(name: str, calls: Sequence[int]) -> list[dict[str, Any]]:
         seen: list[Any] = []
-        with train.Learner(config_of(), data, tmp_path / name, on_progress=seen.append) as learner:
+        with train.Learner(
+            small_config(), data, tmp_path / name, on_progress=seen.append
+        ) as learner:
             for steps in calls:
                 learner.train(steps, save=False)
         return [{**asdict(report), "positions_per_second": 0} for report in seen]
@@ -124,9 +125,9 @@ def test_reports_do_not_depend_on_how_steps_are_split_into_calls(
 
 def test_it_learns(data: SyntheticData, tmp_path: Path) -> None:
     reports: list[train.StepReport] = []
-    with train.Learner(config_of(), data, tmp_path, on_progress=reports.append) as learner:
-        assert learner.train(100)
-    assert [report.step for report in reports] == list(range(5, 101, 5))
+    with train.Learner(small_config(), data, tmp_path, on_progress=reports.append) as learner:
+        assert learner.train(60)
+    assert [report.step for report in reports] == list(range(5, 61, 5))
     assert reports[-1].divergence < 0.5 * reports[0].divergence
     assert reports[-1].value < 0.5 * reports[0].value
     lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
@@ -137,7 +138,7 @@ def test_tensorboard_shows_the_values_of_the_log(data: SyntheticData, tmp_path: 
     reading = pytest.importorskip(
         "tensorboard.backend.event_processing.event_accumulator", reason="needs TensorBoard"
     )
-    with train.Learner(config_of(), data, tmp_path) as learner:
+    with train.Learner(small_config(), data, tmp_path) as learner:
         learner.train(10)
     logged = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     board = reading.EventAccumulator(str(tmp_path / "tensorboard"))
@@ -149,11 +150,11 @@ def test_tensorboard_shows_the_values_of_the_log(data: SyntheticData, tmp_path: 
 
 def test_it_learns_in_bfloat16(data: SyntheticData, tmp_path: Path) -> None:
     reports: list[train.StepReport] = []
-    config = config_of(
-        learner=LearnerConfig(batch_size=32, log_steps=20, device="cpu", precision="bfloat16")
+    config = small_config(
+        learner=LearnerConfig(batch_size=32, log_steps=10, device="cpu", precision="bfloat16")
     )
     with train.Learner(config, data, tmp_path, on_progress=reports.append) as learner:
-        learner.train(100)
+        learner.train(60)
         assert {p.dtype for p in learner.network.parameters()} == {torch.float32}
         export = train.export(learner.exported, data.game, data.spec, tmp_path / "net.onnx")
     assert export.difference < 1e-5
@@ -162,79 +163,45 @@ def test_it_learns_in_bfloat16(data: SyntheticData, tmp_path: Path) -> None:
 
 def test_the_newest_checkpoints_are_kept(data: SyntheticData, tmp_path: Path) -> None:
     learner = LearnerConfig(batch_size=8, checkpoint_steps=2, keep=2, device="cpu")
-    with train.Learner(config_of(learner=learner), data, tmp_path) as trainer:
-        trainer.train(7)
-    names = sorted(path.name for path in tmp_path.glob("*.pt"))
-    assert names == ["checkpoint-0000000006.pt", "checkpoint-0000000007.pt"]
+    with train.Learner(small_config(learner=learner), data, tmp_path) as trainer:
+        trainer.train(7, save=False)
+        names = ["checkpoint-0000000004.pt", "checkpoint-0000000006.pt"]
+        assert sorted(path.name for path in tmp_path.glob("*.pt")) == names
+        trainer.train(0)  # saves the step that the earlier call did not
+    names = ["checkpoint-0000000006.pt", "checkpoint-0000000007.pt"]
+    assert sorted(path.name for path in tmp_path.glob("*.pt")) == names
 
 
-def test_changed_settings_are_refused_by_name(data: SyntheticData, tmp_path: Path) -> None:
-    with train.Learner(config_of(), data, tmp_path) as learner:
+def test_a_checkpoint_that_does_not_fit_is_refused(data: SyntheticData, tmp_path: Path) -> None:
+    with train.Learner(small_config(), data, tmp_path) as learner:
         learner.train(1)
-    changed = config_of(
+    changed = small_config(
         network=NetworkConfig(blocks=2, filters=8, value_hidden=8),
         learner=LearnerConfig(batch_size=32, threads=2, seed=1, device="cpu"),
     )
-    message = r"learner\.seed: 0 is now 1; network\.blocks: 1 is now 2$"
-    with pytest.raises(pyengine.ConfigError, match=message):
+    changes = r"learner\.seed: 0 is now 1; network\.blocks: 1 is now 2$"
+    with pytest.raises(pyengine.ConfigError, match=changes):
         train.Learner(changed, data, tmp_path, resume=True)
-
-
-def test_a_new_training_does_not_start_in_a_directory_with_checkpoints(
-    data: SyntheticData, tmp_path: Path
-) -> None:
-    with train.Learner(config_of(), data, tmp_path) as learner:
-        learner.train(1)
     with pytest.raises(pyengine.ConfigError, match=r"holds checkpoint-0000000001\.pt"):
-        train.Learner(config_of(), data, tmp_path)
-
-
-def infinite(state: dict[str, Any]) -> None:
-    state["network"]["stem.0.weight"][0, 0, 0, 0] = np.inf
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda state: state.clear(), "expected a checkpoint of format 2, got None"),
-        (lambda state: state.update(format=1), "expected a checkpoint of format 2, got 1"),
-        (lambda state: state.update(config=None), "is damaged: .*config"),
-        (lambda state: state.update(step="x"), "is damaged: .*step"),
-        (lambda state: state.update(optimiser={}), "is damaged: .*optimiser"),
-        (infinite, r"network\.stem\.0\.weight has numbers that are not finite"),
-    ],
-)
-def test_a_damaged_checkpoint_is_refused_by_name(
-    change: Callable[[Any], None], message: str, data: SyntheticData, tmp_path: Path
-) -> None:
-    with train.Learner(config_of(), data, tmp_path) as learner:
-        learner.train(1)
+        train.Learner(small_config(), data, tmp_path)
+    other = SyntheticData("connect_four", positions=20)
+    with pytest.raises(pyengine.ConfigError, match=r"does not fit .*another game"):
+        train.Learner(small_config(), other, tmp_path, resume=True)
     (path,) = tmp_path.glob("*.pt")
-    state = torch.load(path, weights_only=True)
-    change(state)
-    torch.save(state, path)
-    with pytest.raises(pyengine.DataError, match=rf"0000000001\.pt.*{message}"):
-        train.Learner(config_of(), data, tmp_path, resume=True)
+    torch.save({**torch.load(path, weights_only=True), "format": 1}, path)
+    with pytest.raises(pyengine.DataError, match="expected a checkpoint of format 2, got 1"):
+        train.Learner(small_config(), data, tmp_path, resume=True)
     path.write_bytes(b"nothing")
     with pytest.raises(pyengine.DataError, match=r"0000000001\.pt is damaged"):
-        train.Learner(config_of(), data, tmp_path, resume=True)
-
-
-def test_a_checkpoint_of_another_game_is_refused(data: SyntheticData, tmp_path: Path) -> None:
-    with train.Learner(config_of(), data, tmp_path) as learner:
-        learner.train(1)
-    other = SyntheticData("connect_four", positions=20)
-    message = r"does not fit the data, .*another game: expected \S+ of shape \[.*\], got \["
-    with pytest.raises(pyengine.ConfigError, match=message):
-        train.Learner(config_of(), other, tmp_path, resume=True)
+        train.Learner(small_config(), data, tmp_path, resume=True)
 
 
 def test_data_of_several_games_are_refused(data: SyntheticData, tmp_path: Path) -> None:
     other = SyntheticData("connect_four", positions=20)
     message = "one shape, got 3 planes of 3x3 with 9 actions and 3 planes of 6x7 with 7 actions"
     with pytest.raises(pyengine.ConfigError, match=message):
-        train.Learner(config_of(), [data, other], tmp_path)
-    learner = train.Learner(config_of(), data, tmp_path)
+        train.Learner(small_config(), [data, other], tmp_path)
+    learner = train.Learner(small_config(), data, tmp_path)
     with pytest.raises(pyengine.ConfigError, match=message):
         learner.set_data([data, other])
     with pytest.raises(pyengine.ConfigError, match="expected positions of one shape"):
@@ -247,63 +214,51 @@ def test_data_of_several_games_are_refused(data: SyntheticData, tmp_path: Path) 
     ("answer", "name"),
     [
         ({}, "planes"),
-        ({"planes": np.zeros(3)}, "planes"),
         ({"planes": np.zeros((1, 1, 3, 3)), "policy": [[0.5]]}, "policy"),
-        ({"planes": np.zeros((1, 1, 3, 3)), "policy": np.zeros((1, 9)), "value": 3}, "value"),
+        ({"planes": np.zeros((1, 1, 3, 3)), "policy": np.zeros(9)}, "policy"),
     ],
 )
 def test_data_without_valid_arrays_are_refused(answer: Any, name: str, tmp_path: Path) -> None:
     data: Any = SyntheticData(positions=20)
     data.sample = lambda *_, **__: answer
     with pytest.raises(pyengine.ConfigError, match=rf"sample\(1, \.\.\.\) to return {name} as an"):
-        train.Learner(config_of(), data, tmp_path)
+        train.Learner(small_config(), data, tmp_path)
 
 
-def test_a_non_finite_loss_ends_the_training_and_keeps_checkpoints(
-    tmp_path: Path,
-) -> None:
+def test_a_non_finite_loss_ends_the_training_and_keeps_checkpoints(tmp_path: Path) -> None:
     data = SyntheticData()
-    with train.Learner(config_of(), data, tmp_path) as learner:
+    with train.Learner(small_config(), data, tmp_path) as learner:
         learner.train(3)
         data.rows["value"][:] = np.nan
-        with pytest.raises(
-            train.TrainingError, match=r"step 3: .*value nan.*checkpoint-0000000003"
-        ):
+        message = r"step 3: .*value nan.*checkpoint-0000000003"
+        with pytest.raises(train.TrainingError, match=message):
             learner.train(3)
     data.rows["value"][:] = 0
-    with train.Learner(config_of(), data, tmp_path, resume=True) as learner:
+    with train.Learner(small_config(), data, tmp_path, resume=True) as learner:
         assert learner.step == 3
         assert learner.train(1)
 
 
-def recorded(directory: Path) -> list[Path]:
-    """Record a few games and return the shards."""
+def test_a_non_finite_loss_names_the_damaged_shard(tmp_path: Path) -> None:
     search = pyengine.SearchConfig(simulations=8, threads=1)
     config = pyengine.SelfPlayConfig(search=search, concurrent_games=4)
-    pyengine.selfplay("tic_tac_toe", "uniform", games=8, out=directory, config=config)
-    return sorted(directory.glob("shard-*.npy"))
-
-
-def test_a_non_finite_loss_names_the_damaged_shard(tmp_path: Path) -> None:
-    (shard,) = recorded(tmp_path / "data")
-    valid = shard.read_bytes()
-    records = np.lib.format.open_memmap(shard, mode="r+")
-    records["value"] = np.nan
-    records.flush()
-    del records
+    folder = tmp_path / "data"
+    pyengine.selfplay("tic_tac_toe", "uniform", games=8, out=folder, config=config)
+    diverging = small_config(optimiser=OptimiserConfig(schedule="constant", learning_rate=1e38))
     with (
-        train.Learner(config_of(), pyengine.Dataset(tmp_path / "data"), tmp_path / "a") as learner,
-        pytest.raises(train.TrainingError, match=rf"value nan .*{shard.name}.* damaged"),
-    ):
-        learner.train(3)
-    shard.write_bytes(valid)
-    diverging = config_of(optimiser=OptimiserConfig(schedule="constant", learning_rate=1e38))
-    data = pyengine.Dataset(tmp_path / "data")
-    with (
-        train.Learner(diverging, data, tmp_path / "b") as learner,
+        train.Learner(diverging, pyengine.Dataset(folder), tmp_path / "a") as learner,
         pytest.raises(train.TrainingError, match="no shard of the data is damaged"),
     ):
         learner.train(9)
+    (shard,) = folder.glob("shard-*.npy")
+    records = np.lib.format.open_memmap(shard, mode="r+")
+    records["value"] = np.nan
+    records.flush()
+    with (
+        train.Learner(small_config(), pyengine.Dataset(folder), tmp_path / "b") as learner,
+        pytest.raises(train.TrainingError, match=rf"value nan .*{shard.name}.* damaged"),
+    ):
+        learner.train(3)
 
 
 def test_a_full_disk_leaves_earlier_checkpoints_and_names_the_new_one(
@@ -312,7 +267,7 @@ def test_a_full_disk_leaves_earlier_checkpoints_and_names_the_new_one(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with train.Learner(config_of(), data, tmp_path) as learner:
+    with train.Learner(small_config(), data, tmp_path) as learner:
         learner.train(1)
         monkeypatch.setattr(checkpoint, "write_durably", full)
         message = r"checkpoint-0000000002\.pt cannot be written: .*No space"
@@ -324,36 +279,11 @@ def test_a_full_disk_leaves_earlier_checkpoints_and_names_the_new_one(
     assert (tmp_path / "checkpoint-0000000002.pt").exists()
 
 
-def test_a_full_disk_names_the_tensorboard_directory(
-    data: SyntheticData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    board = pytest.importorskip("torch.utils.tensorboard", reason="needs TensorBoard")
-
-    class Full:
-        def __init__(self, _: str) -> None:
-            pass
-
-        def add_scalar(self, *_: object) -> None:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    message = "tensorboard cannot be written: No space left on device$"
-    monkeypatch.setattr(board, "SummaryWriter", refuse)
-    with pytest.raises(pyengine.DataError, match=message):
-        train.Learner(config_of(), data, tmp_path)
-    monkeypatch.setattr(board, "SummaryWriter", Full)
-    learner = train.Learner(config_of(), data, tmp_path)
-    with pytest.raises(pyengine.DataError, match=message):
-        learner.train(10)
-
-
 @pytest.mark.parametrize("rate", [1e30, 3e38])
 def test_unusable_weights_are_not_written(rate: float, data: SyntheticData, tmp_path: Path) -> None:
     optimiser = OptimiserConfig(schedule="steps", boundaries=(9, 10), rates=(0.01, rate, 0.01))
     learner = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=5, device="cpu")
-    config = config_of(optimiser=optimiser, learner=learner)
+    config = small_config(optimiser=optimiser, learner=learner)
     with train.Learner(config, data, tmp_path) as trainer:
         message = r"step 10 is not written: .* is not finite .*checkpoint-0000000005\.pt"
         with pytest.raises(train.TrainingError, match=message):
@@ -370,37 +300,10 @@ def test_checking_a_checkpoint_does_not_change_the_training(
     rare = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=50, device="cpu")
     weights = []
     for name, learner in (("frequent", frequent), ("rare", rare)):
-        with train.Learner(config_of(learner=learner), data, tmp_path / name) as trainer:
+        with train.Learner(small_config(learner=learner), data, tmp_path / name) as trainer:
             trainer.train(10)
             weights.append(weights_of(trainer))
     assert_equal(*weights)
-
-
-def order_of(game: pyengine.Game) -> list[int]:
-    """Return the index of each action in a policy with the pass first and rows bottom-up."""
-    rows, columns = game.board_shape
-    points = range(rows * columns)
-    return [1 + (rows - 1 - p // columns) * columns + p % columns for p in points] + [0]
-
-
-def test_a_network_uses_the_policy_order_of_its_data(tmp_path: Path) -> None:
-    game = pyengine.load_game("go(board_size=5)")
-    spec = pyengine.ModelSpec(policy_rows="bottom_up", pass_index=0, input="x")
-    search = pyengine.SearchConfig(simulations=8, threads=1)
-    config = pyengine.SelfPlayConfig(search=search, concurrent_games=4)
-    pyengine.selfplay(game, "uniform", games=4, out=tmp_path / "data", config=config, spec=spec)
-    data = pyengine.Dataset(tmp_path / "data")
-    with train.Learner(config_of(), data, tmp_path / "run") as learner:
-        learner.train(5)
-        network = learner.exported
-        train.export(network, game, data.spec, tmp_path / "net.onnx")
-    state = game.new_initial_state([3, 7])
-    policy, _ = pyengine.OnnxEvaluator(tmp_path / "net.onnx").evaluate([state])
-    with torch.no_grad():
-        logits, _ = network.eval()(torch.from_numpy(state.observation_tensor(spec)[None]))
-    indices = [order_of(game)[action] for action in state.legal_actions()]
-    expected = torch.softmax(logits[0, indices], 0).numpy()
-    assert policy[0, state.legal_actions()] == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -419,18 +322,18 @@ def test_a_convolutional_head_refuses_an_unsupported_policy_order(
     loss = train.LossConfig(reply_weight=0.15)
     network = NetworkConfig(kind=kind, blocks=0, filters=4)
     with pytest.raises(pyengine.ConfigError, match=message):
-        train.Learner(config_of(network=network, loss=loss), data, tmp_path)
-    plain = config_of(network=network) if kind == "value" else config_of(loss=loss)
+        train.Learner(small_config(network=network, loss=loss), data, tmp_path)
+    plain = small_config(network=network) if kind == "value" else small_config(loss=loss)
     train.Learner(plain, data, tmp_path).close()
     with pytest.raises(pyengine.ConfigError, match="expected one spec"):
-        train.Learner(config_of(), [data, SyntheticData("go(board_size=5)")], tmp_path)
+        train.Learner(small_config(), [data, SyntheticData("go(board_size=5)")], tmp_path)
 
 
 def test_ctrl_c_writes_a_checkpoint_between_two_steps(data: SyntheticData, tmp_path: Path) -> None:
     def interrupt(report: train.StepReport) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    with train.Learner(config_of(), data, tmp_path, on_progress=interrupt) as learner:
+    with train.Learner(small_config(), data, tmp_path, on_progress=interrupt) as learner:
         with pytest.raises(KeyboardInterrupt):
             learner.train(100)
         assert learner.step == 5
@@ -438,77 +341,73 @@ def test_ctrl_c_writes_a_checkpoint_between_two_steps(data: SyntheticData, tmp_p
 
 
 def test_a_callback_or_a_stop_ends_the_training(data: SyntheticData, tmp_path: Path) -> None:
-    with train.Learner(config_of(), data, tmp_path, on_progress=lambda _: False) as learner:
+    with train.Learner(small_config(), data, tmp_path, on_progress=lambda _: False) as learner:
         assert not learner.train(100)
         assert learner.step == 5
         assert not learner.train(100, stop=lambda: learner.step == 7)
         assert learner.step == 7
 
 
-def test_the_exported_network_is_the_average(data: SyntheticData, tmp_path: Path) -> None:
-    config = config_of(average=AverageConfig(kind="swa"))
-    seen = []
-    with train.Learner(config, data, tmp_path) as learner:
-        for _ in range(3):
-            learner.train(1)
-            seen.append(learner.network.stem[0].weight.detach().clone())
-        torch.testing.assert_close(learner.exported.stem[0].weight, sum(seen) / 3)
-
-
-def test_averaged_weights_are_exported_with_recomputed_statistics(
+def test_the_exported_network_is_the_average_with_recomputed_statistics(
     data: SyntheticData, tmp_path: Path
 ) -> None:
     def loss_of(network: train.Network) -> float:
         rows = {name: torch.from_numpy(array) for name, array in data.rows.items()}
         with torch.no_grad():
-            return float(losses(network.eval()(rows["planes"]), rows, LossConfig()).total)
+            return float(losses([network.eval()(rows["planes"])], [rows], LossConfig()).total)
 
-    config = config_of(average=AverageConfig(kind="swa"))
+    config = small_config(average=AverageConfig(kind="swa"))
+    seen = []
     with train.Learner(config, data, tmp_path) as learner:
-        learner.train(60)
+        for _ in range(40):
+            learner.train(1, save=False)
+            seen.append(learner.network.stem[0].weight.detach().clone())
         before = weights_of(learner)
+        torch.testing.assert_close(learner.exported.stem[0].weight, sum(seen) / 40)
         assert loss_of(learner.exported) < loss_of(copy.deepcopy(learner.average.module))
         assert_equal(weights_of(learner), before)
 
 
-_RANK = """
+def train_as_a_rank(directory: Path, rank: int) -> None:
+    """Train under torchrun's environment variables and save the parameters."""
+    loss = LossConfig(horizons=(6,), **WEIGHTS)
+    with train.Learner(small_config(loss=loss), SyntheticData(later=True), directory) as learner:
+        learner.train(6)
+        learner.train(100, stop=lambda: rank == 1)
+        state = {name: p.detach() for name, p in learner.network.named_parameters()}
+        torch.save((learner.step, state), directory / f"rank{rank}.pt")
+
+
+_OTHER_RANK = """
 import sys
-sys.path[:0] = sys.argv[2:4]
-import torch
-from synthetic_data import SyntheticData
-from test_learner import config_of, weights_of
-from pyengine import train
-names = ("reply", "short_value", "ownership", "score")
-loss = train.LossConfig(horizons=[6], **{f"{name}_weight": 0.1 for name in names})
-data = SyntheticData(later=True)
-with train.Learner(config_of(loss=loss), data, sys.argv[1]) as learner:
-    learner.train(6)
-    learner.train(100, stop=lambda: learner.ranks.rank == 1)
-    state = {n: p.detach() for n, p in learner.network.named_parameters()}
-    torch.save((learner.step, state), f"{sys.argv[1]}/rank{learner.ranks.rank}.pt")
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from test_learner import train_as_a_rank
+print("ready", flush=True)
+train_as_a_rank(Path(sys.argv[1]), 1)
 """
 
 
-def _free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
-def test_two_processes_train_the_same_network(tmp_path: Path) -> None:
+def test_two_processes_train_the_same_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not torch.distributed.is_available():
         pytest.skip("this PyTorch has no torch.distributed")
-    script = tmp_path / "rank.py"
-    script.write_text(_RANK)
-    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port()), "WORLD_SIZE": "2"}
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = str(sock.getsockname()[1])
+    for name, value in (("ADDR", "127.0.0.1"), ("PORT", port)):
+        monkeypatch.setenv(f"MASTER_{name}", value)
+    monkeypatch.setenv("WORLD_SIZE", "2")
     here = Path(__file__).parent
-    folders = [str(tmp_path), str(here), str(here.parent)]
-    command = [sys.executable, str(script), *folders]
-    ranks = [
-        subprocess.Popen(command, env={**os.environ, **shared, "RANK": str(rank)})
-        for rank in range(2)
-    ]
-    assert [process.wait(timeout=300) for process in ranks] == [0, 0]
+    command = [sys.executable, "-c", _OTHER_RANK, str(tmp_path), str(here), str(here.parent)]
+    environment = {**os.environ, "RANK": "1"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"ready\n"
+        monkeypatch.setenv("RANK", "0")
+        train_as_a_rank(tmp_path, 0)
+    assert other.returncode == 0
     (step0, first), (step1, second) = (
         torch.load(tmp_path / f"rank{rank}.pt", weights_only=True) for rank in range(2)
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import train
+from pyengine import ConfigError, DataError, train
 from pyengine.train import LossConfig, NetworkConfig, OptimiserConfig
 from toy_games import Matches, ToyGame
 
@@ -24,11 +24,8 @@ from pyengine.train.loss import (  # noqa: E402
     losses,
     outcome_shares,
     outcome_target,
-    regularisation,
     value_target,
 )
-from pyengine.train.network import parameters_of  # noqa: E402
-from pyengine.train.onnx_writer import folded  # noqa: E402
 from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
 
 
@@ -38,7 +35,9 @@ def network_for(config: NetworkConfig, game: str) -> train.Network:
     played = pyengine.load_game(game)
     network = train.Network(config, 3, played.board_shape, played.num_distinct_actions())
     for block in network.blocks:
-        torch.nn.init.uniform_(block.second[1].weight)  # initially 0
+        torch.nn.init.uniform_(block.second[1].weight)  # initially 0, as is the shift
+        if block.excitation is not None:
+            torch.nn.init.normal_(block.excitation.shift.weight)
     network.train()
     for _ in range(3):
         network(torch.randn(16, 3, *played.board_shape))
@@ -51,54 +50,37 @@ def test_the_published_network_has_the_published_size() -> None:
     tower = 19 * 2 * (256 * 256 * 9 + 2 * 256) + 17 * 256 * 9 + 2 * 256
     policy = 2 * 256 + 2 * 2 + 2 * 361 * 362 + 362
     value = 256 + 2 + 361 * 256 + 256 + 256 + 1
-    assert parameters_of(network) == tower + policy + value
+    assert sum(p.numel() for p in network.parameters()) == tower + policy + value
 
 
-@pytest.mark.parametrize("value", ["scalar", "wdl"])
+GO_BOARDS = ["go(board_size=5)", "go(rows=3,columns=7)"]
+GOMOKU_BOARDS = ["gomoku(board_size=6)", "gomoku(board_size=9)"]
+
+
 @pytest.mark.parametrize(
-    ("kind", "games"),
+    ("settings", "games"),
     [
-        ("alphago_zero", ["connect_four"]),
-        ("alphago_zero", ["go(board_size=5)"]),
-        ("convolutional", ["gomoku(board_size=6)", "gomoku(board_size=9)"]),
-        ("convolutional", ["go(board_size=5)", "go(rows=3,columns=7)"]),
-        ("value", ["gomoku(board_size=6)", "gomoku(board_size=9)"]),
-        ("value", ["go(board_size=5)"]),
+        ({"pooling_every": 2}, ["connect_four"]),
+        ({"value": "wdl", "squeeze_excitation": 4}, ["go(board_size=5)"]),
+        ({"kind": "convolutional", "value": "wdl"}, GOMOKU_BOARDS),
+        ({"kind": "convolutional", "pooling_every": 1, "squeeze_excitation": 1}, GO_BOARDS),
+        ({"kind": "value", "pooling_every": 2}, GOMOKU_BOARDS),
+        ({"kind": "value", "value": "wdl"}, ["go(board_size=5)"]),
     ],
 )
 def test_onnx_runtime_agrees_with_pytorch(
-    kind: str, games: list[str], value: str, tmp_path: Path
+    settings: dict[str, Any], games: list[str], tmp_path: Path
 ) -> None:
-    network = network_for(NetworkConfig(kind=kind, blocks=2, filters=8, value=value), games[0])
+    network = network_for(NetworkConfig(**{"blocks": 2, "filters": 8, **settings}), games[0])
     report = train.export(network, games, pyengine.ModelSpec(), tmp_path / "net.onnx")
     assert report.difference < 1e-5
     assert report.positions == 64 * len(games)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"pooling_every": 2},
-        {"squeeze_excitation": 4},
-        {"kind": "convolutional", "pooling_every": 1, "squeeze_excitation": 1},
-    ],
-    ids=str,
-)
-def test_blocks_with_global_pooling_are_exported(
-    settings: dict[str, object], tmp_path: Path
-) -> None:
-    config = NetworkConfig(**{"blocks": 3, "filters": 8, **settings})
-    games = ["go(board_size=5)", "go(rows=3,columns=7)"][: 1 + ("kind" in settings)]
-    network = network_for(config, games[0])
-    for block in network.blocks:
-        if block.excitation is not None:
-            torch.nn.init.normal_(block.excitation.shift.weight)  # initially 0
-    assert train.export(network, games, pyengine.ModelSpec(), tmp_path / "n.onnx").difference < 1e-5
-    plain = config.replace(pooling_every=0)
+def test_every_nth_block_has_global_pooling() -> None:
+    network = train.Network(NetworkConfig(blocks=5, filters=4, pooling_every=2), 3, (3, 3), 9)
     biased = [block.board_bias is not None for block in network.blocks]
-    every = config.pooling_every
-    assert biased == [every > 0 and (number + 1) % every == 0 for number in range(3)]
-    assert parameters_of(network_for(plain, games[0])) <= parameters_of(network)
+    assert biased == [False, True, False, True, False]
 
 
 @pytest.mark.parametrize("settings", [{"pooling": True}, {"excitation": 4}], ids=str)
@@ -118,14 +100,12 @@ def test_global_pooling_makes_a_point_depend_on_distant_stones() -> None:
         assert torch.equal(block(near)[0, :, 0, 0], block(far)[0, :, 0, 0]) != pooling
 
 
-def test_the_outputs_of_a_new_deep_network_are_moderate(tmp_path: Path) -> None:
+def test_the_outputs_of_a_new_deep_network_are_moderate() -> None:
     torch.manual_seed(0)
     network = train.Network(NetworkConfig(blocks=20, filters=32), 17, (9, 9), 82).eval()
-    logits, value = network(torch.rand(16, 17, 9, 9))
+    logits, value = network(torch.rand(4, 17, 9, 9))
     assert logits.abs().max() < 20
     assert value.abs().min() < 0.9
-    spec = pyengine.ModelSpec.alphago_zero(pyengine.load_game("go(board_size=9)"))
-    assert train.export(network, "go(board_size=9)", spec, tmp_path / "n.onnx").difference < 1e-5
 
 
 def test_an_exported_file_contains_its_spec_and_metadata(tmp_path: Path) -> None:
@@ -142,28 +122,22 @@ def test_an_exported_file_contains_its_spec_and_metadata(tmp_path: Path) -> None
     assert report.sha256 == pyengine.base.files.sha256_of(path)
 
 
-@pytest.mark.parametrize("kind", ["alphago_zero", "convolutional"])
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"policy_rows": "bottom_up"},
-        {"rows": "bottom_up"},
-        {"pass_index": 0},
-        {"pass_index": 7, "policy_rows": "bottom_up"},
-        {"input": "x", "policy_output": "p", "value_output": "v"},
-    ],
-    ids=str,
-)
-def test_the_policy_order_of_the_spec_is_supported(
-    settings: dict[str, object], kind: str, tmp_path: Path
-) -> None:
-    game = "go(board_size=5)"
-    network = network_for(NetworkConfig(kind=kind, blocks=1, filters=8), game)
-    report = train.export(network, game, pyengine.ModelSpec(**settings), tmp_path / "net.onnx")
-    assert report.difference < 1e-5
-    exported_spec = pyengine.OnnxEvaluator(report.path).spec
-    names = dict.fromkeys(("input", "policy_output", "value_output"))
-    assert exported_spec == pyengine.ModelSpec(**settings).replace(**names)
+def test_the_exported_policy_has_the_order_of_the_spec(tmp_path: Path) -> None:
+    game = pyengine.load_game("go(board_size=5)")
+    spec = pyengine.ModelSpec(policy_rows="bottom_up", pass_index=0, input="x", value_output="v")
+    network = network_for(NetworkConfig(blocks=0, filters=8), str(game))
+    evaluator = pyengine.OnnxEvaluator(
+        train.export(network, game, spec, tmp_path / "net.onnx").path
+    )
+    assert evaluator.spec == spec.replace(input=None, value_output=None)  # default names
+    state = game.new_initial_state([3, 7])
+    policy, _ = evaluator.evaluate([state])
+    with torch.no_grad():
+        logits, _ = network(torch.from_numpy(state.observation_tensor(spec)[None]))
+    actions = state.legal_actions()
+    indices = [0 if a == 25 else 1 + (4 - a // 5) * 5 + a % 5 for a in actions]
+    expected = torch.softmax(logits[0, indices], 0).numpy()
+    assert policy[0, actions] == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_non_finite_network_is_not_written(tmp_path: Path) -> None:
@@ -181,19 +155,11 @@ def test_a_non_finite_network_is_not_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        (
-            {"spec": pyengine.ModelSpec(layout="NHWC")},
-            pyengine.ConfigError,
-            "layout NCHW, got NHWC",
-        ),
-        (
-            {"games": ["gomoku(board_size=8)", "gomoku(board_size=9)"]},
-            pyengine.ConfigError,
-            "expected one board",
-        ),
-        ({"metadata": {"a": object()}}, pyengine.ConfigError, "metadata: expected a table"),
-        ({"path": "folder"}, pyengine.DataError, "cannot be written"),
-        ({"path": "file/x.onnx"}, pyengine.DataError, "cannot be written"),
+        ({"spec": pyengine.ModelSpec(layout="NHWC")}, ConfigError, "layout NCHW, got NHWC"),
+        ({"games": GOMOKU_BOARDS}, ConfigError, "expected one board"),
+        ({"metadata": {"a": object()}}, ConfigError, "metadata: expected a table"),
+        ({"path": "folder"}, DataError, "cannot be written"),
+        ({"path": "file/x.onnx"}, DataError, "cannot be written"),
     ],
 )
 def test_an_invalid_export_is_refused_and_leaves_no_file(
@@ -207,14 +173,9 @@ def test_an_invalid_export_is_refused_and_leaves_no_file(
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
-    arguments = {
-        "games": "tic_tac_toe",
-        "spec": pyengine.ModelSpec(),
-        "path": "net.onnx",
-        **changes,
-    }
+    arguments = {"games": "tic_tac_toe", "spec": pyengine.ModelSpec(), "path": "net.onnx"}
     with pytest.raises(error, match=message):
-        train.export(network, **arguments)
+        train.export(network, **{**arguments, **changes})
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "file"}
 
 
@@ -231,23 +192,23 @@ def test_a_python_game_is_supported_by_export(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["convolutional", "value"])
 def test_a_convolutional_network_needs_one_action_per_point(kind: str) -> None:
-    with pytest.raises(pyengine.ConfigError, match=rf"network\.kind: \"{kind}.*got 7 actions"):
+    with pytest.raises(ConfigError, match=rf"network\.kind: \"{kind}.*got 7 actions"):
         train.Network(NetworkConfig(kind=kind), 3, (6, 7), 7)
 
 
 def test_a_value_network_gives_every_legal_action_the_same_prior(tmp_path: Path) -> None:
     config = NetworkConfig.convolutional(kind="value", blocks=1, filters=4)
-    train.export(network_for(config, "go(board_size=5)"), "go(board_size=5)",
-                 pyengine.ModelSpec(), tmp_path / "net.onnx")  # fmt: skip
-    state = pyengine.load_game("go(board_size=5)").new_initial_state()
-    state.apply_action(7)
+    game = pyengine.load_game("go(board_size=5)")
+    network = network_for(config, str(game))
+    train.export(network, game, pyengine.ModelSpec(), tmp_path / "net.onnx")
+    state = game.new_initial_state([7])
     policy, _ = pyengine.OnnxEvaluator(tmp_path / "net.onnx").evaluate([state])
     assert policy[0, state.legal_actions()] == pytest.approx(1 / 25)
     assert policy.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("game", ["tic_tac_toe", "go(board_size=5)"])
-def test_values_may_be_for_the_first_player(game: str, tmp_path: Path) -> None:
+def test_values_may_be_for_the_first_player(tmp_path: Path) -> None:
+    game = "go(board_size=5)"
     network = network_for(NetworkConfig.convolutional(kind="value", blocks=0, filters=4), game)
     played = pyengine.load_game(game)
     states = [played.new_initial_state(), played.new_initial_state([4])]
@@ -263,21 +224,6 @@ def test_values_may_be_for_the_first_player(game: str, tmp_path: Path) -> None:
     assert values[1] == pytest.approx(values[0] * [1, -1], abs=1e-6)
 
 
-def test_a_convolutional_network_evaluates_any_board() -> None:
-    network = network_for(NetworkConfig(kind="convolutional", blocks=1, filters=4), "gomoku")
-    policy, value = network(torch.randn(2, 3, 8, 11))
-    assert policy.shape == (2, 88)
-    assert value.shape == (2, 1)
-
-
-def test_folding_the_normalisation_preserves_the_output() -> None:
-    network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
-    x = torch.randn(2, 3, 3, 3)
-    kernel, bias = (torch.from_numpy(array) for array in folded(network.stem))
-    output = torch.nn.functional.conv2d(x, kernel, bias, padding=1)
-    torch.testing.assert_close(output, network.stem(x), atol=1e-5, rtol=1e-5)
-
-
 def test_the_loss_matches_the_published_formula() -> None:
     logits = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
     value = torch.tensor([[0.5], [-0.5]])
@@ -285,7 +231,7 @@ def test_the_loss_matches_the_published_formula() -> None:
         "policy": torch.tensor([[1.0, 0.0], [0.5, 0.5]]),
         "value": torch.tensor([1.0, -1.0]),
     }
-    loss = losses((logits, value), batch, LossConfig())
+    loss = losses([(logits, value)], [batch], LossConfig())
     log_p = np.log(np.exp(logits.numpy()) / np.exp(logits.numpy()).sum(1, keepdims=True))
     expected = -(batch["policy"].numpy() * log_p).sum(1).mean() + 0.25
     assert loss.total.item() == pytest.approx(expected, rel=1e-6)
@@ -299,7 +245,7 @@ def test_positions_of_fast_searches_are_not_policy_targets() -> None:
         "value": torch.zeros(2),
         "full": torch.tensor([1, 0], dtype=torch.uint8),
     }
-    losses((logits, torch.zeros(2, 1)), batch, LossConfig()).total.backward()
+    losses([(logits, torch.zeros(2, 1))], [batch], LossConfig()).total.backward()
     assert logits.grad is not None
     assert logits.grad[0].abs().sum() > 0
     assert logits.grad[1].abs().sum() == 0
@@ -312,7 +258,7 @@ def test_the_root_value_is_mixed_into_the_target() -> None:
         "root_value": torch.tensor([0.0]),
     }
     outputs = (torch.zeros(1, 1), torch.tensor([[0.25]]))
-    assert losses(outputs, batch, LossConfig(root_value_mix=0.75)).value.item() == 0
+    assert losses([outputs], [batch], LossConfig(root_value_mix=0.75)).value.item() == 0
     beyond = batch | {"root_value": torch.tensor([5.0])}
     assert value_target(beyond, LossConfig(root_value_mix=0.75)).tolist() == [1.0]
 
@@ -325,11 +271,10 @@ def test_outcome_shares_have_the_outcome_as_their_mean() -> None:
     assert (shares[:, 0] - shares[:, 2]).tolist() == value.tolist()
 
 
-@pytest.mark.parametrize("kind", ["sgd", "adamw"])
-def test_only_weights_decay(kind: str) -> None:
+def test_only_weights_decay_with_adamw() -> None:
     network = network_for(NetworkConfig.convolutional(blocks=1, filters=4), "tic_tac_toe")
     before = {name: p.detach().clone() for name, p in network.named_parameters()}
-    optimiser = optimiser_of(network, OptimiserConfig(kind=kind, weight_decay=0.1))
+    optimiser = optimiser_of(network, OptimiserConfig(kind="adamw", weight_decay=0.1))
     set_rate(optimiser, 0.5)
     for parameter in network.parameters():
         parameter.grad = torch.zeros_like(parameter)
@@ -376,23 +321,25 @@ def test_an_unfinished_game_trains_the_policy_but_not_the_value(value: str) -> N
         "decided": torch.tensor([True, False, True]),
     }
     config = LossConfig(root_value_mix=0.5)
-    loss = losses((logits, value_output), batch, config)
+    loss = losses([(logits, value_output)], [batch], config)
     loss.total.backward()
     assert value_output.grad is not None
     assert logits.grad is not None
     assert (value_output.grad[1] == 0).all()
     assert (logits.grad != 0).any(1).all()
     others = {name: rows[[0, 2]] for name, rows in batch.items() if name != "decided"}
-    alone = losses((logits[[0, 2]], value_output[[0, 2]]), others, config)
+    alone = losses([(logits[[0, 2]], value_output[[0, 2]])], [others], config)
     torch.testing.assert_close(loss.value, alone.value)
-    undecided = losses((logits, value_output), batch | {"decided": torch.zeros(3)}, config)
+    batch["decided"] = torch.zeros(3)
+    undecided = losses([(logits, value_output)], [batch], config)
     assert undecided.value.item() == 0
 
 
 def test_weight_decay_with_sgd_matches_the_published_regularisation() -> None:
     network = network_for(NetworkConfig(blocks=0, filters=2), "tic_tac_toe")
     before = [p.detach().clone() for p in network.parameters()]
-    regularisation(network, 1e-4).backward()
+    regularisation = sum(p.square().sum() for p in network.parameters() if p.ndim > 1)
+    (1e-4 * regularisation).backward()
     expected = [p if p.grad is None else p - 0.1 * p.grad for p in network.parameters()]
     for parameter, value in zip(network.parameters(), before, strict=True):
         parameter.grad = torch.zeros_like(value)

@@ -55,7 +55,7 @@ def games_of(policy: RolloutPolicy, count: int, seed: int = 0) -> list[list[int]
 
 @pytest.fixture(scope="module")
 def played() -> list[list[int]]:
-    return games_of(teacher(), 250)
+    return games_of(teacher(), 150)
 
 
 def test_the_weights_of_the_playing_policy_are_recovered(
@@ -73,12 +73,10 @@ def test_the_weights_of_the_playing_policy_are_recovered(
         if abs(weight) >= 2:
             assert fit.policy.features[name] * np.sign(weight) > abs(weight) / 3, name
     assert RolloutPolicy.load(file).digest == fit.policy.digest
-    again = rollout_policy(played, game=GO, on_progress=lambda _: None)
-    assert again.policy.digest == fit.policy.digest
 
 
 def test_the_gradient_matches_finite_differences(played: list[list[int]]) -> None:
-    examples = _Examples.of([(GO, played[0]), (GO, played[1])], pattern_classes(), "games")
+    examples = _Examples([(GO, played[0]), (GO, played[1])], pattern_classes(), "games")
     batch = next(examples.batches(None))
     weights = _Weights()
     weights.all[:] = np.random.default_rng(1).normal(0, 0.3, len(weights.all))
@@ -140,10 +138,8 @@ def test_games_are_read_from_shards_datasets_sgf_and_states(tmp_path: Path) -> N
         ),
         ([GO.state_from_board(["......."] * 6 + ["X......"])] * 2, {}, ConfigError, "by hand"),
         (5, {"game": GO}, ConfigError, "got 5"),
-        (GO.new_initial_state([1]), {}, ConfigError, "paths, or games"),
-        ([["D4"], ["D4"]], {"game": GO}, ConfigError, "lists of actions"),
-        ([[2**40], [2**40]], {"game": GO}, ConfigError, "below 65536"),
-        ([[-1], [-1]], {"game": GO}, IllegalActionError, "-1"),
+        (GO.new_initial_state([1]), {}, ConfigError, "expected at least 2, got 1"),
+        ([["D4"], ["D4"]], {"game": GO}, ConfigError, "expected an int"),
         ("nowhere.sgf", {"game": GO}, ConfigError, "nowhere.sgf"),
         ("nowhere.sgf", {}, ConfigError, "does not exist"),
         (__file__, {}, ConfigError, r"expected game=\.\.\. \(--game\) for SGF files"),
@@ -166,11 +162,10 @@ def test_the_error_for_sgf_files_without_usable_games_gives_the_reason(tmp_path:
         rollout_policy(tmp_path, game=GO)
 
 
-@pytest.mark.parametrize("game", [None, GO])
-def test_a_folder_without_games_is_refused(game: Any, tmp_path: Path) -> None:
+def test_a_folder_without_games_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no game")
     with pytest.raises(ConfigError, match="has neither shards nor SGF files"):
-        rollout_policy(tmp_path, game=game)
+        rollout_policy(tmp_path)
 
 
 def test_an_unwritable_output_is_refused_before_fitting(tmp_path: Path) -> None:
@@ -178,12 +173,13 @@ def test_an_unwritable_output_is_refused_before_fitting(tmp_path: Path) -> None:
         rollout_policy([[24], [24]], tmp_path / "none" / "policy.npz", game=GO)
 
 
-def test_the_callback_can_end_the_fit(played: list[list[int]]) -> None:
+def test_a_callback_ends_a_fit_and_a_fit_is_reproducible(played: list[list[int]]) -> None:
     seen: list[RolloutFitProgress] = []
 
     def stop(progress: RolloutFitProgress) -> bool:
         seen.append(progress)
         return False
 
-    rollout_policy(played[:10], game=GO, on_progress=stop)
-    assert len(seen) == 1
+    fits = [rollout_policy(played[:10], game=GO, on_progress=stop) for _ in range(2)]
+    assert [progress.epoch for progress in seen] == [1, 1]
+    assert fits[0].policy.digest == fits[1].policy.digest
