@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-import pytest
-
 from quick_suites import rows_of
-
-PACKAGE = "pyengine.benchmarks"
-
-pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
 
 
 def test_shards_are_compared_with_other_formats() -> None:
