@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import re
 import tempfile
 from pathlib import Path
@@ -24,9 +23,7 @@ def write_tiny(path: Path, **fields: Any) -> Path:
 
 def suite_module(name: str) -> Any:
     """Return a module of the installed suites; skip the test if they are not installed."""
-    return pytest.importorskip(
-        f"pyengine.benchmarks.{name}", reason="the suites are not installed"
-    )
+    return pytest.importorskip(f"pyengine.benchmarks.{name}", reason="the suites are not installed")
 
 
 def _one_per_question(contests: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -16,9 +16,7 @@ from pyengine.cli import bench, main
 from quick_suites import suite_module, write_tiny
 from tiny_models import TinyModel
 
-common, evaluator, networks, peers = map(
-    suite_module, ("common", "evaluator", "networks", "peers")
-)
+common, evaluator, networks, peers = map(suite_module, ("common", "evaluator", "networks", "peers"))
 
 OPTIONS = common.Options(quick=True)
 

@@ -69,7 +69,9 @@ def test_every_contest_fills_its_batches_with_the_leaves_of_one_tree() -> None:
         (0.51, 0.55, "met"),
     ],
 )
-def test_a_bar_is_met_if_a_large_loss_is_ruled_out_and_missed_if_a_loss_is_proven(low: float, high: float, verdict: str) -> None:
+def test_a_bar_is_met_if_a_large_loss_is_ruled_out_and_missed_if_a_loss_is_proven(
+    low: float, high: float, verdict: str
+) -> None:
     assert power.StrengthBar(least=0.47, reach=0.5).verdict(low, high) == verdict
 
 

@@ -22,7 +22,7 @@ ONE_CORE = pyengine.base.machine.cores() < 2
 @pytest.mark.parametrize("suite", suites.SUITES)
 def test_a_suite_runs_and_no_row_fails(suite: str) -> None:
     report = quick(suite)
-    assert suite_module(suites.module_of(suite)).NAME == suite
+    assert suite == suite_module(suites.module_of(suite)).NAME
     assert report["description"]
     assert report["rows"] or any(note.startswith("missing: ") for note in report["notes"])
 
