@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import sys
@@ -95,8 +96,7 @@ class PolicyEvaluator(Evaluator):
     """Priors from the rollout policy of Go and value 0, to be mixed with playouts.
 
     A prior is 0.9 of the policy's probability plus an equal share of 0.1, since the policy gives 0
-    to moves that may be good, such as a pass. In a :class:`MixedEvaluator` with ``mix=1`` the
-    values are those of the playouts alone.
+    to moves that may be good, such as a pass.
 
     Args:
         policy: a :class:`RolloutPolicy` or its file.
@@ -240,20 +240,22 @@ class OnnxEvaluator(Evaluator):
         engines = None
         if any("tensorrt" in name.lower() for name, _ in requested):
             engines = engine_cache.engine_folder(file, _core.ort_report(library)[0])
+        open_file = functools.partial(
+            _core.open_onnx, file, library=library, threads=threads, weights=contents.weights
+        )
         models = [
-            _core.open_onnx(
-                file,
-                library=library,
+            open_file(
                 providers=requested,
                 device_id=device,
                 max_batch=max_batch,
-                threads=threads,
                 engine_cache=engines,
                 last_operators=contents.last_operators,
-                weights=contents.weights,
             )
             for device in gpus
         ]
+        open_on_cpu = functools.partial(
+            open_file, providers=[(runtime.CPU, {})], device_id=0, max_batch=0
+        )
         model = models[0]
         if engines is not None:
             engine_cache.keep(engines)
@@ -266,9 +268,7 @@ class OnnxEvaluator(Evaluator):
         self._made_by = OnnxEvaluator, arguments
         self.path = file
         self._models = models
-        self._final_board = FinalBoardNetwork(
-            file, resolved, library, threads, contents.weights, model
-        )
+        self._final_board = FinalBoardNetwork(file, resolved, model, open_on_cpu)
         self.provider: str = model.provider
         self.provider_reason: str = model.provider_reason
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)

@@ -100,7 +100,7 @@ class RolloutPolicy:
         weights = [features.get(name, 0.0) for name in self.FEATURES]
         table = _table("features", weights, len(self.FEATURES))
         self.features = dict(zip(self.FEATURES, table.tolist(), strict=True))
-        self._native = _core.RolloutPolicy(self.pattern, self.response, table)
+        self.native = _core.RolloutPolicy(self.pattern, self.response, table)
 
     def __reduce__(self) -> tuple[type[RolloutPolicy], tuple[Any, ...]]:
         """Pickle and copy by the weights."""
@@ -126,7 +126,7 @@ class RolloutPolicy:
     def _from_arrays(cls, members: Mapping[str, npt.NDArray[Any]]) -> RolloutPolicy:
         kind, version = str(members["format"]), members["version"].tolist()
         if (kind, version) != (_FORMAT, _VERSION):
-            raise ModelError(f"format {kind!r}, version {version!r}")
+            raise ModelError(f"{kind!r}, version {version!r}")
         features = dict(zip(members["names"].tolist(), members["features"].tolist(), strict=True))
         return cls(members["pattern"], members["response"], features)
 
@@ -167,7 +167,7 @@ class RolloutPolicy:
         if not states:
             return np.zeros((0, 0), np.float32)
         check_type("states", states[0], State, "states of a game of Go")
-        return self._native.probabilities(as_game(states[0].game), states)
+        return self.native.probabilities(as_game(states[0].game), states)
 
     @property
     def digest(self) -> str:
@@ -176,11 +176,6 @@ class RolloutPolicy:
         for table in (self.pattern, self.response, self._feature_weights()):
             content.update(np.ascontiguousarray(table, "<f4").tobytes())
         return content.hexdigest()[:16]
-
-    @property
-    def native(self) -> _core.RolloutPolicy:
-        """The weights in the core."""
-        return self._native
 
     def _feature_weights(self) -> Floats:
         return np.array([self.features[name] for name in self.FEATURES], np.float32)
@@ -197,13 +192,9 @@ def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"rollout policy: {name} must be {size} numbers: {error}") from error
     if table.shape != (size,):
-        raise ModelError(
-            f"rollout policy: {name} must have {size} weights, got the shape {table.shape}"
-        )
-    wrong = np.flatnonzero(~np.isfinite(table))
-    if len(wrong):
-        at = int(wrong[0])
-        raise ModelError(f"rollout policy: {name} must be finite, got {table[at]} at index {at}")
+        raise ModelError(f"rollout policy: {name} must have {size} weights, got {table.shape}")
+    if not np.isfinite(table).all():
+        raise ModelError(f"rollout policy: {name} must be finite")
     table.flags.writeable = False
     return table
 
