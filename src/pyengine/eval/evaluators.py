@@ -18,7 +18,7 @@ from pyengine.base.files import path_of
 from pyengine.errors import ConfigError
 from pyengine.eval import engine_cache, runtime
 from pyengine.eval.evaluator import Evaluator as Evaluator
-from pyengine.eval.evaluator import Floats, check_states, game_of_state
+from pyengine.eval.evaluator import Floats, game_of
 from pyengine.eval.final_board import FinalBoardNetwork
 from pyengine.eval.onnx_files import read_onnx
 from pyengine.eval.providers import (
@@ -31,7 +31,6 @@ from pyengine.eval.providers import (
 )
 from pyengine.eval.rollout_policy import RolloutPolicy
 from pyengine.eval.spec import ModelSpec, spec_of_model
-from pyengine.games.game import as_game
 
 _log = logging.getLogger("pyengine")
 
@@ -172,41 +171,38 @@ class OnnxEvaluator(Evaluator):
     Args:
         path: the file, or the name of a bundled model. The input is ``[N,C,H,W]`` (``[N,H,W,C]``,
             or flat ``[N,C*H*W]``), float32, float16 or, for planes of -1, 0 and 1, int8. The batch
-            size is free, or fixed and then padded. ONNX Runtime computes all outputs of a file,
-            even unused ones.
+            size is free, or fixed and then padded.
         spec: how the network reads a position. None = the metadata key ``pyengine.spec``, else
             ``MODEL.spec.json`` beside the file, else inferred from the shapes, the graph and a
             trial run, with a UserWarning that shows the assumed spec.
         providers: names in order of preference, such as ``"CUDAExecutionProvider"`` (or
             ``"cuda"``, ``"tensorrt"``, ``"cpu"``), or pairs of a name and its options for ONNX
-            Runtime: ``("CUDAExecutionProvider", {"use_tf32": 0})``. None = CUDA if it works, else
-            the CPU; the logger ``pyengine`` records the choice. A named provider is used or an
-            error.
-            CUDA: the defaults are ONNX Runtime's except the faster ``cudnn_conv_algo_search =
-            HEURISTIC`` and ``prefer_nhwc = 1``; ``enable_cuda_graph = 1`` captures a CUDA graph
-            per batch size. TensorRT: one engine serves batches of all sizes
-            (``trt_profile_*_shapes``); engines and timings of the 32 most recently used networks
-            are cached in ``~/.cache/pyengine/tensorrt`` (``XDG_CACHE_HOME``);
-            ``trt_engine_cache_enable = 0`` disables the cache. Explicit options win.
+            Runtime: ``("CUDAExecutionProvider", {"use_tf32": 0})``. A named provider that is
+            unavailable is an error. None = CUDA if it works, else the CPU; the logger ``pyengine``
+            records the choice.
+            CUDA: ``cudnn_conv_algo_search = HEURISTIC`` and ``prefer_nhwc = 1`` by default, which
+            are faster; ``enable_cuda_graph = 1`` captures a CUDA graph per batch size.
+            TensorRT: one engine serves batches of all sizes; the engines of the 32 most recently
+            used networks are cached in ``~/.cache/pyengine/tensorrt`` (``XDG_CACHE_HOME``), unless
+            ``trt_engine_cache_enable = 0``.
         device_id: index of the GPU, if a provider's options do not name one.
         max_batch: most rows per call of the network; None = the whole batch of the search.
         threads: threads within one call on the CPU; None = 1, since every search thread makes its
             own calls.
         devices: indices of GPUs that share the batches, ``[0, 1]``; a batch goes to the GPU with
-            the fewest in flight. None = only ``device_id``. A device that is not a working GPU is
-            an error.
+            the fewest in flight. None = only ``device_id``.
 
     Raises:
         ModelError: the file is missing, damaged, not ONNX, ambiguous without a spec, or names data
-            outside its folder; or a named provider is unknown, unavailable or refuses an option.
+            outside its folder; or a named provider or a device is unavailable or refuses an option.
             Whether the network fits a game is checked once the game is known.
         ConfigError: an argument is out of range.
 
     Evaluators of the same file with the same arguments share ONNX Runtime sessions until the last
     one is gone; a changed file is opened again.
 
-    After ``os.fork`` a child cannot use networks opened before (EvaluationError); it must open them
-    again, or be started with ``spawn``. Other evaluators work in the child.
+    After ``os.fork`` a child must open its networks again: those of the parent raise
+    EvaluationError. Other evaluators work in the child.
 
     Example:
         >>> import pyengine
@@ -291,11 +287,10 @@ class OnnxEvaluator(Evaluator):
 
         The first call opens the file again on the CPU.
         """
-        check_states(states)
-        if not self.has_final_board or (game is None and not states):
+        native_game = game_of(states, game)
+        if native_game is None or not self.has_final_board:
             return None, None
-        game = as_game(game) if game is not None else game_of_state(states[0])
-        return self._final_board.evaluate(states, game)
+        return self._final_board.evaluate(states, native_game)
 
     def __repr__(self) -> str:
         return f"OnnxEvaluator({str(self.path)!r}, provider={self.provider!r})"

@@ -24,8 +24,7 @@ from pyengine.base.files import (
     write_durably,
 )
 from pyengine.errors import DataError, ModelError
-from pyengine.eval.evaluator import check_states
-from pyengine.games.game import State, as_game
+from pyengine.eval.evaluator import game_of
 
 _MAX_UNPACKED = 16 << 20  # bytes of the arrays in a file
 
@@ -163,11 +162,10 @@ class RolloutPolicy:
             ModelError: the game is not Go.
 
         """
-        check_states(states)
-        if not states:
+        game = game_of(states)
+        if game is None:
             return np.zeros((0, 0), np.float32)
-        check_type("states", states[0], State, "states of a game of Go")
-        return self.native.probabilities(as_game(states[0].game), states)
+        return self.native.probabilities(game, states)
 
     @property
     def digest(self) -> str:
