@@ -6,8 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -74,18 +74,20 @@ def test_a_batch_is_evaluated_in_one_call() -> None:
 
 
 KINDS = (CallbackEvaluator, StateEvaluator)
+ZEROS = np.zeros(2)
+POLICY = np.zeros((2, 9))
 WRONG_RESULTS: dict[str, tuple[Any, str]] = {
-    "nothing": (lambda n: None, "must|raised"),
-    "one array": (lambda n: np.zeros((n, 9)), "must|raised"),
-    "three parts": (lambda n: (np.zeros((n, 9)), np.zeros(n), np.zeros(n)), "must|raised"),
-    "other actions": (lambda n: (np.zeros((n, 8)), np.zeros(n)), r"policy .*\[2,9\].*\[2,8\]"),
-    "too few rows": (lambda n: (np.zeros((n - 1, 9)), np.zeros(n)), r"policy .*\[1,9\]"),
-    "two values": (lambda n: (np.zeros((n, 9)), np.zeros((n, 2))), r"value .*\[2\].*\[2,2\]"),
-    "words": (lambda n: ([["a"] * 9] * n, np.zeros(n)), "must|raised"),
-    "complex": (lambda n: (np.zeros((n, 9), complex), np.zeros(n)), "must|raised"),
-    "ragged": (lambda n: ([[0.0] * 9] * (n - 1) + [[0.0] * 8], np.zeros(n)), "must|raised"),
-    "nan": (lambda n: (np.full((n, 9), np.nan), np.zeros(n)), "must|raised"),
-    "infinite": (lambda n: (np.zeros((n, 9)), np.full(n, np.inf)), "must|raised"),
+    "nothing": (None, "must|raised"),
+    "one array": (POLICY, "must|raised"),
+    "three parts": ((POLICY, ZEROS, ZEROS), "must|raised"),
+    "other actions": ((np.zeros((2, 8)), ZEROS), r"policy .*\[2,9\].*\[2,8\]"),
+    "too few rows": ((np.zeros((1, 9)), ZEROS), r"policy .*\[1,9\]"),
+    "two values": ((POLICY, np.zeros((2, 2))), r"value .*\[2\].*\[2,2\]"),
+    "words": (([["a"] * 9] * 2, ZEROS), "must|raised"),
+    "complex": ((np.zeros((2, 9), complex), ZEROS), "must|raised"),
+    "ragged": (([[0.0] * 9, [0.0] * 8], ZEROS), "must|raised"),
+    "nan": ((POLICY * np.nan, ZEROS), "must|raised"),
+    "infinite": ((POLICY, np.full(2, np.inf)), "must|raised"),
 }
 
 
@@ -93,8 +95,8 @@ WRONG_RESULTS: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wrong_result_is_an_error_and_the_evaluator_stays_usable(kind: Any, wrong: str) -> None:
     result, message = WRONG_RESULTS[wrong]
-    results: list[Any] = [result, lambda n: (np.zeros((n, 9)), np.zeros(n))]
-    evaluator = kind(lambda batch: results.pop(0)(len(batch)))
+    results = [result, (POLICY, ZEROS)]
+    evaluator = kind(lambda batch: results.pop(0))
     with pytest.raises(EvaluationError, match=message):
         evaluator.evaluate([tic_tac_toe()] * 2)
     assert evaluator.evaluate([tic_tac_toe()] * 2)[0].shape == (2, 9)
@@ -114,10 +116,10 @@ def test_a_pytorch_module_is_refused_with_advice(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("prior", "value", "message"),
     [
-        (0.1, 2.0, r"values in \[-1, 1\] for the player to move, got 2\.0+ in row 1$"),
-        (0.1, np.nan, r"finite values, got nan in row 1$"),
-        (-1.0, 0.0, r"finite priors of at least 0, got -1\.0+ in row 1, action 0$"),
-        (np.inf, 0.0, r"finite priors of at least 0, got inf in row 1, action 0$"),
+        (0.1, 2.0, r"\[-1, 1\] .* got 2\.0+ in row 1$"),
+        (0.1, np.nan, "got nan in row 1$"),
+        (-1.0, 0.0, r"got -1\.0+ in row 1, action 0$"),
+        (np.inf, 0.0, "got inf in row 1, action 0$"),
     ],
 )
 def test_a_wrong_number_of_a_function_on_states_is_located(
@@ -126,12 +128,12 @@ def test_a_wrong_number_of_a_function_on_states_is_located(
     policy = np.ones((2, 9))
     policy[1, 0] = prior
     evaluator = StateEvaluator(lambda states: (policy, np.array([0.0, value])))
-    with pytest.raises(EvaluationError, match=r"^the evaluator's function must return " + message):
+    with pytest.raises(EvaluationError, match=message):
         evaluator.evaluate([tic_tac_toe()] * 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_exception_of_the_function_is_the_cause(kind: Any) -> None:
+def test_an_exception_in_the_function_is_the_cause(kind: Any) -> None:
     def evaluate(batch: Any) -> Any:
         raise ZeroDivisionError("details")
 
@@ -211,14 +213,12 @@ def test_a_function_receives_the_states_of_a_users_game() -> None:
 
 def test_a_users_game_without_planes_is_refused_by_a_function_on_planes() -> None:
     state = as_game(ToyGame(Matches)).new_initial_state()
-    message = r"has no observation; give its states observation_tensor\(\)$"
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ModelError, match=r"give its states observation_tensor\(\)$"):
         CallbackEvaluator(lambda planes: ([], [])).evaluate([state])
-    built_in = load_game("connect_four").new_initial_state()
-    with pytest.raises(ModelError, match=r"has no observation$"):
-        built_in.observation_tensor(ModelSpec(planes=("observation",)))
     with pytest.raises(ModelError, match="observation"):
         state.observation_tensor()
+    with pytest.raises(ModelError, match=r"has no observation$"):
+        tic_tac_toe().observation_tensor(ModelSpec(planes=("observation",)))
 
 
 def test_a_function_receives_the_planes_of_a_users_game() -> None:
@@ -263,23 +263,15 @@ class SlowCallable:
     [
         lambda function: [CallbackEvaluator(function)] * 4,
         lambda function: [kind(function) for kind in KINDS * 2],
-        lambda function: [
-            kind(function.method) for kind in (CallbackEvaluator, StateEvaluator) * 2
-        ],
+        lambda function: [kind(function.method) for kind in KINDS * 2],
     ],
     ids=["one evaluator", "evaluators of a function", "evaluators of a method"],
 )
 def test_a_function_is_never_called_concurrently(make: Any) -> None:
-    evaluate = SlowCallable()
-    threads = [
-        threading.Thread(target=lambda e=e: [e.evaluate([tic_tac_toe()]) for _ in range(5)])
-        for e in make(evaluate)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert evaluate.most == [1] * 20
+    function = SlowCallable()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda evaluator: evaluator.evaluate([tic_tac_toe()]), make(function) * 5))
+    assert function.most == [1] * 20
 
 
 def test_a_function_may_call_an_evaluator_of_itself() -> None:
@@ -298,7 +290,7 @@ from pyengine import CallbackEvaluator, load_game
 
 state = load_game("tic_tac_toe").new_initial_state()
 inside = threading.Event()
-seconds = 1.5
+seconds = 1.0
 def evaluate(planes):
     inside.set()
     time.sleep(seconds)
@@ -312,14 +304,7 @@ inside.wait()
 
 def run_alone(code: str) -> None:
     """Run code in a new process while another thread is inside the function."""
-    run = subprocess.run(
-        [sys.executable, "-c", ONE_INSIDE + code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
+    subprocess.run([sys.executable, "-c", ONE_INSIDE + code], timeout=60, check=True)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
@@ -343,12 +328,12 @@ assert status == 0, status
 def test_ctrl_c_works_while_another_thread_is_inside_the_function() -> None:
     run_alone("""
 signal.signal(signal.SIGALRM, signal.default_int_handler)
-signal.setitimer(signal.ITIMER_REAL, 0.2)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
 start = time.monotonic()
 try:
     evaluator.evaluate([state])
 except KeyboardInterrupt:
-    assert time.monotonic() - start < 1.0
+    assert time.monotonic() - start < 0.8
 else:
     raise SystemExit("no KeyboardInterrupt")
 thread.join()
