@@ -55,7 +55,7 @@ MIXES: dict[str, Callable[[Calls, Any], MixedEvaluator]] = {
     "a callback as the network": lambda calls, net: MixedEvaluator(calls.planes(), net),
     "states as the network": lambda calls, net: MixedEvaluator(calls.states(), net),
     "Python alone": lambda calls, _: MixedEvaluator(calls.planes(), calls.states()),
-    "a mix in a mix": lambda calls, net: MixedEvaluator(
+    "nested": lambda calls, net: MixedEvaluator(
         MixedEvaluator(net, calls.states()), calls.planes()
     ),
 }
