@@ -7,7 +7,6 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy.typing as npt
@@ -17,6 +16,8 @@ from pyengine.base.checks import check_type, did_you_mean, integer, number, shor
 from pyengine.base.files import path_of
 from pyengine.errors import ConfigError
 from pyengine.eval import engine_cache, runtime
+from pyengine.eval.bundled import bundled_models as bundled_models
+from pyengine.eval.bundled import model_file as model_file
 from pyengine.eval.evaluator import Evaluator as Evaluator
 from pyengine.eval.evaluator import Floats, game_of
 from pyengine.eval.final_board import FinalBoardNetwork
@@ -363,20 +364,6 @@ class StateEvaluator(Evaluator):
         super().__init__(_core.state_evaluator(fn))
         self.fn = fn
         self._made_by = StateEvaluator, (self.fn,)
-
-
-def model_file(path: Path) -> Path:
-    """Return a path if it exists, else the file of the bundled network of that name, if any."""
-    return path if path.exists() else bundled_models().get(str(path), path)
-
-
-def bundled_models() -> dict[str, Path]:
-    """Return the files of the networks that ship with the package, by name."""
-    package = Path(__file__).resolve().parents[1]
-    for folder in (package / "models", package.parents[1] / "models"):  # installed, checkout
-        if folder.is_dir():
-            return {path.stem: path for path in sorted(folder.glob("*.onnx"))}
-    return {}
 
 
 def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
