@@ -64,9 +64,9 @@ class RolloutEvaluator(Evaluator):
     """Equal priors and the mean result of random playouts.
 
     Args:
-        rollouts: playouts per position, 1 to 1,000,000. Moves are uniform over the legal actions;
-            in Go, over those that do not fill the player's own eyes.
-        policy: a :class:`RolloutPolicy` or its file, to choose the moves in Go.
+        rollouts: playouts per position, 1 to 1,000,000.
+        policy: a :class:`RolloutPolicy` of Go or its file. None = uniform moves; in Go, none that
+            fill the player's own eyes.
 
     Example:
         >>> import pyengine
@@ -107,8 +107,6 @@ class PolicyEvaluator(Evaluator):
         >>> policy = pyengine.RolloutPolicy(none, none, {"capture_stone": 2.0, "distance_2": 1.0})
         >>> rollouts = pyengine.RolloutEvaluator(policy=policy)
         >>> evaluator = pyengine.MixedEvaluator(pyengine.PolicyEvaluator(policy), rollouts, mix=1)
-        >>> state = pyengine.load_game("go(board_size=9)").new_initial_state([40])
-        >>> result = pyengine.search(state, evaluator=evaluator, simulations=100)
     """
 
     def __init__(self, policy: RolloutPolicy | str | os.PathLike[str]) -> None:
@@ -228,8 +226,8 @@ class OnnxEvaluator(Evaluator):
         file = model_file(path_of("path", path))
         requested = provider_list(providers)
         gpus = device_list(device_id, devices)
-        max_batch = 0 if max_batch is None else natural("max_batch", max_batch, 1)
-        threads = 0 if threads is None else natural("threads", threads, 1)
+        most_rows = 0 if max_batch is None else natural("max_batch", max_batch, 1)
+        call_threads = 0 if threads is None else natural("threads", threads, 1)
         contents = read_onnx(file)  # refuses data outside the model's folder
         if any("cpu" not in name.lower() for name, _ in requested) or not requested:
             runtime.preload_cuda()
@@ -238,13 +236,13 @@ class OnnxEvaluator(Evaluator):
         if any("tensorrt" in name.lower() for name, _ in requested):
             engines = engine_cache.engine_folder(file, _core.ort_report(library)[0])
         open_file = functools.partial(
-            _core.open_onnx, file, library=library, threads=threads, weights=contents.weights
+            _core.open_onnx, file, library=library, threads=call_threads, weights=contents.weights
         )
         models = [
             open_file(
                 providers=requested,
                 device_id=device,
-                max_batch=max_batch,
+                max_batch=most_rows,
                 engine_cache=engines,
                 last_operators=contents.last_operators,
             )
@@ -260,8 +258,7 @@ class OnnxEvaluator(Evaluator):
             check_on_gpus(gpus, models)
         resolved = spec_of_model(model, file, spec)
         super().__init__(_core.onnx_evaluator(models, resolved), resolved)
-        limits = max_batch or None, threads or None
-        arguments = (file.absolute(), resolved, providers, device_id, *limits, devices)
+        arguments = (file.absolute(), resolved, providers, device_id, max_batch, threads, devices)
         self._made_by = OnnxEvaluator, arguments
         self.path = file
         self._models = models
@@ -312,8 +309,7 @@ class CallbackEvaluator(Evaluator):
     exception; KeyboardInterrupt passes unchanged.
 
     Example:
-        >>> import numpy as np
-        >>> import pyengine
+        >>> import numpy as np, pyengine
         >>> def network(planes):
         ...     return np.zeros((len(planes), 7)), planes[:, 0].mean(axis=(1, 2))
         >>> evaluator = pyengine.CallbackEvaluator(network, pyengine.ModelSpec(planes=("own[0]",)))
@@ -353,8 +349,7 @@ class StateEvaluator(Evaluator):
     Raises errors as :class:`CallbackEvaluator` does.
 
     Example:
-        >>> import numpy as np
-        >>> import pyengine
+        >>> import numpy as np, pyengine
         >>> def short_games(states):
         ...     return np.ones((len(states), 9)), [-0.1 * len(s.history()) for s in states]
         >>> engine = pyengine.Engine("tic_tac_toe", pyengine.StateEvaluator(short_games))
