@@ -94,10 +94,9 @@ class RolloutPolicy:
             raise ModelError(
                 f"rollout policy: expected features of {', '.join(self.FEATURES)}, got {unknown}"
             )
-        self.pattern = _table("pattern", pattern, PATTERNS)
-        self.response = _table("response", response, PATTERNS)
-        weights = [features.get(name, 0.0) for name in self.FEATURES]
-        table = _table("features", weights, len(self.FEATURES))
+        self.pattern = _table("pattern", pattern)
+        self.response = _table("response", response)
+        table = _table("features", [features.get(name, 0.0) for name in self.FEATURES])
         self.features = dict(zip(self.FEATURES, table.tolist(), strict=True))
         self.native = _core.RolloutPolicy(self.pattern, self.response, table)
 
@@ -182,17 +181,13 @@ class RolloutPolicy:
         return f"RolloutPolicy({self.digest})"
 
 
-def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
-    """Return a read-only float32 copy."""
+def _table(name: str, weights: npt.ArrayLike) -> Floats:
+    """Return a read-only float32 copy; the core checks its size and that all are finite."""
     try:
         with np.errstate(over="ignore"):
-            table = np.array(weights, np.float32)
+            table = np.array(weights, np.float32).ravel()
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"rollout policy: {name} must be {size} numbers: {error}") from error
-    if table.shape != (size,):
-        raise ModelError(f"rollout policy: {name} must have {size} weights, got {table.shape}")
-    if not np.isfinite(table).all():
-        raise ModelError(f"rollout policy: {name} must be finite")
+        raise ModelError(f"rollout policy: {name}: {error}") from error
     table.flags.writeable = False
     return table
 

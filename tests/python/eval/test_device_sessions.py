@@ -160,12 +160,6 @@ def test_a_fixed_batch_is_the_only_size(one_session: bool, tmp_path: Path) -> No
     assert model.sessions == 1
 
 
-def test_a_batch_size_that_is_not_a_power_of_two_is_not_padded(path: Path) -> None:
-    states = random_states(GAME, 24, plies=4)
-    stats = stats_of(on_device(path), states, batch_size=24, threads=1)
-    assert (stats["evaluations"], stats["padding"]) == (48, 0)  # each root and one child
-
-
 def test_any_batch_sizes_need_few_sessions(path: Path) -> None:
     model = open_model(path)
     device = evaluator_of(model)
@@ -193,13 +187,6 @@ def test_a_size_as_slow_as_the_next_larger_one_has_no_session(path: Path) -> Non
     assert model.sessions == 3  # the session of 16 rows was closed
     with Engine(GAME, evaluator_of(model), batch_size=16):
         assert model.sessions == 4  # 16 is the batch size again; 8 exists
-
-
-def test_batches_have_one_size_if_fewer_rows_are_not_faster(path: Path) -> None:
-    model = open_model(path, call_seconds=WAITING)
-    stats = stats_of(evaluator_of(model), random_states(GAME, 8), simulations=200, batch_size=64)
-    assert all_in_batches_of(64, stats)
-    assert model.sessions == 1
 
 
 def test_engines_opened_concurrently_agree_on_the_sizes(path: Path) -> None:

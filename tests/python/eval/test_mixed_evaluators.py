@@ -100,16 +100,6 @@ def test_a_function_on_states_is_called_for_every_leaf_even_if_the_network_is_ca
     assert engine.stats()["cache_hits"] > 0
 
 
-@pytest.mark.parametrize("rollout", ["rollout", "gomoku"])
-def test_a_weight_of_0_searches_like_the_network_alone(rollout: str) -> None:
-    results = []
-    for evaluator in (MixedEvaluator("gomoku", rollout, mix=0), "gomoku"):
-        engine = Engine("gomoku(board_size=9)", evaluator, threads=2, deterministic=True)
-        result = engine.search(engine.game.new_initial_state(), simulations=200)
-        results.append((result.visits.tolist(), str(result.q.tolist())))
-    assert results[0] == results[1]
-
-
 def test_with_a_weight_of_0_the_other_part_is_not_called_but_must_fit() -> None:
     calls = Calls()
     visits = []
