@@ -319,7 +319,6 @@ class CallbackEvaluator(Evaluator):
     def __init__(self, fn: PlanesFunction, spec: ModelSpec | None = None) -> None:
         _refuse_torch_module(fn)
         spec = ModelSpec() if spec is None else spec
-        check_type("spec", spec, ModelSpec, "a ModelSpec or None")
         super().__init__(_core.callback_evaluator(fn, spec), spec)
         self.fn = fn
         self._made_by = CallbackEvaluator, (self.fn, self.spec)
