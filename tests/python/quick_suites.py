@@ -31,18 +31,25 @@ def _one_per_question(contests: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple({re.sub(r"\d+", "", one.what): one for one in reversed(contests)}.values())
 
 
-def _first_in_process(stream: Any) -> Any:
-    """Return a stand-in for ``fresh.stream`` that starts a process only for the first part.
+def _run_probes_here(fresh: Any, patch: pytest.MonkeyPatch) -> None:
+    """Start a process for some of the probes only, since each start costs a second."""
+    stream, call = fresh.stream, fresh.call
 
-    Each start costs a second.
-    """
+    def probe_of(file: str, name: str) -> Any:
+        return getattr(suite_module(Path(file).stem), name)
 
-    def stand_in(file: str, probe: str, *, seconds: float, **arguments: Any) -> Any:
+    def stream_here(file: str, probe: str, *, seconds: float, **arguments: Any) -> Any:
         if arguments["part"] == "bare":
             return stream(file, probe, seconds=seconds, **arguments)
-        return suite_module("gpu_probes").rows(**arguments)
+        return probe_of(file, probe)(**arguments)
 
-    return stand_in
+    def call_here(file: str, probe: str, **arguments: Any) -> Any:
+        if probe == "interrupt":
+            return call(file, probe, **arguments)
+        return probe_of(file, probe)(**arguments)
+
+    patch.setattr(fresh, "stream", stream_here)
+    patch.setattr(fresh, "call", call_here)
 
 
 @functools.cache
@@ -55,9 +62,8 @@ def quick(suite: str) -> dict[str, Any]:
         folder = Path(name)
         tiny = networks.Candidate(write_tiny(folder / "tiny.onnx"), "connect_four").open()
         patch.setattr(networks, "find_networks", lambda *_: [tiny])
-        if suite == "gpu":
-            fresh = suite_module("fresh")
-            patch.setattr(fresh, "stream", _first_in_process(fresh.stream))
+        if suite in ("gpu", "latency"):
+            _run_probes_here(suite_module("fresh"), patch)
         if suite == "strength":
             patch.setattr(module, "CONTESTS", _one_per_question(module.CONTESTS))
         for variable in _USER_VARIABLES:
