@@ -44,7 +44,7 @@ def _run_probes_here(fresh: Any, patch: pytest.MonkeyPatch) -> None:
         return probe_of(file, probe)(**arguments)
 
     def call_here(file: str, probe: str, **arguments: Any) -> Any:
-        if probe == "interrupt":
+        if probe in ("cap", "interrupt"):  # peak of memory; Ctrl-C
             return call(file, probe, **arguments)
         return probe_of(file, probe)(**arguments)
 
@@ -62,7 +62,7 @@ def quick(suite: str) -> dict[str, Any]:
         folder = Path(name)
         tiny = networks.Candidate(write_tiny(folder / "tiny.onnx"), "connect_four").open()
         patch.setattr(networks, "find_networks", lambda *_: [tiny])
-        if suite in ("gpu", "latency"):
+        if suite in ("gpu", "latency", "memory"):
             _run_probes_here(suite_module("fresh"), patch)
         if suite == "strength":
             patch.setattr(module, "CONTESTS", _one_per_question(module.CONTESTS))
