@@ -170,7 +170,8 @@ class OnnxEvaluator(Evaluator):
     Args:
         path: the file, or the name of a bundled model. The input is ``[N,C,H,W]`` (``[N,H,W,C]``,
             or flat ``[N,C*H*W]``), float32, float16 or, for planes of -1, 0 and 1, int8. The batch
-            size is free, or fixed and then padded.
+            size is free, or fixed and then padded. ONNX Runtime computes all outputs of a file,
+            even unused ones.
         spec: how the network reads a position. None = the metadata key ``pyengine.spec``, else
             ``MODEL.spec.json`` beside the file, else inferred from the shapes, the graph and a
             trial run, with a UserWarning that shows the assumed spec.
@@ -183,7 +184,7 @@ class OnnxEvaluator(Evaluator):
             are faster; ``enable_cuda_graph = 1`` captures a CUDA graph per batch size.
             TensorRT: one engine serves batches of all sizes; the engines of the 32 most recently
             used networks are cached in ``~/.cache/pyengine/tensorrt`` (``XDG_CACHE_HOME``), unless
-            ``trt_engine_cache_enable = 0``.
+            ``trt_engine_cache_enable = 0``. Options that are passed override these defaults.
         device_id: index of the GPU, if a provider's options do not name one.
         max_batch: most rows per call of the network; None = the whole batch of the search.
         threads: threads within one call on the CPU; None = 1, since every search thread makes its
@@ -285,8 +286,8 @@ class OnnxEvaluator(Evaluator):
 
         The first call opens the file again on the CPU.
         """
-        native_game = game_of(states, game)
-        if native_game is None or not self.has_final_board:
+        native_game = game_of(states, game) if self.has_final_board else None
+        if native_game is None:
             return None, None
         return self._final_board.evaluate(states, native_game)
 
