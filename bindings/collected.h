@@ -40,8 +40,10 @@ class Visit {
 /// The C++ object of `self`; nullptr before construction.
 template <class T>
 [[nodiscard]] T* value_of(PyObject* self) noexcept {
-  if (!py::detail::is_holder_constructed(self)) return nullptr;
   auto* instance = reinterpret_cast<py::detail::instance*>(self);
+  // The collector may run while pybind11 lays out the first object of a Python subclass.
+  if (!instance->simple_layout && instance->nonsimple.status == nullptr) return nullptr;
+  if (!py::detail::is_holder_constructed(self)) return nullptr;
   return static_cast<T*>(instance->get_value_and_holder().value_ptr());
 }
 

@@ -16,14 +16,8 @@ from pyengine.errors import ConfigError
 
 _MAX_CHARS = 100  # of a value in a message; src/cpp/base/text.h has the same limit
 
-
-def _short() -> reprlib.Repr:
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = _MAX_CHARS
-    return short
-
-
-_SHORT = _short()
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _MAX_CHARS
 
 
 def repr_with_type(value: Any) -> str:

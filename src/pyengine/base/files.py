@@ -53,7 +53,7 @@ def why(error: BaseException, path: Path | None = None) -> str:
 
 def _is_same_name(name: Any, path: Path) -> bool:
     """Return whether a file name is a path or the temporary file beside it."""
-    if not isinstance(name, str | bytes | os.PathLike):  # a file descriptor
+    if isinstance(name, int):  # a file descriptor
         return False
     file = Path(os.fsdecode(name))
     is_temporary = file.name.startswith(path.name) and file.name.endswith(TEMPORARY)
@@ -62,10 +62,11 @@ def _is_same_name(name: Any, path: Path) -> bool:
 
 def unread(path: Path, error: BaseException) -> str:
     """Return the message for a file that cannot be read."""
-    if isinstance(error, FileNotFoundError) and _is_same_name(error.filename or path, path):
-        return f"{path} does not exist"
-    if isinstance(error, IsADirectoryError) and _is_same_name(error.filename or path, path):
-        return f"{path} is a directory: expected a file"
+    if isinstance(error, OSError) and _is_same_name(error.filename or path, path):
+        if isinstance(error, FileNotFoundError):
+            return f"{path} does not exist"
+        if isinstance(error, IsADirectoryError):
+            return f"{path} is a directory: expected a file"
     return f"{path} cannot be read: {why(error, path)}"
 
 
@@ -80,8 +81,10 @@ def check_output(path: Path, inputs: Iterable[Path] = ()) -> None:
     Symbolic links are followed.
     """
     try:
-        if path.is_dir() or _is_special(path):
-            raise ConfigError(f"{path}: expected the name of a file, got {_kind(path)}")
+        if path.is_dir():
+            raise ConfigError(f"{path}: expected the name of a file, got a directory")
+        if _is_special(path):
+            raise ConfigError(f"{path}: expected the name of a file, got a device or a pipe")
         if not path.parent.is_dir():
             raise ConfigError(f"{path}: the directory {path.parent} does not exist")
         if not os.access(path.parent, os.W_OK):
@@ -94,15 +97,11 @@ def check_output(path: Path, inputs: Iterable[Path] = ()) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether a path is a device or a pipe, such as ``/dev/stdout``, wherever that leads."""
+    """Return whether a path is a device or a pipe, such as ``/dev/stdout``, wherever it leads."""
     folder = os.path.realpath(path.parent)
     if folder in ("/dev", "/dev/fd") or folder.startswith("/proc/"):
         return True
     return path.exists() and not (path.is_file() or path.is_dir())
-
-
-def _kind(path: Path) -> str:
-    return "a directory" if path.is_dir() else "a device or a pipe"
 
 
 def temporary_beside(path: Path) -> Path:
@@ -121,6 +120,17 @@ def temporary_beside(path: Path) -> Path:
     temporary = path.with_name(f"{path.name}.pyengine-{secrets.token_hex(8)}{TEMPORARY}")
     temporary.open("xb").close()
     return temporary
+
+
+@contextmanager
+def _temporary_for(path: Path) -> Iterator[Path]:
+    """Yield a temporary file beside a file; if it is still there at the end, remove it."""
+    temporary = temporary_beside(path)
+    try:
+        yield temporary
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 @functools.cache
@@ -142,10 +152,9 @@ def write_durably(path: Path, parts: Iterable[Any]) -> tuple[int, str]:
         The size in bytes and the SHA-256 of the file.
 
     """
-    temporary = temporary_beside(path)
     digest = hashlib.sha256()
     size = 0
-    try:
+    with _temporary_for(path) as temporary:
         with temporary.open("wb") as file:
             for part in parts:
                 data = memoryview(part).cast("B")
@@ -155,9 +164,6 @@ def write_durably(path: Path, parts: Iterable[Any]) -> tuple[int, str]:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
     sync_directory(path.parent)
     return size, digest.hexdigest()
 
@@ -173,22 +179,17 @@ def replacing(path: Path) -> Iterator[Path]:
         DataError: the block or the renaming raised OSError.
 
     """
-    temporary = None
     try:
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
-        temporary = temporary_beside(target)
-        yield temporary
-        if target.exists():
-            import shutil
+        with _temporary_for(target) as temporary:
+            yield temporary
+            if target.exists():
+                import shutil
 
-            shutil.copymode(target, temporary)
-        temporary.replace(target)
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
     except OSError as error:
         raise DataError(unwritten(path, error)) from error
-    finally:
-        if temporary is not None:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
 
 def read_limited(path: Path) -> bytes:

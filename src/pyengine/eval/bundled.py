@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from pyengine.eval.evaluators import bundled_models
 from pyengine.games.game import Game, load_game
 
 # Parameters that may differ from those a network was trained with.
@@ -20,23 +18,33 @@ _RESULT = re.compile(r"\+(\d+) =(\d+) -(\d+)")
 _RESULT_IN_WORDS = r"won \1, drew \2, lost \3"
 _BOARD = re.compile(r"(\d+)x(\d+)\b")
 
-
-def manifest() -> dict[str, dict[str, Any]]:
-    """Return the entries of ``manifest.toml`` by network; empty if there is no manifest."""
-    folders = {path.parent for path in bundled_models().values()}
-    return {name: entry for folder in folders for name, entry in _read(folder).items()}
+_PACKAGE = Path(__file__).resolve().parents[1]
+_INSTALLED, _CHECKOUT = _PACKAGE / "models", _PACKAGE.parents[1] / "models"
+_FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
 
 
-@functools.cache
-def _read(folder: Path) -> dict[str, dict[str, Any]]:
-    file = folder / "manifest.toml"
-    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+def bundled_models() -> dict[str, Path]:
+    """Return the files of the networks that ship with the package, by name."""
+    return {path.stem: path for path in sorted(_FOLDER.glob("*.onnx"))}
 
 
 def bundled_runs() -> dict[str, Path]:
     """Return the run files for ``pyengine train`` that ship with the package, by name."""
-    folders = {path.parent / "runs" for path in bundled_models().values()}
-    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+    return {path.stem: path for path in sorted((_FOLDER / "runs").glob("*.toml"))}
+
+
+def model_file(path: Path) -> Path:
+    """Return a path if it exists, else the file of the bundled network of that name, if any."""
+    return path if path.exists() else bundled_models().get(str(path), path)
+
+
+@functools.cache
+def manifest() -> dict[str, dict[str, Any]]:
+    """Return the entries of ``manifest.toml`` by network; empty if there is no manifest."""
+    import tomllib  # not needed by a search
+
+    file = _FOLDER / "manifest.toml"
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 def game_of_model(name: str) -> Game | None:
@@ -81,10 +89,11 @@ def strength_of_model(name: str, game: Game) -> str:
         for target in manifest().get(name, {}).get("targets", ())
         if _is_on_board(target["name"], name, game)
     ]
+    if not targets:
+        return ""
     matches = [target for target in targets if "against" in target["name"]]
-    for target in (*matches[-1:], *targets[:1]):
-        return f"{target['name']}: {_RESULT.sub(_RESULT_IN_WORDS, target['result'])}"
-    return ""
+    target = matches[-1] if matches else targets[0]
+    return f"{target['name']}: {_RESULT.sub(_RESULT_IN_WORDS, target['result'])}"
 
 
 def _is_on_board(target: str, name: str, game: Game) -> bool:

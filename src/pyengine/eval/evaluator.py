@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.checks import check_choice, check_type, integer, short_repr
+from pyengine.base.checks import check_choice, integer, short_repr
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import State, as_game
@@ -29,7 +29,6 @@ class Evaluator(_core.Evaluator):
     spec: ModelSpec | None
 
     def __init__(self, native: _core.Evaluator, spec: ModelSpec | None = None) -> None:
-        check_type("native", native, _core.Evaluator, "an evaluator of the engine")
         super().__init__(native)
         self.spec = spec
         self._made_by: tuple[type[Evaluator], tuple[Any, ...]] | None = None
@@ -73,12 +72,11 @@ class Evaluator(_core.Evaluator):
 
         """
         check_choice("symmetry", symmetry, ("none", "average"))
-        check_states(states)
-        if game is None and not states:
-            return np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         batch_size = integer("batch_size", batch_size, 1, _MOST_ROWS)
-        bound = self._bind(as_game(game) if game is not None else game_of_state(states[0]))
-        return bound.evaluate(states, symmetry == "average", batch_size)
+        native_game = game_of(states, game)
+        if native_game is None:
+            return np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
+        return self._bind(native_game).evaluate(states, symmetry == "average", batch_size)
 
     @property
     def has_final_board(self) -> bool:
@@ -111,16 +109,17 @@ class Evaluator(_core.Evaluator):
         return f"{type(self).__name__}()"
 
 
-def check_states(states: Any) -> None:
+def game_of(states: Sequence[Any], game: Any = None) -> _core.Game | None:
+    """Return the game of some states, or None if there are no states and no game."""
     if isinstance(states, State) or not isinstance(states, Sequence):
         raise ConfigError(f"states must be a sequence of states, got {short_repr(states)}")
-
-
-def game_of_state(state: Any) -> _core.Game:
-    if isinstance(state, State):
-        return state.game
-    if hasattr(state, "get_game"):
-        return as_game(state.get_game())
+    if game is not None or not states:
+        return None if game is None else as_game(game)
+    first = states[0]
+    if isinstance(first, State):
+        return first.game
+    if hasattr(first, "get_game"):
+        return as_game(first.get_game())
     raise ConfigError(
-        f"expected a State, or a user's own state with game=..., got {type(state).__name__}"
+        f"expected a State, or a user's own state with game=..., got {type(first).__name__}"
     )

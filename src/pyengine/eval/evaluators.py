@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy.typing as npt
@@ -16,8 +16,10 @@ from pyengine.base.checks import check_type, did_you_mean, integer, number, shor
 from pyengine.base.files import path_of
 from pyengine.errors import ConfigError
 from pyengine.eval import engine_cache, runtime
+from pyengine.eval.bundled import bundled_models as bundled_models
+from pyengine.eval.bundled import model_file as model_file
 from pyengine.eval.evaluator import Evaluator as Evaluator
-from pyengine.eval.evaluator import Floats, check_states, game_of_state
+from pyengine.eval.evaluator import Floats, game_of
 from pyengine.eval.final_board import FinalBoardNetwork
 from pyengine.eval.onnx_files import read_onnx
 from pyengine.eval.providers import (
@@ -30,7 +32,6 @@ from pyengine.eval.providers import (
 )
 from pyengine.eval.rollout_policy import RolloutPolicy
 from pyengine.eval.spec import ModelSpec, spec_of_model
-from pyengine.games.game import as_game
 
 _log = logging.getLogger("pyengine")
 
@@ -63,9 +64,9 @@ class RolloutEvaluator(Evaluator):
     """Equal priors and the mean result of random playouts.
 
     Args:
-        rollouts: playouts per position, 1 to 1,000,000. Moves are uniform over the legal actions;
-            in Go, over those that do not fill the player's own eyes.
-        policy: a :class:`RolloutPolicy` or its file, to choose the moves in Go.
+        rollouts: playouts per position, 1 to 1,000,000.
+        policy: a :class:`RolloutPolicy` of Go or its file. None = uniform moves; in Go, none that
+            fill the player's own eyes.
 
     Example:
         >>> import pyengine
@@ -95,20 +96,18 @@ class PolicyEvaluator(Evaluator):
     """Priors from the rollout policy of Go and value 0, to be mixed with playouts.
 
     A prior is 0.9 of the policy's probability plus an equal share of 0.1, since the policy gives 0
-    to moves that may be good, such as a pass. In a :class:`MixedEvaluator` with ``mix=1`` the
-    values are those of the playouts alone.
+    to moves that may be good, such as a pass.
 
     Args:
         policy: a :class:`RolloutPolicy` or its file.
 
     Example:
         >>> import numpy as np, pyengine
+        >>> from pyengine.eval import PolicyEvaluator, RolloutPolicy
         >>> none = np.zeros(65536, np.float32)
-        >>> policy = pyengine.RolloutPolicy(none, none, {"capture_stone": 2.0, "distance_2": 1.0})
+        >>> policy = RolloutPolicy(none, none, {"capture_stone": 2.0, "distance_2": 1.0})
         >>> rollouts = pyengine.RolloutEvaluator(policy=policy)
-        >>> evaluator = pyengine.MixedEvaluator(pyengine.PolicyEvaluator(policy), rollouts, mix=1)
-        >>> state = pyengine.load_game("go(board_size=9)").new_initial_state([40])
-        >>> result = pyengine.search(state, evaluator=evaluator, simulations=100)
+        >>> evaluator = pyengine.MixedEvaluator(PolicyEvaluator(policy), rollouts, mix=1)
     """
 
     def __init__(self, policy: RolloutPolicy | str | os.PathLike[str]) -> None:
@@ -179,34 +178,32 @@ class OnnxEvaluator(Evaluator):
             trial run, with a UserWarning that shows the assumed spec.
         providers: names in order of preference, such as ``"CUDAExecutionProvider"`` (or
             ``"cuda"``, ``"tensorrt"``, ``"cpu"``), or pairs of a name and its options for ONNX
-            Runtime: ``("CUDAExecutionProvider", {"use_tf32": 0})``. None = CUDA if it works, else
-            the CPU; the logger ``pyengine`` records the choice. A named provider is used or an
-            error.
-            CUDA: the defaults are ONNX Runtime's except the faster ``cudnn_conv_algo_search =
-            HEURISTIC`` and ``prefer_nhwc = 1``; ``enable_cuda_graph = 1`` captures a CUDA graph
-            per batch size. TensorRT: one engine serves batches of all sizes
-            (``trt_profile_*_shapes``); engines and timings of the 32 most recently used networks
-            are cached in ``~/.cache/pyengine/tensorrt`` (``XDG_CACHE_HOME``);
-            ``trt_engine_cache_enable = 0`` disables the cache. Explicit options win.
+            Runtime: ``("CUDAExecutionProvider", {"use_tf32": 0})``. A named provider that is
+            unavailable is an error. None = CUDA if it works, else the CPU; the logger ``pyengine``
+            records the choice.
+            CUDA: ``cudnn_conv_algo_search = HEURISTIC`` and ``prefer_nhwc = 1`` by default, which
+            are faster; ``enable_cuda_graph = 1`` captures a CUDA graph per batch size.
+            TensorRT: one engine serves batches of all sizes; the engines of the 32 most recently
+            used networks are cached in ``~/.cache/pyengine/tensorrt`` (``XDG_CACHE_HOME``), unless
+            ``trt_engine_cache_enable = 0``. Options that are passed override these defaults.
         device_id: index of the GPU, if a provider's options do not name one.
         max_batch: most rows per call of the network; None = the whole batch of the search.
         threads: threads within one call on the CPU; None = 1, since every search thread makes its
             own calls.
         devices: indices of GPUs that share the batches, ``[0, 1]``; a batch goes to the GPU with
-            the fewest in flight. None = only ``device_id``. A device that is not a working GPU is
-            an error.
+            the fewest in flight. None = only ``device_id``.
 
     Raises:
         ModelError: the file is missing, damaged, not ONNX, ambiguous without a spec, or names data
-            outside its folder; or a named provider is unknown, unavailable or refuses an option.
+            outside its folder; or a named provider or a device is unavailable or refuses an option.
             Whether the network fits a game is checked once the game is known.
         ConfigError: an argument is out of range.
 
     Evaluators of the same file with the same arguments share ONNX Runtime sessions until the last
     one is gone; a changed file is opened again.
 
-    After ``os.fork`` a child cannot use networks opened before (EvaluationError); it must open them
-    again, or be started with ``spawn``. Other evaluators work in the child.
+    After ``os.fork`` a child must open its networks again: those of the parent raise
+    EvaluationError. Other evaluators work in the child.
 
     Example:
         >>> import pyengine
@@ -231,8 +228,8 @@ class OnnxEvaluator(Evaluator):
         file = model_file(path_of("path", path))
         requested = provider_list(providers)
         gpus = device_list(device_id, devices)
-        max_batch = 0 if max_batch is None else natural("max_batch", max_batch, 1)
-        threads = 0 if threads is None else natural("threads", threads, 1)
+        most_rows = 0 if max_batch is None else natural("max_batch", max_batch, 1)
+        call_threads = 0 if threads is None else natural("threads", threads, 1)
         contents = read_onnx(file)  # refuses data outside the model's folder
         if any("cpu" not in name.lower() for name, _ in requested) or not requested:
             runtime.preload_cuda()
@@ -240,20 +237,22 @@ class OnnxEvaluator(Evaluator):
         engines = None
         if any("tensorrt" in name.lower() for name, _ in requested):
             engines = engine_cache.engine_folder(file, _core.ort_report(library)[0])
+        open_file = functools.partial(
+            _core.open_onnx, file, library=library, threads=call_threads, weights=contents.weights
+        )
         models = [
-            _core.open_onnx(
-                file,
-                library=library,
+            open_file(
                 providers=requested,
                 device_id=device,
-                max_batch=max_batch,
-                threads=threads,
+                max_batch=most_rows,
                 engine_cache=engines,
                 last_operators=contents.last_operators,
-                weights=contents.weights,
             )
             for device in gpus
         ]
+        open_on_cpu = functools.partial(
+            open_file, providers=[(runtime.CPU, {})], device_id=0, max_batch=0
+        )
         model = models[0]
         if engines is not None:
             engine_cache.keep(engines)
@@ -261,14 +260,11 @@ class OnnxEvaluator(Evaluator):
             check_on_gpus(gpus, models)
         resolved = spec_of_model(model, file, spec)
         super().__init__(_core.onnx_evaluator(models, resolved), resolved)
-        limits = max_batch or None, threads or None
-        arguments = (file.absolute(), resolved, providers, device_id, *limits, devices)
+        arguments = (file.absolute(), resolved, providers, device_id, max_batch, threads, devices)
         self._made_by = OnnxEvaluator, arguments
         self.path = file
         self._models = models
-        self._final_board = FinalBoardNetwork(
-            file, resolved, library, threads, contents.weights, model
-        )
+        self._final_board = FinalBoardNetwork(file, resolved, model, open_on_cpu)
         self.provider: str = model.provider
         self.provider_reason: str = model.provider_reason
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)
@@ -291,11 +287,10 @@ class OnnxEvaluator(Evaluator):
 
         The first call opens the file again on the CPU.
         """
-        check_states(states)
-        if not self.has_final_board or (game is None and not states):
+        native_game = game_of(states, game) if self.has_final_board else None
+        if native_game is None:
             return None, None
-        game = as_game(game) if game is not None else game_of_state(states[0])
-        return self._final_board.evaluate(states, game)
+        return self._final_board.evaluate(states, native_game)
 
     def __repr__(self) -> str:
         return f"OnnxEvaluator({str(self.path)!r}, provider={self.provider!r})"
@@ -316,8 +311,7 @@ class CallbackEvaluator(Evaluator):
     exception; KeyboardInterrupt passes unchanged.
 
     Example:
-        >>> import numpy as np
-        >>> import pyengine
+        >>> import numpy as np, pyengine
         >>> def network(planes):
         ...     return np.zeros((len(planes), 7)), planes[:, 0].mean(axis=(1, 2))
         >>> evaluator = pyengine.CallbackEvaluator(network, pyengine.ModelSpec(planes=("own[0]",)))
@@ -327,7 +321,6 @@ class CallbackEvaluator(Evaluator):
     def __init__(self, fn: PlanesFunction, spec: ModelSpec | None = None) -> None:
         _refuse_torch_module(fn)
         spec = ModelSpec() if spec is None else spec
-        check_type("spec", spec, ModelSpec, "a ModelSpec or None")
         super().__init__(_core.callback_evaluator(fn, spec), spec)
         self.fn = fn
         self._made_by = CallbackEvaluator, (self.fn, self.spec)
@@ -357,8 +350,7 @@ class StateEvaluator(Evaluator):
     Raises errors as :class:`CallbackEvaluator` does.
 
     Example:
-        >>> import numpy as np
-        >>> import pyengine
+        >>> import numpy as np, pyengine
         >>> def short_games(states):
         ...     return np.ones((len(states), 9)), [-0.1 * len(s.history()) for s in states]
         >>> engine = pyengine.Engine("tic_tac_toe", pyengine.StateEvaluator(short_games))
@@ -368,20 +360,6 @@ class StateEvaluator(Evaluator):
         super().__init__(_core.state_evaluator(fn))
         self.fn = fn
         self._made_by = StateEvaluator, (self.fn,)
-
-
-def model_file(path: Path) -> Path:
-    """Return a path if it exists, else the file of the bundled network of that name, if any."""
-    return path if path.exists() else bundled_models().get(str(path), path)
-
-
-def bundled_models() -> dict[str, Path]:
-    """Return the files of the networks that ship with the package, by name."""
-    package = Path(__file__).resolve().parents[1]
-    for folder in (package / "models", package.parents[1] / "models"):  # installed, checkout
-        if folder.is_dir():
-            return {path.stem: path for path in sorted(folder.glob("*.onnx"))}
-    return {}
 
 
 def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:

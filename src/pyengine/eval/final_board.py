@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.files import unread
 from pyengine.errors import EvaluationError
 from pyengine.eval.spec import ModelSpec
 
@@ -31,15 +30,13 @@ class FinalBoardNetwork:
         self,
         path: Path,
         spec: ModelSpec,
-        library: Path,
-        threads: int,
-        weights: Sequence[Path],
         searched: _core.OnnxModel,
+        open_on_cpu: Callable[[], _core.OnnxModel],
     ) -> None:
         """Raise ModelError if the spec names an output that the model lacks; open nothing yet."""
         self.outputs = spec.final_board_outputs
-        self._path, self._spec, self._library, self._threads = path, spec, library, threads
-        self._weights, self._searched = weights, searched
+        self._path, self._spec = path, spec
+        self._searched, self._open_on_cpu = searched, open_on_cpu
         self._lock = threading.Lock()
         self._model: _core.OnnxModel | None = None
         if self.outputs:
@@ -51,65 +48,52 @@ class FinalBoardNetwork:
     ) -> tuple[Floats | None, Floats | None]:
         """Return ownership [N,H,W] and score [N]; None for an output that the network lacks."""
         spec = self._spec
-        if not states:
-            return (
-                np.zeros((0, *game.board_shape), np.float32) if spec.ownership_output else None,
-                np.zeros(0, np.float32) if spec.score_output else None,
-            )
         batches = []
         for start in range(0, len(states), _MOST_ROWS):
             planes = _core.planes_of(states[start : start + _MOST_ROWS], spec, game)
             batches.append(self._opened().run(planes, spec.input or "", list(self.outputs)))
-        arrays = dict(
-            zip(self.outputs, map(np.concatenate, zip(*batches, strict=True)), strict=True)
-        )
-        for name, array in arrays.items():
-            if not np.isfinite(array).all():
-                raise EvaluationError(f"output {name!r} must be finite")
-        ownership = arrays.get(spec.ownership_output or "")
-        score = arrays.get(spec.score_output or "")
+
+        def output(name: str | None, shape: tuple[int, ...]) -> Floats | None:
+            if name is None:
+                return None
+            if not batches:
+                return np.zeros(shape, np.float32)
+            at = self.outputs.index(name)
+            return self._checked(name, np.concatenate([batch[at] for batch in batches]), shape)
+
+        ownership = output(spec.ownership_output, (len(states), *game.board_shape))
         if ownership is not None:
-            ownership = self._in_shape(ownership, len(states), game.board_shape)
-            _check_ownership(spec.ownership_output, ownership)
+            beyond = ownership[np.abs(ownership) > 1 + _ROUNDING]  # such as a value before tanh
+            if beyond.size:
+                raise EvaluationError(
+                    f"output {spec.ownership_output!r} must be in [-1, 1], got {beyond[0]:g}"
+                )
             ownership = ownership[:, ::-1].copy() if spec.rows == "bottom_up" else ownership
-        return ownership, None if score is None else self._in_shape(score, len(states), ())
+        return ownership, output(spec.score_output, (len(states),))
 
     def _opened(self) -> _core.OnnxModel:
         with self._lock:
             if self._model is None:
                 self._check_unchanged()
-                model = _core.open_onnx(
-                    self._path,
-                    library=self._library,
-                    providers=[("CPUExecutionProvider", {})],
-                    device_id=0,
-                    max_batch=0,
-                    threads=self._threads,
-                    weights=self._weights,
-                )
+                model = self._open_on_cpu()
                 self._check_unchanged()  # the file may have changed while it was opened
                 self._model = model
             return self._model
 
     def _check_unchanged(self) -> None:
-        if self._searched.unchanged():
-            return
-        try:
-            self._path.stat()
-        except OSError as error:
+        if not self._searched.unchanged():
             raise EvaluationError(
-                f"{unread(self._path, error)}; the first prediction of the final board reads the "
-                "network's file again"
-            ) from error
-        raise EvaluationError(
-            f"the model {self._path} has changed since it was opened; open it again"
-        )
+                f"the model {self._path} has changed since it was opened; open it again"
+            )
 
-    def _in_shape(self, array: Floats, rows: int, shape: tuple[int, ...]) -> Floats:
-        reshaped = in_shape(array, (rows, *shape))
+    def _checked(self, name: str, array: Floats, shape: tuple[int, ...]) -> Floats:
+        """Return a finite output in a shape."""
+        if not np.isfinite(array).all():
+            raise EvaluationError(f"output {name!r} must be finite")
+        reshaped = in_shape(array, shape)
         if reshaped is None:
             raise EvaluationError(
-                f"the model {self._path}: expected a final board of shape {[rows, *shape]}, "
+                f"the model {self._path}: expected a final board of shape {list(shape)}, "
                 f"got {list(array.shape)}"
             )
         return reshaped
@@ -125,13 +109,6 @@ def in_shape(array: Floats, shape: tuple[int, ...]) -> Floats | None:
     if array.shape[:1] != shape[:1] or row not in (expected, (int(np.prod(expected)),)):
         return None
     return array.reshape(shape)
-
-
-def _check_ownership(name: str | None, ownership: Floats) -> None:
-    """Refuse numbers beyond [-1, 1], such as those before the tanh."""
-    beyond = ownership[np.abs(ownership) > 1 + _ROUNDING]
-    if beyond.size:
-        raise EvaluationError(f"output {name!r} must be in [-1, 1], got {beyond[0]:g}")
 
 
 class FinalBoard:

@@ -60,15 +60,12 @@ _UNCHANGING = frozenset(
 
 @dataclass(frozen=True)
 class OnnxFile:
-    """The parts of a model file that the engine needs before it opens the model.
+    """The parts of a model file that the engine needs before it opens the model."""
 
-    Attributes:
-        weights: the other files that hold tensors, without repetition; they may not exist.
-        last_operators: the operator that computes each output, looking through operators such as
-            Reshape: ``{"value": "Tanh"}``. Outputs that no node computes are left out.
-    """
-
+    #: The other files that hold tensors; they may not exist.
     weights: tuple[Path, ...]
+    #: The operator that computes each output, ``{"value": "Tanh"}``. Operators such as Reshape do
+    #: not count.
     last_operators: dict[str, str]
 
 
@@ -76,9 +73,8 @@ def read_onnx(path: Path) -> OnnxFile:
     """Read the graph of a model.
 
     Raises:
-        ModelError: the file cannot be read or is not ONNX; or it names a tensor's file outside the
-            model's folder, directly or through a link. If the model itself is a link, links of its
-            data may lead to the folder of the model's target.
+        ModelError: the file cannot be read, is not ONNX, or names a tensor's file outside the
+            model's folder, also through a link. The folder of a linked model's target is allowed.
 
     """
     model = _parse(path)

@@ -24,8 +24,7 @@ from pyengine.base.files import (
     write_durably,
 )
 from pyengine.errors import DataError, ModelError
-from pyengine.eval.evaluator import check_states
-from pyengine.games.game import State, as_game
+from pyengine.eval.evaluator import game_of
 
 _MAX_UNPACKED = 16 << 20  # bytes of the arrays in a file
 
@@ -75,8 +74,9 @@ class RolloutPolicy:
 
     Example:
         >>> import numpy as np, pyengine
+        >>> from pyengine.eval import RolloutPolicy
         >>> none = np.zeros(65536, np.float32)
-        >>> policy = pyengine.RolloutPolicy(none, none, {"capture_stone": 2.0, "distance_2": 1.0})
+        >>> policy = RolloutPolicy(none, none, {"capture_stone": 2.0, "distance_2": 1.0})
         >>> state = pyengine.load_game("go(board_size=9)").new_initial_state([40])
         >>> policy.probabilities([state]).shape
         (1, 82)
@@ -95,12 +95,11 @@ class RolloutPolicy:
             raise ModelError(
                 f"rollout policy: expected features of {', '.join(self.FEATURES)}, got {unknown}"
             )
-        self.pattern = _table("pattern", pattern, PATTERNS)
-        self.response = _table("response", response, PATTERNS)
-        weights = [features.get(name, 0.0) for name in self.FEATURES]
-        table = _table("features", weights, len(self.FEATURES))
+        self.pattern = _table("pattern", pattern)
+        self.response = _table("response", response)
+        table = _table("features", [features.get(name, 0.0) for name in self.FEATURES])
         self.features = dict(zip(self.FEATURES, table.tolist(), strict=True))
-        self._native = _core.RolloutPolicy(self.pattern, self.response, table)
+        self.native = _core.RolloutPolicy(self.pattern, self.response, table)
 
     def __reduce__(self) -> tuple[type[RolloutPolicy], tuple[Any, ...]]:
         """Pickle and copy by the weights."""
@@ -126,7 +125,7 @@ class RolloutPolicy:
     def _from_arrays(cls, members: Mapping[str, npt.NDArray[Any]]) -> RolloutPolicy:
         kind, version = str(members["format"]), members["version"].tolist()
         if (kind, version) != (_FORMAT, _VERSION):
-            raise ModelError(f"format {kind!r}, version {version!r}")
+            raise ModelError(f"{kind!r}, version {version!r}")
         features = dict(zip(members["names"].tolist(), members["features"].tolist(), strict=True))
         return cls(members["pattern"], members["response"], features)
 
@@ -163,11 +162,10 @@ class RolloutPolicy:
             ModelError: the game is not Go.
 
         """
-        check_states(states)
-        if not states:
+        game = game_of(states)
+        if game is None:
             return np.zeros((0, 0), np.float32)
-        check_type("states", states[0], State, "states of a game of Go")
-        return self._native.probabilities(as_game(states[0].game), states)
+        return self.native.probabilities(game, states)
 
     @property
     def digest(self) -> str:
@@ -177,11 +175,6 @@ class RolloutPolicy:
             content.update(np.ascontiguousarray(table, "<f4").tobytes())
         return content.hexdigest()[:16]
 
-    @property
-    def native(self) -> _core.RolloutPolicy:
-        """The weights in the core."""
-        return self._native
-
     def _feature_weights(self) -> Floats:
         return np.array([self.features[name] for name in self.FEATURES], np.float32)
 
@@ -189,21 +182,13 @@ class RolloutPolicy:
         return f"RolloutPolicy({self.digest})"
 
 
-def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
-    """Return a read-only float32 copy."""
+def _table(name: str, weights: npt.ArrayLike) -> Floats:
+    """Return a read-only float32 copy; the core checks its size and that all are finite."""
     try:
         with np.errstate(over="ignore"):
-            table = np.array(weights, np.float32)
+            table = np.array(weights, np.float32).ravel()
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"rollout policy: {name} must be {size} numbers: {error}") from error
-    if table.shape != (size,):
-        raise ModelError(
-            f"rollout policy: {name} must have {size} weights, got the shape {table.shape}"
-        )
-    wrong = np.flatnonzero(~np.isfinite(table))
-    if len(wrong):
-        at = int(wrong[0])
-        raise ModelError(f"rollout policy: {name} must be finite, got {table[at]} at index {at}")
+        raise ModelError(f"rollout policy: {name}: {error}") from error
     table.flags.writeable = False
     return table
 

@@ -159,23 +159,17 @@ def _try_load(library: str) -> str | None:
 class RuntimeReport:
     """How networks would run on this machine.
 
-    Attributes:
-        provider: the choice of ``providers=None``; empty without ONNX Runtime.
-        reason: the reason for that choice.
-        library: path of ONNX Runtime's shared library.
-        available: the providers of the library, the most preferred first.
-        problems: why a GPU provider is unavailable, by name.
-        warnings: problems of the installation for the user to fix.
+    Without ONNX Runtime only ``reason`` and ``warnings`` have values.
     """
 
-    provider: str
-    reason: str
+    provider: str  #: the choice of ``providers=None``
+    reason: str  #: of that choice
     library: str = ""
     version: str = ""
     build: str = ""
-    available: tuple[str, ...] = ()
-    problems: dict[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    available: tuple[str, ...] = ()  #: providers of the library, the most preferred first
+    problems: dict[str, str] = field(default_factory=dict)  #: by unavailable GPU provider
+    warnings: tuple[str, ...] = ()  #: problems of the installation for the user to fix
 
 
 def runtime_report(device_id: int = 0) -> RuntimeReport:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from pyengine import _core
 from pyengine._core import ModelSpec as ModelSpec  # re-exported
-from pyengine.base.checks import short_repr
 from pyengine.base.files import read_limited, unread
 from pyengine.errors import ConfigError, ModelError
 from pyengine.games.game import Game
@@ -36,8 +35,6 @@ def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -
 
     """
     if given is not None:
-        if not isinstance(given, ModelSpec):
-            raise ConfigError(f"spec: expected a ModelSpec, or None, got {short_repr(given)}")
         return given
     text = model.metadata(METADATA_KEY)
     if text is not None:

@@ -24,28 +24,28 @@ NOBODY = 65534
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A read-only directory; root tests it as another user, since root may write anywhere."""
+    """Return a read-only directory; root becomes another user, since root may write anywhere."""
     if not hasattr(os, "geteuid"):
-        pytest.skip("rights of folders are those of POSIX")
+        pytest.skip("needs POSIX permissions")
     made = Path(tempfile.mkdtemp())
-    (made / "kept").mkdir()
+    (made / "existing").mkdir()
     made.chmod(0o555)
-    (made / "kept").chmod(0o555)
+    (made / "existing").chmod(0o555)
     (made / "shut").mkdir(mode=0)
-    was = os.geteuid()
-    if was == 0:
+    user = os.geteuid()
+    if user == 0:
         os.seteuid(NOBODY)
     yield made
-    if was == 0:
-        os.seteuid(was)
+    if user == 0:
+        os.seteuid(user)
     made.chmod(0o755)
     shutil.rmtree(made)
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
     "selfplay": lambda f: pyengine.selfplay(GAME, "uniform", games=1, out=f / "games"),
-    "selfplay, a folder that is there": lambda f: pyengine.selfplay(
-        GAME, "uniform", games=1, out=f / "kept"
+    "selfplay, an existing folder": lambda f: pyengine.selfplay(
+        GAME, "uniform", games=1, out=f / "existing"
     ),
     "match": lambda f: pyengine.match(
         pyengine.Engine(GAME, "uniform", simulations=4),
@@ -53,7 +53,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
         games=2,
         record=f / "match.jsonl",
     ),
-    "manifest": lambda f: Manifest(layout=LAYOUT).write(f / "kept"),
+    "manifest": lambda f: Manifest(layout=LAYOUT).write(f / "existing"),
     "weights": lambda f: conversion.write_leela(
         conversion.random_leela(0, 1, board_size=3), f / "w.txt"
     ),
@@ -62,11 +62,11 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_read_only_directory_is_named(folder: Path, writer: str) -> None:
-    with pytest.raises(pyengine.EngineError) as refused:
+    with pytest.raises(pyengine.EngineError) as error:
         WRITERS[writer](folder)
-    assert str(folder) in str(refused.value)
-    assert "\n" not in str(refused.value)
-    assert sorted(p.name for p in folder.iterdir()) == ["kept", "shut"]
+    assert str(folder) in str(error.value)
+    assert "\n" not in str(error.value)
+    assert sorted(p.name for p in folder.iterdir()) == ["existing", "shut"]
 
 
 def _imported(folder: Path) -> object:
@@ -90,8 +90,8 @@ SHUT: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("call", SHUT)
 def test_an_inaccessible_directory_is_named(folder: Path, call: str) -> None:
-    with pytest.raises(pyengine.EngineError) as refused:
+    with pytest.raises(pyengine.EngineError) as error:
         SHUT[call](folder / "shut")
-    assert str(folder / "shut") in str(refused.value)
-    assert "Permission denied" in str(refused.value)
-    assert "Errno" not in str(refused.value)
+    assert str(folder / "shut") in str(error.value)
+    assert "Permission denied" in str(error.value)
+    assert "Errno" not in str(error.value)

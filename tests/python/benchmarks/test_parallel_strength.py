@@ -1,12 +1,8 @@
-"""The suite that plays parallel searches against the serial one. Nothing here is timed."""
+"""The suite that plays parallel searches against the serial one. Nothing is timed."""
 
 from __future__ import annotations
 
-import importlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,65 +11,45 @@ import pytest
 
 from pyengine import MatchResult
 from pyengine.match import GameRecord
-from tiny_models import DEFAULT, TinyModel
+from quick_suites import rows_of, suite_module, write_tiny
 
-PACKAGE = "pyengine.benchmarks"
-
-pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
-suite = importlib.import_module(f"{PACKAGE}.parallel_strength")
-bars = importlib.import_module(f"{PACKAGE}.bars")
-power = importlib.import_module(f"{PACKAGE}.power")
+bars, power, suite = map(suite_module, ("bars", "power", "parallel_strength"))
 
 
-@pytest.fixture
-def tiny_model(tmp_path: Path) -> list[str]:
-    """Return the options that name a tiny network for Connect Four."""
-    path = TinyModel(planes=(3, 6, 7), actions=7, metadata=DEFAULT).write(tmp_path / "tiny.onnx")
-    return ["--model", str(path), "--game", "connect_four"]
-
-
-def run(*options: str, file: Path) -> dict[str, Any]:
-    """Run the suite without the third-party networks; return its report."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYENGINE_SHARED"}
-    done = subprocess.run(
-        [sys.executable, "-m", f"{PACKAGE}.parallel_strength", "--quick", "--json", str(file),
-         *options],
-        capture_output=True, text=True, env=environment, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    report: dict[str, Any] = json.loads(file.read_text())
-    return report
-
-
-def test_the_suite_plays_matches_and_states_costs(tiny_model: list[str], tmp_path: Path) -> None:
-    report = run(*tiny_model, file=tmp_path / "report.json")
-    assert not [row for row in report["rows"] if "failed" in row]
-    played = [row for row in report["rows"] if "games" in row]
+def test_the_suite_plays_matches_and_measures_costs() -> None:
+    rows = list(rows_of("parallel-strength").values())
+    played = [row for row in rows if "games" in row]
     assert [row["name"].split("/")[-1] for row in played] == [c.knob for c in suite.QUICK]
-    many = [row for row in report["rows"] if "same_move" in row["name"]]
-    assert len(many) == 8
-    assert all(row["same %"] >= 50 for row in many)
     assert all(row["won"] + row["drawn"] + row["lost"] == row["games"] for row in played)
-    costs = [bars.bar_of(row) for row in report["rows"] if "ratio" in row]
-    asked = {(bar.row.split("/")[-1].split(",")[0], bar.title, bar.asked) for bar in costs}
-    assert asked == {
+    many_trees = [row for row in rows if "same_move" in row["name"]]
+    assert len(many_trees) == 8
+    assert all(row["same %"] >= 50 for row in many_trees)
+    costs = [bars.bar_of(row) for row in rows if "ratio" in row]
+    assert {(bar.row.split("/")[-1].split(",")[0], bar.title, bar.asked) for bar in costs} == {
         ("deterministic", "ratio", 0.75),
         ("fill", "ratio", 0.98),
         ("average", "ratio", 0.95),
     }
 
 
-def test_matches_are_kept_and_go_on(tiny_model: list[str], tmp_path: Path) -> None:
-    options = [*tiny_model, "--records", str(tmp_path / "kept"), "--only", "virtual_visit"]
-    first = run(*options, "--games", "2", file=tmp_path / "first.json")
-    record = next((tmp_path / "kept").glob("*.jsonl"))
-    before = record.read_text()
-    second = run(*options, "--games", "4", file=tmp_path / "second.json")
-    assert [row["games"] for row in (*first["rows"], *second["rows"])] == [2, 4]
-    assert record.read_text().startswith(before)
+def test_a_recorded_match_is_resumed(tmp_path: Path) -> None:
+    network = write_tiny(tmp_path / "tiny.onnx")
+    file, records = tmp_path / "report.json", tmp_path / "records"
+    options = ["--quick", "--model", network, "--game", "connect_four", "--json", file]
+    options += ["--records", records, "--only", "virtual_visit", "--games"]
+
+    def play(games: int) -> tuple[list[dict[str, Any]], str]:
+        assert suite.main([*map(str, options), str(games)]) == 0
+        [record] = records.glob("*.jsonl")
+        return json.loads(file.read_text())["rows"], record.read_text()
+
+    first_rows, first_record = play(2)
+    second_rows, second_record = play(4)
+    assert [row["games"] for row in (*first_rows, *second_rows)] == [2, 4]
+    assert second_record.startswith(first_record)
 
 
-def test_all_rows_of_a_batch_are_leaves_in_flight() -> None:
+def test_every_contest_fills_its_batches_with_the_leaves_of_one_tree() -> None:
     for contest in (*suite.CONTESTS, *suite.QUICK):
         assert contest.config.batch_size == contest.config.in_flight == contest.in_flight
         assert contest.config.threads == 1
@@ -81,7 +57,7 @@ def test_all_rows_of_a_batch_are_leaves_in_flight() -> None:
     assert suite.SERIAL.in_flight == 1
 
 
-# What a match can tell
+# The power of a match
 
 
 @pytest.mark.parametrize(
@@ -90,16 +66,18 @@ def test_all_rows_of_a_batch_are_leaves_in_flight() -> None:
         (0.47, 0.50, "met"),
         (0.469, 0.52, "not decided"),
         (0.44, 0.499, "missed"),
-        (0.48, 0.499, "missed"),  # a small loss, but it is proven
+        (0.48, 0.499, "missed"),  # a small loss, but proven
         (0.51, 0.55, "met"),
     ],
 )
-def test_the_bar_rules_a_loss_out_or_proves_one(low: float, high: float, verdict: str) -> None:
+def test_a_bar_is_met_if_a_large_loss_is_ruled_out_and_missed_if_a_loss_is_proven(
+    low: float, high: float, verdict: str
+) -> None:
     assert power.StrengthBar(least=0.47, reach=0.5).verdict(low, high) == verdict
 
 
 def pairs_of(counts: dict[tuple[int, int], int]) -> MatchResult:
-    """Return a match with so many pairs of these two results."""
+    """Return a match with the given number of each pair of results."""
     results = [pair for pair, count in counts.items() for _ in range(count)]
     records = [
         GameRecord(pair=i, a_plays=c, opening=(), moves=(), result=result)
@@ -109,7 +87,7 @@ def pairs_of(counts: dict[tuple[int, int], int]) -> MatchResult:
     return MatchResult(names=("a", "b"), records=tuple(records))
 
 
-def test_a_match_with_games_missing_has_no_verdict() -> None:
+def test_an_unfinished_match_has_no_verdict() -> None:
     contest = suite.Contest(16, "virtual_visit", 800, 200, 8, power.StrengthBar(0.47, 0.49))
     assert contest.verdict(pairs_of({(0, 0): 100})) == "met"
     assert contest.verdict(pairs_of({(0, 0): 50})) == "-"
@@ -117,13 +95,13 @@ def test_a_match_with_games_missing_has_no_verdict() -> None:
     assert contest.verdict(pairs_of({(1, 1): 45, (-1, -1): 55})) == "not decided"
 
 
-#: Standard deviations of a pair's mean score in the matches so far: benchmarks/results.
-SEEN = {16: 0.245, 64: 0.194}
+#: Standard deviations of a pair's mean score, by leaves in flight. Source: benchmarks/results.
+MEASURED = {16: 0.245, 64: 0.194}
 
 
 @pytest.mark.parametrize("contest", [c for c in suite.CONTESTS if c.bar is not None])
-def test_a_bar_is_seldom_met_at_a_loss_and_mostly_without(contest: Any) -> None:
-    error = power.error_of(contest.games, SEEN[contest.in_flight])
+def test_a_bar_is_rarely_met_with_a_loss_and_mostly_met_without(contest: Any) -> None:
+    error = power.error_of(contest.games, MEASURED[contest.in_flight])
     chances = [contest.bar.chances(power.score_at(-loss), error) for loss in (0, 20, 35)]
     met, missed = zip(*chances, strict=True)
     assert met[0] > 0.7
@@ -133,25 +111,19 @@ def test_a_bar_is_seldom_met_at_a_loss_and_mostly_without(contest: Any) -> None:
     assert missed[2] > 0.94
 
 
-def test_a_bar_that_only_had_to_reach_50_percent_told_little() -> None:
-    bar = power.StrengthBar(least=0.0, reach=0.5)
-    met = [bar.chances(power.score_at(-loss), power.error_of(200, 0.25))[0] for loss in (20, 35)]
-    assert met == [pytest.approx(0.82, abs=0.01), pytest.approx(0.52, abs=0.01)]
-
-
-def test_the_chances_are_those_of_simulated_matches() -> None:
-    """Pairs of games with draws, scored by the interval that a match states."""
+def test_the_chances_agree_with_simulated_matches() -> None:
+    """The matches consist of pairs of games, with draws; their own intervals give the verdicts."""
     bar = power.StrengthBar(least=0.45, reach=0.5)
     outcomes = [(1, 1), (1, 0), (1, -1), (0, 0), (0, -1), (-1, -1)]
     shares = np.array([0.06, 0.17, 0.25, 0.24, 0.21, 0.07])
     each = np.array([(a + b + 2) / 4 for a, b in outcomes])
     score = float(shares @ each)
     deviation = float(np.sqrt(shares @ (each - score) ** 2))
-    drawn = np.random.default_rng(0).multinomial(300, shares, size=400)
-    matches = (pairs_of(dict(zip(outcomes, counts, strict=True))) for counts in drawn)
-    found = [bar.verdict(*match.score_interval) for match in matches]
-    met, missed = bar.chances(score, power.error_of(600, deviation))
-    assert found.count("met") / 400 == pytest.approx(met, abs=0.07)
-    assert found.count("missed") / 400 == pytest.approx(missed, abs=0.07)
+    samples = np.random.default_rng(0).multinomial(100, shares, size=200)
+    matches = (pairs_of(dict(zip(outcomes, counts, strict=True))) for counts in samples)
+    verdicts = [bar.verdict(*match.score_interval) for match in matches]
+    met, missed = bar.chances(score, power.error_of(200, deviation))
+    assert verdicts.count("met") / 200 == pytest.approx(met, abs=0.07)
+    assert verdicts.count("missed") / 200 == pytest.approx(missed, abs=0.07)
     assert 0.2 < met < 0.8
     assert missed > 0.05

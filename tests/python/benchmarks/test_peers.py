@@ -1,11 +1,10 @@
-"""The suite of peers: it reads what they say, checks it, and goes on without those it cannot get.
+"""The suite of peers parses their answers, checks them, and continues without missing peers.
 
-The peers themselves are not needed: small programs stand in for them.
+No peer is needed: small programs stand in for them.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
@@ -16,56 +15,42 @@ import numpy as np
 import pytest
 
 import pyengine
-from quick_suites import quick
+from quick_suites import quick, suite_module
 
-PACKAGE = "pyengine.benchmarks"
+common = suite_module("common")
+batched, environment, graphs, gtp, leela, openspiel, pairs, worker = (
+    suite_module(f"_peers.{name}")
+    for name in (
+        "batched", "environment", "graphs", "gtp", "leela", "openspiel", "pairs", "worker",
+    )
+)  # fmt: skip
 
-common = pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
-
-
-def part(name: str) -> Any:
-    """Return a module of the suite."""
-    return importlib.import_module(f"{PACKAGE}._peers.{name}")
-
-
-batched, environment, gtp, leela = map(part, ("batched", "environment", "gtp", "leela"))
-graphs, openspiel, pairs, worker = map(part, ("graphs", "openspiel", "pairs", "worker"))
-
-#: A search of Leela Zero, shortened.
-SEARCHED = """NN eval=0.358002
- M18 ->     113 (V: 36.43%) (LCB: 30.83%) (N:  1.92%) PV: M18 P11
-7.0 average depth, 13 max depth
-200 visits, 70805 nodes, 199 playouts, 326 n/s
-= M18""".splitlines()
+QUICK = common.Options(quick=True)
 
 
 def bot(tmp_path: Path, body: str) -> Any:
-    """Return a running program that answers each ``line`` by the statements of the body."""
+    """Return a running program that executes the body for each ``line`` of its input."""
     script = tmp_path / "bot.py"
     script.write_text(f"import sys\nfor line in sys.stdin:\n    {body}\n    sys.stdout.flush()\n")
     return worker.Worker([sys.executable, str(script)])
 
 
-# Without peers
+# Missing peers
 
 
-def test_a_quick_run_without_peers_names_them_and_fetches_nothing() -> None:
+def test_a_quick_run_names_the_missing_peers_and_installs_nothing() -> None:
     notes = quick("peers")["notes"]
     for name in ("openspiel", "jax", "scipy"):
         assert any(note.startswith(f"missing: {name}: not installed") for note in notes)
 
 
-def test_the_suite_is_found_by_the_command_line() -> None:
-    assert "peers" in importlib.import_module("pyengine.cli.bench").suites()
-
-
-def test_every_package_of_an_environment_has_one_version() -> None:
+def test_every_package_of_an_environment_is_pinned_once() -> None:
     for packages in environment.PACKAGES.values():
         assert all(package.count("==") == 1 for package in packages)
         assert len({package.split("==")[0].lower() for package in packages}) == len(packages)
 
 
-def test_an_environment_with_other_packages_is_not_ready(tmp_path: Path) -> None:
+def test_an_environment_with_outdated_packages_is_not_ready(tmp_path: Path) -> None:
     peer = environment.Environment("jax", tmp_path)
     peer.scripts.mkdir(parents=True)
     peer.python.touch()
@@ -78,7 +63,7 @@ def test_an_environment_with_other_packages_is_not_ready(tmp_path: Path) -> None
         peer.prepare(install=False)
 
 
-def test_the_cache_folder_is_the_users_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variables_choose_the_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYENGINE_PEERS", "/some/where")
     assert environment.cache_folder() == Path("/some/where")
     monkeypatch.delenv("PYENGINE_PEERS")
@@ -86,7 +71,7 @@ def test_the_cache_folder_is_the_users_choice(monkeypatch: pytest.MonkeyPatch) -
     assert environment.cache_folder() == Path("/cache/pyengine/peers")
 
 
-def test_a_command_that_fails_gives_its_error_as_the_reason() -> None:
+def test_a_failed_command_reports_its_error_line() -> None:
     code = "print('one'); print('ERROR: no such package'); print('bye'); raise SystemExit(3)"
     with pytest.raises(environment.PeerError, match="jax: pip: ERROR: no such package"):
         environment.command("jax: pip", [sys.executable, "-c", code])
@@ -94,7 +79,7 @@ def test_a_command_that_fails_gives_its_error_as_the_reason() -> None:
         environment.command("cmake", ["/nothing-here"])
 
 
-def test_what_cannot_be_had_becomes_a_note_and_the_rest_goes_on() -> None:
+def test_a_missing_peer_becomes_a_note() -> None:
     def absent() -> int:
         raise environment.PeerError("hex: no program")
 
@@ -112,26 +97,22 @@ def test_a_worker_answers_line_by_line(tmp_path: Path) -> None:
         assert [echo.ask(word) for word in ("abc", "xyz")] == ["cba", "zyx"]
 
 
-def test_a_worker_that_ends_says_why(tmp_path: Path) -> None:
-    with (
-        bot(tmp_path, "raise ValueError('no such game')") as broken,
-        pytest.raises(environment.PeerError, match=r"status 1: ValueError: no such game"),
-    ):
-        broken.ask("go")
-
-
-def test_a_worker_that_says_nothing_is_given_up(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("raise ValueError('no such game')", "status 1: ValueError: no such game"),
+        ("pass", r"no answer within 0\.5 s"),
+    ],
+)
+def test_a_worker_that_does_not_answer_is_a_missing_peer(
+    body: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "PATIENCE", 0.05)
-    with (
-        bot(tmp_path, "pass") as mute,
-        pytest.raises(environment.PeerError, match=r"no answer within 0\.05 s"),
-    ):
-        mute.ask("go")
+    monkeypatch.setattr(worker, "PATIENCE", 0.5 if body == "pass" else 60)
+    with bot(tmp_path, body) as silent, pytest.raises(environment.PeerError, match=reason):
+        silent.ask("go")
 
 
-def test_a_program_that_is_not_there_is_a_missing_peer() -> None:
+def test_a_program_that_does_not_exist_is_a_missing_peer() -> None:
     with pytest.raises(environment.PeerError, match="nothing-here"):
         worker.Worker(["/nothing-here"])
 
@@ -139,7 +120,7 @@ def test_a_program_that_is_not_there_is_a_missing_peer() -> None:
 # Pairs
 
 
-def test_a_row_holds_medians_and_the_ratio_of_pairs() -> None:
+def test_a_row_states_medians_and_the_median_of_paired_ratios() -> None:
     slow, fast = pairs.Timed(100, 1.0, 0.5), pairs.Timed(100, 0.25, 0.25)
     slower = pairs.Timed(100, 2.0, 0.5)
     row = pairs.figures([slow, slower, slow], [fast, fast, fast], 3.0)
@@ -150,12 +131,6 @@ def test_a_row_holds_medians_and_the_ratio_of_pairs() -> None:
     assert row["pairs"] == 3
 
 
-def test_processor_time_that_is_not_known_gives_no_ratio() -> None:
-    row = pairs.figures([pairs.Timed(1, 1.0)], [pairs.Timed(1, 1.0, 1.0)], None)
-    assert row["ratio"] == 1
-    assert row["cpu ratio"] is None
-
-
 def test_short_calls_are_repeated_and_summed() -> None:
     call = iter([pairs.Timed(10, 0.5, 0.25), pairs.Timed(10, 0.5, 0.5), pairs.Timed(1, 9.0)])
     assert pairs.repeated(lambda: next(call), 0.75) == pairs.Timed(20, 1.0, 0.75)
@@ -164,7 +139,7 @@ def test_short_calls_are_repeated_and_summed() -> None:
 # OpenSpiel
 
 
-def test_a_bots_answer_gives_its_time() -> None:
+def test_an_answer_states_simulations_and_seconds() -> None:
     assert openspiel.read("1000 999 0.5 0.25", 1000) == (1000, 0.5, 0.25)
 
 
@@ -176,38 +151,37 @@ def test_a_bots_answer_gives_its_time() -> None:
         ("what?", "four numbers"),
     ],
 )
-def test_a_bot_that_makes_other_simulations_has_no_rate(answer: str, claim: str) -> None:
+def test_a_wrong_number_of_simulations_gives_no_rate(answer: str, claim: str) -> None:
     with pytest.raises(common.CheckError, match=claim):
         openspiel.read(answer, 1000)
 
 
 def test_a_bot_is_compared_on_every_game(tmp_path: Path) -> None:
     answer = "n = int(line.split()[1]); print(n, n - 1, 0.5, 0.5)"
-    options = common.Options(quick=True)
     with bot(tmp_path, answer) as stand_in:
         for subject in openspiel.SUBJECTS:
-            row = openspiel.compare(subject, stand_in, 50, subject.asked, options)
+            row = openspiel.compare(subject, stand_in, 50, subject.asked, QUICK)
             assert row["peer/s"] == 100
             assert row["pairs"] == 2
             assert row["ratio"] > 0 < row["same formula"]
-            row = openspiel.compare_uct(subject, stand_in, 20, options)
+            row = openspiel.compare_uct(subject, stand_in, 20, QUICK)
             assert row["peer/s"] == 40
             assert row["ratio"] > 0 < row["two threads"]
 
 
-def test_games_of_open_spiel_are_compared_with_both_of_its_bots(tmp_path: Path) -> None:
+def test_openspiels_own_games_are_compared_with_both_of_its_bots(tmp_path: Path) -> None:
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra: test)")
     wall = '{"uct-c++": 0.5, "uct": 5.0}[line.split()[2]]'
     answer = f"n = int(line.split()[1]); print(n, n - 1, {wall}, 0.5)"
     with bot(tmp_path, answer) as stand_in:
         for _, text, _ in openspiel.FOREIGN:
-            row = openspiel.compare_foreign(text, stand_in, 60, common.Options(quick=True))
+            row = openspiel.compare_foreign(text, stand_in, 60, QUICK)
             assert row["peer/s"] == 120
             assert row["pairs"] == 2
             assert row["ratio"] > 0 < row["python bot"]
 
 
-def test_a_build_that_is_not_there_is_not_made_in_a_quick_run(tmp_path: Path) -> None:
+def test_a_quick_run_does_not_build_openspiel(tmp_path: Path) -> None:
     peer = environment.Environment("openspiel", tmp_path)
     with pytest.raises(environment.PeerError, match="not built"):
         openspiel.build(peer, install=False)
@@ -216,27 +190,26 @@ def test_a_build_that_is_not_there_is_not_made_in_a_quick_run(tmp_path: Path) ->
 # Shortest paths
 
 
-@pytest.mark.parametrize("kind", ["random", "lattice"])
-def test_scipy_searches_the_same_graph(tmp_path: Path, kind: str) -> None:
+def test_scipy_searches_the_same_graph(tmp_path: Path) -> None:
     pytest.importorskip("scipy.sparse.csgraph", reason="SciPy is not installed (extra: test)")
-    arrays = graphs.GRAPHS[kind](400)
+    arrays = graphs.GRAPHS["random"](400)
     file = tmp_path / "graph.npz"
     np.savez(file, **arrays)
     program = Path(graphs.__file__).with_name("graphs_worker.py")
     with worker.Worker([sys.executable, "-P", str(program)]) as peer:
-        row = graphs.compare(peer, file, arrays, common.Options(quick=True))
+        row = graphs.compare(peer, file, arrays, QUICK)
     assert row["ratio"] > 0
 
 
-def test_a_large_grid_is_searched_with_and_without_estimates() -> None:
-    row = graphs.compare_estimates(30, 0.2, 1.0, common.Options(quick=True))
+def test_grids_are_searched_with_and_without_a_heuristic() -> None:
+    row = graphs.compare_estimates(30, 0.2, 1.0, QUICK)
     assert row["pairs"] == 2
 
 
 # mctx and pgx
 
 
-def test_positions_repeat_and_differ() -> None:
+def test_the_positions_are_reproducible_distinct_and_not_terminal() -> None:
     game = pyengine.load_game("connect_four")
     first, second = (batched.positions(game, 10) for _ in range(2))
     assert [state.history() for state in first] == [state.history() for state in second]
@@ -244,8 +217,8 @@ def test_positions_repeat_and_differ() -> None:
     assert not any(state.is_terminal() for state in first)
 
 
-@pytest.mark.parametrize("policy", list(batched.POLICIES))
-def test_a_batch_is_searched_and_checked(policy: str) -> None:
+@pytest.mark.parametrize("policy", batched.POLICIES)
+def test_a_batch_of_searches_counts_all_its_simulations(policy: str) -> None:
     game = pyengine.load_game("tic_tac_toe")
     states = batched.positions(game, 4)[:3]
     with pyengine.Engine(game, "uniform", config=batched.configuration(policy)) as engine:
@@ -253,7 +226,7 @@ def test_a_batch_is_searched_and_checked(policy: str) -> None:
     assert took.done == 3 * batched.SIMULATIONS
 
 
-def test_positions_of_the_peer_are_compared_by_their_legal_moves() -> None:
+def test_the_peer_must_have_the_same_legal_moves() -> None:
     state = pyengine.load_game("tic_tac_toe").new_initial_state()
     state.apply_action(4)
     batched.check_positions(json.dumps({"legal": [[1, 1, 1, 1, 0, 1, 1, 1, 1]]}), [state])
@@ -261,36 +234,35 @@ def test_positions_of_the_peer_are_compared_by_their_legal_moves() -> None:
         batched.check_positions(json.dumps({"legal": [[1] * 9]}), [state])
 
 
-def test_a_batch_without_all_simulations_has_no_rate() -> None:
+def test_missing_simulations_give_no_rate() -> None:
     visits = [batched.SIMULATIONS] * batched.POSITIONS
-    answer = {"visits": visits, "wall": 0.5, "cpu": 1.0}
-    took = batched.read(json.dumps(answer))
+    took = batched.read(json.dumps({"visits": visits, "wall": 0.5, "cpu": 1.0}))
     assert took.rate.wall == 2 * batched.SIMULATIONS * batched.POSITIONS
-    answer["visits"] = [0, *visits[1:]]
     with pytest.raises(common.CheckError, match="64 simulations"):
-        batched.read(json.dumps(answer))
+        batched.read(json.dumps({"visits": [0, *visits[1:]], "wall": 0.5, "cpu": 1.0}))
 
 
 # Leela Zero
 
 
-def test_visits_are_read_from_the_report_of_a_search() -> None:
-    assert gtp.read_visits(SEARCHED) == 200
+def test_the_log_of_a_search_states_its_visits() -> None:
+    log = [" M18 ->     113 (V: 36.43%)", "200 visits, 70805 nodes, 199 playouts, 326 n/s", "= M18"]
+    assert gtp.read_visits(log) == 200
     with pytest.raises(environment.PeerError, match="visits"):
         gtp.read_visits(["= D4"])
 
 
-def test_a_heat_map_gives_the_first_choice_and_the_win_rate() -> None:
+def test_a_heat_map_states_the_best_move_and_the_win_rate() -> None:
     rows = [[0] * 19 for _ in range(19)]
-    rows[3][9] = 500  # fourth row from the top, tenth column, which is K
+    rows[3][9] = 500  # K16: tenth column without I, fourth row from the top
     lines = [" ".join(f"{cell:3d}" for cell in row) + " " for row in rows]
-    found = gtp.read_analysis(["", *lines, "pass: 0", "winrate: 0.629538", "= "])
-    assert found == gtp.Analysis("K16", 0.629538)
+    analysis = gtp.read_analysis(["", *lines, "pass: 0", "winrate: 0.629538", "= "])
+    assert analysis == gtp.Analysis("K16", 0.629538)
     with pytest.raises(environment.PeerError, match="heat map"):
         gtp.read_analysis(lines)
 
 
-def test_a_middle_game_has_its_moves_in_the_protocols_words() -> None:
+def test_moves_are_written_in_gtp_notation() -> None:
     game = pyengine.load_game("go")
     state = leela.position(game, seed=1, plies=30)
     words = leela.moves(game, state)
@@ -303,7 +275,7 @@ def test_a_middle_game_has_its_moves_in_the_protocols_words() -> None:
     assert leela.moves(game, leela.position(game, seed=2, plies=30)) != words
 
 
-def test_leela_zero_and_the_engine_search_the_same_positions_in_turns(
+def test_leela_zero_and_the_engine_alternate_on_the_same_positions(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     order: list[tuple[str, Any]] = []
@@ -319,11 +291,11 @@ def test_leela_zero_and_the_engine_search_the_same_positions_in_turns(
     monkeypatch.setattr(leela, "theirs", side("theirs", 2))
     monkeypatch.setattr(leela, "ours", side("ours", 1))
     monkeypatch.setattr(leela.pyengine, "OnnxEvaluator", lambda *_, **__: None)
-    leela.compare(None, tmp_path, 1, 20, common.Options(quick=True))
+    leela.compare(None, tmp_path, 1, 20, QUICK)
     assert order == [("theirs", 1), ("ours", 1), ("ours", 2), ("theirs", 2)]
 
 
-#: Stands in for Leela Zero: refuses what it does not know.
+#: Stands in for Leela Zero.
 ENGINE = """
 import sys
 for line in sys.stdin:
@@ -339,8 +311,8 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script that starts itself")
-def test_a_game_engine_searches_a_position_by_its_protocol(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in needs a shebang line")
+def test_leela_zero_searches_a_position_over_gtp(tmp_path: Path) -> None:
     program = tmp_path / "leelaz"
     program.write_text(f"#!{sys.executable}\n{ENGINE}")
     program.chmod(0o755)

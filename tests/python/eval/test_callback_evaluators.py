@@ -6,8 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,24 +41,19 @@ def test_a_function_on_planes_receives_float32_in_the_layout_of_the_spec() -> No
         assert np.array_equal(seen[0][i], state.observation_tensor())
 
 
-def test_logits_and_values_are_read_according_to_the_spec() -> None:
+def test_outputs_are_read_according_to_the_spec() -> None:
     logits = np.log(np.arange(1, 10))
-
-    def evaluate(planes: np.ndarray) -> tuple[list[Any], list[float]]:
-        return [logits] * len(planes), [0.25] * len(planes)
-
-    policy, value = CallbackEvaluator(evaluate).evaluate([tic_tac_toe((0, 8))])
-    expected = np.array([0, 2, 3, 4, 5, 6, 7, 8, 0]) / 35
-    np.testing.assert_allclose(policy[0], expected, atol=1e-6)
+    evaluator = CallbackEvaluator(lambda planes: ([logits] * len(planes), [0.25] * len(planes)))
+    policy, value = evaluator.evaluate([tic_tac_toe((0, 8))])
+    np.testing.assert_allclose(policy[0], np.array([0, 2, 3, 4, 5, 6, 7, 8, 0]) / 35, atol=1e-6)
     assert value[0] == 0.25
-    for_first = ModelSpec(value_for="first_player", policy="probs")
-    policy, value = CallbackEvaluator(evaluate, for_first).evaluate([tic_tac_toe((4,))])
-    assert value[0] == -0.25
-    three_way = ModelSpec(value=("loss", "draw", "win"), value_kind="probs")
-    evaluator = CallbackEvaluator(
-        lambda p: (np.zeros((len(p), 9)), [[0.5, 0.25, 0.25]] * len(p)), three_way
+    three_way = ModelSpec(
+        value=("loss", "draw", "win"), value_kind="probs", value_for="first_player"
     )
-    assert evaluator.evaluate([tic_tac_toe()])[1][0] == -0.25
+    evaluator = CallbackEvaluator(
+        lambda planes: (np.zeros((len(planes), 9)), [[0.5, 0.25, 0.25]] * len(planes)), three_way
+    )
+    assert evaluator.evaluate([tic_tac_toe((4,))])[1][0] == 0.25
 
 
 def test_a_batch_is_evaluated_in_one_call() -> None:
@@ -75,18 +70,20 @@ def test_a_batch_is_evaluated_in_one_call() -> None:
 
 
 KINDS = (CallbackEvaluator, StateEvaluator)
+ZEROS = np.zeros(2)
+POLICY = np.zeros((2, 9))
 WRONG_RESULTS: dict[str, tuple[Any, str]] = {
-    "nothing": (lambda n: None, "must|raised"),
-    "one array": (lambda n: np.zeros((n, 9)), "must|raised"),
-    "three parts": (lambda n: (np.zeros((n, 9)), np.zeros(n), np.zeros(n)), "must|raised"),
-    "other actions": (lambda n: (np.zeros((n, 8)), np.zeros(n)), r"policy .*\[2,9\].*\[2,8\]"),
-    "too few rows": (lambda n: (np.zeros((n - 1, 9)), np.zeros(n)), r"policy .*\[1,9\]"),
-    "two values": (lambda n: (np.zeros((n, 9)), np.zeros((n, 2))), r"value .*\[2\].*\[2,2\]"),
-    "words": (lambda n: ([["a"] * 9] * n, np.zeros(n)), "must|raised"),
-    "complex": (lambda n: (np.zeros((n, 9), complex), np.zeros(n)), "must|raised"),
-    "ragged": (lambda n: ([[0.0] * 9] * (n - 1) + [[0.0] * 8], np.zeros(n)), "must|raised"),
-    "nan": (lambda n: (np.full((n, 9), np.nan), np.zeros(n)), "must|raised"),
-    "infinite": (lambda n: (np.zeros((n, 9)), np.full(n, np.inf)), "must|raised"),
+    "nothing": (None, "must|raised"),
+    "one array": (POLICY, "must|raised"),
+    "three parts": ((POLICY, ZEROS, ZEROS), "must|raised"),
+    "other actions": ((np.zeros((2, 8)), ZEROS), r"policy .*\[2,9\].*\[2,8\]"),
+    "too few rows": ((np.zeros((1, 9)), ZEROS), r"policy .*\[1,9\]"),
+    "two values": ((POLICY, np.zeros((2, 2))), r"value .*\[2\].*\[2,2\]"),
+    "words": (([["a"] * 9] * 2, ZEROS), "must|raised"),
+    "complex": ((np.zeros((2, 9), complex), ZEROS), "must|raised"),
+    "ragged": (([[0.0] * 9, [0.0] * 8], ZEROS), "must|raised"),
+    "nan": ((POLICY * np.nan, ZEROS), "must|raised"),
+    "infinite": ((POLICY, np.full(2, np.inf)), "must|raised"),
 }
 
 
@@ -94,8 +91,8 @@ WRONG_RESULTS: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wrong_result_is_an_error_and_the_evaluator_stays_usable(kind: Any, wrong: str) -> None:
     result, message = WRONG_RESULTS[wrong]
-    results: list[Any] = [result, lambda n: (np.zeros((n, 9)), np.zeros(n))]
-    evaluator = kind(lambda batch: results.pop(0)(len(batch)))
+    results = [result, (POLICY, ZEROS)]
+    evaluator = kind(lambda batch: results.pop(0))
     with pytest.raises(EvaluationError, match=message):
         evaluator.evaluate([tic_tac_toe()] * 2)
     assert evaluator.evaluate([tic_tac_toe()] * 2)[0].shape == (2, 9)
@@ -115,10 +112,10 @@ def test_a_pytorch_module_is_refused_with_advice(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("prior", "value", "message"),
     [
-        (0.1, 2.0, r"values in \[-1, 1\] for the player to move, got 2\.0+ in row 1$"),
-        (0.1, np.nan, r"finite values, got nan in row 1$"),
-        (-1.0, 0.0, r"finite priors of at least 0, got -1\.0+ in row 1, action 0$"),
-        (np.inf, 0.0, r"finite priors of at least 0, got inf in row 1, action 0$"),
+        (0.1, 2.0, r"\[-1, 1\] .* got 2\.0+ in row 1$"),
+        (0.1, np.nan, "got nan in row 1$"),
+        (-1.0, 0.0, r"got -1\.0+ in row 1, action 0$"),
+        (np.inf, 0.0, "got inf in row 1, action 0$"),
     ],
 )
 def test_a_wrong_number_of_a_function_on_states_is_located(
@@ -127,12 +124,12 @@ def test_a_wrong_number_of_a_function_on_states_is_located(
     policy = np.ones((2, 9))
     policy[1, 0] = prior
     evaluator = StateEvaluator(lambda states: (policy, np.array([0.0, value])))
-    with pytest.raises(EvaluationError, match=r"^the evaluator's function must return " + message):
+    with pytest.raises(EvaluationError, match=message):
         evaluator.evaluate([tic_tac_toe()] * 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_exception_of_the_function_is_the_cause(kind: Any) -> None:
+def test_an_exception_in_the_function_is_the_cause(kind: Any) -> None:
     def evaluate(batch: Any) -> Any:
         raise ZeroDivisionError("details")
 
@@ -183,16 +180,6 @@ def test_a_value_before_tanh_is_also_an_error_in_a_search(kind: Any) -> None:
         engine.search(tic_tac_toe())
 
 
-def test_a_logit_of_minus_infinity_is_probability_0() -> None:
-    masked = np.full((1, 9), -np.inf)
-    masked[0, [2, 6]] = 0.5
-    evaluator = CallbackEvaluator(lambda planes: (masked, np.zeros(1)))
-    policy, _ = evaluator.evaluate([tic_tac_toe()])
-    np.testing.assert_array_equal(policy[0], [0, 0, 0.5, 0, 0, 0, 0.5, 0, 0])
-    with pytest.raises(EvaluationError, match="leave a legal action, got -inf for all 7"):
-        evaluator.evaluate([tic_tac_toe((2, 6))])
-
-
 def test_a_function_receives_the_states_of_a_users_game() -> None:
     seen: list[Any] = []
 
@@ -212,14 +199,12 @@ def test_a_function_receives_the_states_of_a_users_game() -> None:
 
 def test_a_users_game_without_planes_is_refused_by_a_function_on_planes() -> None:
     state = as_game(ToyGame(Matches)).new_initial_state()
-    message = r"has no observation; give its states observation_tensor\(\)$"
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ModelError, match=r"give its states observation_tensor\(\)$"):
         CallbackEvaluator(lambda planes: ([], [])).evaluate([state])
-    built_in = load_game("connect_four").new_initial_state()
-    with pytest.raises(ModelError, match=r"has no observation$"):
-        built_in.observation_tensor(ModelSpec(planes=("observation",)))
     with pytest.raises(ModelError, match="observation"):
         state.observation_tensor()
+    with pytest.raises(ModelError, match=r"has no observation$"):
+        tic_tac_toe().observation_tensor(ModelSpec(planes=("observation",)))
 
 
 def test_a_function_receives_the_planes_of_a_users_game() -> None:
@@ -264,23 +249,15 @@ class SlowCallable:
     [
         lambda function: [CallbackEvaluator(function)] * 4,
         lambda function: [kind(function) for kind in KINDS * 2],
-        lambda function: [
-            kind(function.method) for kind in (CallbackEvaluator, StateEvaluator) * 2
-        ],
+        lambda function: [kind(function.method) for kind in KINDS * 2],
     ],
     ids=["one evaluator", "evaluators of a function", "evaluators of a method"],
 )
 def test_a_function_is_never_called_concurrently(make: Any) -> None:
-    evaluate = SlowCallable()
-    threads = [
-        threading.Thread(target=lambda e=e: [e.evaluate([tic_tac_toe()]) for _ in range(5)])
-        for e in make(evaluate)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert evaluate.most == [1] * 20
+    function = SlowCallable()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda evaluator: evaluator.evaluate([tic_tac_toe()]), make(function) * 5))
+    assert function.most == [1] * 20
 
 
 def test_a_function_may_call_an_evaluator_of_itself() -> None:
@@ -299,7 +276,7 @@ from pyengine import CallbackEvaluator, load_game
 
 state = load_game("tic_tac_toe").new_initial_state()
 inside = threading.Event()
-seconds = 1.5
+seconds = 1.0
 def evaluate(planes):
     inside.set()
     time.sleep(seconds)
@@ -313,14 +290,7 @@ inside.wait()
 
 def run_alone(code: str) -> None:
     """Run code in a new process while another thread is inside the function."""
-    run = subprocess.run(
-        [sys.executable, "-c", ONE_INSIDE + code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
+    subprocess.run([sys.executable, "-c", ONE_INSIDE + code], timeout=60, check=True)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
@@ -344,12 +314,12 @@ assert status == 0, status
 def test_ctrl_c_works_while_another_thread_is_inside_the_function() -> None:
     run_alone("""
 signal.signal(signal.SIGALRM, signal.default_int_handler)
-signal.setitimer(signal.ITIMER_REAL, 0.2)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
 start = time.monotonic()
 try:
     evaluator.evaluate([state])
 except KeyboardInterrupt:
-    assert time.monotonic() - start < 1.0
+    assert time.monotonic() - start < 0.8
 else:
     raise SystemExit("no KeyboardInterrupt")
 thread.join()

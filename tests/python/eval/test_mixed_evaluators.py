@@ -55,7 +55,7 @@ MIXES: dict[str, Callable[[Calls, Any], MixedEvaluator]] = {
     "a callback as the network": lambda calls, net: MixedEvaluator(calls.planes(), net),
     "states as the network": lambda calls, net: MixedEvaluator(calls.states(), net),
     "Python alone": lambda calls, _: MixedEvaluator(calls.planes(), calls.states()),
-    "a mix in a mix": lambda calls, net: MixedEvaluator(
+    "nested": lambda calls, net: MixedEvaluator(
         MixedEvaluator(net, calls.states()), calls.planes()
     ),
 }
@@ -98,16 +98,6 @@ def test_a_function_on_states_is_called_for_every_leaf_even_if_the_network_is_ca
         # Few of 300 simulations end in a terminal position, which needs no evaluation.
         assert 280 <= calls.rows - before <= 301
     assert engine.stats()["cache_hits"] > 0
-
-
-@pytest.mark.parametrize("rollout", ["rollout", "gomoku"])
-def test_a_weight_of_0_searches_like_the_network_alone(rollout: str) -> None:
-    results = []
-    for evaluator in (MixedEvaluator("gomoku", rollout, mix=0), "gomoku"):
-        engine = Engine("gomoku(board_size=9)", evaluator, threads=2, deterministic=True)
-        result = engine.search(engine.game.new_initial_state(), simulations=200)
-        results.append((result.visits.tolist(), str(result.q.tolist())))
-    assert results[0] == results[1]
 
 
 def test_with_a_weight_of_0_the_other_part_is_not_called_but_must_fit() -> None:

@@ -15,7 +15,7 @@ from pyengine.eval.spec import ModelSpec
 from tiny_models import TinyModel
 
 EVERYTHING = ModelSpec(
-    planes=("own[0:2]", "legal", "ones"),
+    planes=("own[0:2]", "legal", "ones"),  # a range: own[0], own[1]
     layout="NHWC",
     rows="bottom_up",
     policy_rows="bottom_up",
@@ -30,19 +30,11 @@ EVERYTHING = ModelSpec(
 )
 
 
-def test_defaults() -> None:
-    spec = ModelSpec()
-    assert spec.planes == ("own[0]", "opp[0]", "first_to_move")
-    assert (spec.layout, spec.rows, spec.policy_rows) == ("NCHW", "top_down", "top_down")
-    assert (spec.policy, spec.pass_index) == ("logits", None)
-    assert (spec.value, spec.value_kind, spec.value_for) == ("scalar", None, "mover")
-    assert (spec.input, spec.policy_output, spec.value_output) == (None, None, None)
-
-
 def test_a_spec_is_an_immutable_value() -> None:
     assert pickle.loads(pickle.dumps(EVERYTHING)) == EVERYTHING
     assert hash(EVERYTHING) == hash(EVERYTHING.replace())
     assert eval(repr(EVERYTHING)) == EVERYTHING
+    assert EVERYTHING.planes == ("own[0]", "own[1]", "legal", "ones")
     with pytest.raises(AttributeError):
         ModelSpec().layout = "NHWC"  # type: ignore[misc]
 
@@ -50,10 +42,6 @@ def test_a_spec_is_an_immutable_value() -> None:
 @pytest.mark.parametrize("spec", [ModelSpec(), EVERYTHING, ModelSpec.gomoku17()])
 def test_a_spec_survives_json(spec: ModelSpec) -> None:
     assert ModelSpec.from_json(spec.to_json()) == spec
-
-
-def test_ranges_are_expanded() -> None:
-    assert ModelSpec(planes=("own[0:3]",)).planes == ("own[0]", "own[1]", "own[2]")
 
 
 def test_presets_have_the_planes_of_their_papers() -> None:
@@ -78,26 +66,19 @@ def test_presets_have_the_planes_of_their_papers() -> None:
     ("field", "value"),
     [
         ("planes", ("own[0]", "own[9]")),
-        ("planes", ()),
         ("planes", 3),
         ("layout", "CHW"),
-        ("rows", "upside_down"),
         ("policy_rows", 1),
-        ("policy", "softmax"),
         ("pass_index", -1),
         ("pass_index", "last"),
         ("value", ("win", "loss")),
-        ("value", "three"),
         ("value_kind", "log_probs"),
-        ("value_for", "white"),
-        ("input", 5),
         ("input", ""),
     ],
 )
 def test_an_error_names_the_invalid_field(field: str, value: object) -> None:
-    with pytest.raises(ConfigError, match=field) as error:
+    with pytest.raises(ConfigError, match=field):
         ModelSpec(**{field: value})
-    assert isinstance(error.value, ValueError)
 
 
 def test_invalid_json_and_unknown_fields_are_refused() -> None:
@@ -109,15 +90,7 @@ def test_invalid_json_and_unknown_fields_are_refused() -> None:
         ModelSpec.from_json("[1]")
 
 
-def test_the_spec_argument_overrides_the_metadata(tmp_path: Path) -> None:
-    inside = ModelSpec(planes=("opp[0]", "own[0]", "ones"))
-    path = TinyModel(metadata={"pyengine.spec": inside.to_json()}).write(tmp_path / "m.onnx")
-    given = ModelSpec(planes=("own[0]", "opp[0]", "zeros"))
-    assert OnnxEvaluator(path, given).spec == given
-    assert OnnxEvaluator(path).spec == inside
-
-
-def test_metadata_overrides_the_spec_file_and_that_overrides_inference(
+def test_a_spec_is_the_argument_else_the_metadata_else_the_file_else_inferred(
     tmp_path: Path,
 ) -> None:
     tiny = TinyModel(planes=(3, 4, 4), actions=16)
@@ -131,6 +104,8 @@ def test_metadata_overrides_the_spec_file_and_that_overrides_inference(
     tiny.metadata["pyengine.spec"] = inside.to_json()
     tiny.write(path)
     assert OnnxEvaluator(path).spec == inside
+    argument = ModelSpec(planes=("opp[0]", "own[0]", "ones"))
+    assert OnnxEvaluator(path, argument).spec == argument
 
 
 def test_an_invalid_spec_is_a_model_error_that_names_the_file(

@@ -82,11 +82,7 @@ def test_a_pickled_evaluator_evaluates_as_before(name: str) -> None:
 def test_a_pickled_rollout_evaluator_keeps_its_rollouts_and_policy() -> None:
     for evaluator in (RolloutEvaluator(7), RolloutEvaluator(3, policy())):
         for again in copies(evaluator):
-            assert isinstance(again, RolloutEvaluator)
-            assert again.rollouts == evaluator.rollouts
-            assert (again.policy is None) == (evaluator.policy is None)
-            if again.policy is not None and evaluator.policy is not None:
-                assert again.policy.features == evaluator.policy.features
+            assert repr(again) == repr(evaluator)  # with the digest of the policy
 
 
 @pytest.mark.parametrize(

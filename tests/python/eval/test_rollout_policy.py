@@ -157,7 +157,7 @@ def test_probabilities_equal_those_of_the_reference(name: str) -> None:
     compared = 0
     for _ in range(6):
         state = game.new_initial_state()
-        while not state.is_terminal() and compared < 150:
+        while not state.is_terminal() and compared < 100:
             row = policy.probabilities([state])[0].astype(float)
             expected = Reference(policy, state).probabilities()
             np.testing.assert_allclose(row, expected, rtol=2e-3, atol=2e-6)
@@ -167,7 +167,7 @@ def test_probabilities_equal_those_of_the_reference(name: str) -> None:
                 state.apply_action(int(rng.choice(len(row), p=row / row.sum())))
             else:
                 state.apply_action(int(rng.choice(state.legal_actions())))
-    assert compared >= 100
+    assert compared == 100
 
 
 def test_a_finished_game_has_no_moves_and_a_filled_board_only_the_pass() -> None:
@@ -224,24 +224,21 @@ def test_a_damaged_file_is_refused_with_a_reason(
 
 @pytest.mark.parametrize("load", [RolloutPolicy.load, PolicyEvaluator, as_evaluator])
 def test_a_file_that_is_not_a_policy_is_refused_with_advice(load: Any, tmp_path: Path) -> None:
+    random_policy().save(tmp_path / "whole.npz")
+    whole = (tmp_path / "whole.npz").read_bytes()
+    contents = {
+        "text": b"text",
+        "empty": b"",
+        "half": whole[: len(whole) // 2],
+        "changed": whole[:100] + bytes(60) + whole[160:],
+    }
+    for name, content in contents.items():
+        (tmp_path / f"{name}.npz").write_bytes(content)
     (tmp_path / "folder.npz").mkdir()
-    (tmp_path / "text.npz").write_text("text")
     np.savez(tmp_path / "other.npz", planes=np.zeros(3))
-    for name in ("absent", "folder", "text", "other"):
+    for name in (*contents, "absent", "folder", "other"):
         with pytest.raises(ModelError, match=rf"{name}\.npz.*train\.rollout_policy\(\)"):
             load(tmp_path / f"{name}.npz")
-
-
-def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "policy.npz"
-    random_policy().save(file)
-    whole = file.read_bytes()
-    for damaged in (b"", whole[: len(whole) // 2], whole[:100] + bytes(60) + whole[160:]):
-        file.write_bytes(damaged)
-        with pytest.raises(ModelError, match=r"policy\.npz: expected a rollout policy"):
-            RolloutPolicy.load(file)
-    with pytest.raises(ConfigError):
-        random_policy().save(tmp_path)
 
 
 NONE = np.zeros(65536)
@@ -266,6 +263,7 @@ NAMED_GO = type("go", (ToyGame,), {"name": "go"})(Matches)  # a user's game call
         (lambda: PolicyEvaluator(None), ConfigError, "policy"),
         (lambda: random_policy().probabilities(load_game("go").new_initial_state()),
          ConfigError, "sequence of states"),
+        (lambda: random_policy().save("/"), ConfigError, "directory"),
     ],
 )  # fmt: skip
 def test_wrong_weights_and_games_are_refused(call: Any, error: Any, message: str) -> None:
@@ -291,7 +289,7 @@ def test_a_move_forbidden_by_superko_has_probability_0() -> None:
     game = load_game("go(board_size=3,superko=positional)")
     rng = np.random.default_rng(0)
     forbidden = 0
-    for _ in range(40):
+    for _ in range(15):
         state = game.new_initial_state()
         while not state.is_terminal():
             row = policy.probabilities([state])[0]
@@ -301,7 +299,7 @@ def test_a_move_forbidden_by_superko_has_probability_0() -> None:
             assert not row[illegal].any()
             assert row.sum() == pytest.approx(1.0)
             state.apply_action(int(rng.choice(state.legal_actions())))
-    assert forbidden > 10
+    assert forbidden > 5
 
 
 @pytest.mark.parametrize("algorithm", ["puct", "uct"])

@@ -14,13 +14,10 @@ from conftest import ROOT
 
 ROOMS = ("search", "selfplay", "match", "doctor")
 ORDERS = {
-    "the package": "import pyengine",
     "a module first": "import pyengine.search.config as c; c.SearchConfig; import pyengine",
     "a module afterwards": "import pyengine; import pyengine.search.config as c; c.SearchConfig",
-    "a name first": "from pyengine.search.config import SearchConfig; import pyengine",
     "the room as a name": "from pyengine import search; search.Engine; import pyengine",
     "a lazy room first": "import pyengine.match.play as p; p.match; import pyengine",
-    "a lazy room by its module": "import pyengine, pyengine.match.play; pyengine.match.play",
     "a lazy room by its use": "import pyengine; pyengine.match; import pyengine.match.play as p",
     "another room first": "import pyengine.data.writer, pyengine.selfplay.player",
 }

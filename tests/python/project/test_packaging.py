@@ -70,14 +70,10 @@ def cmake_version(folder: Path, version: str, *, given: bool) -> str:
     [
         ("0.2.0", "0.2.0"),
         ("0.2.0rc1", "0.2.0"),
-        ("0.2.0a1", "0.2.0"),
-        ("0.2.0.dev3", "0.2.0"),
-        ("0.2.0.post1", "0.2.0"),
-        ("0.2.0+local", "0.2.0"),
         ("1.2.3.4.5b10.post2.dev3+a.b", "1.2.3.4"),
     ],
 )
-def test_the_extension_gets_the_whole_version(
+def test_the_extension_gets_the_full_version(
     version: str, release: str, given: bool, tmp_path: Path
 ) -> None:
     assert cmake_version(tmp_path, version, given=given) == f"{version} {release}"
@@ -98,17 +94,17 @@ def test_the_command_pyengine_is_installed() -> None:
     assert callable(script.load())
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda path: path.stem)
-def test_a_bundled_model_matches_the_manifest(model: Path) -> None:
-    installed = INSTALLED / "models" / model.name
-    manifest = tomllib.loads((INSTALLED / "models" / "manifest.toml").read_text())
-    assert hashlib.sha256(installed.read_bytes()).hexdigest() in str(manifest)
-    assert installed.stat().st_size < 2_000_000
+def test_the_bundled_models_match_the_manifest() -> None:
+    manifest = (INSTALLED / "models" / "manifest.toml").read_text()
+    for model in MODELS:
+        installed = INSTALLED / "models" / model.name
+        assert hashlib.sha256(installed.read_bytes()).hexdigest() in manifest
+        assert installed.stat().st_size < 2_000_000
 
 
-@pytest.mark.parametrize("suite", SUITES, ids=lambda path: path.stem)
-def test_a_benchmark_suite_is_installed(suite: Path) -> None:
-    assert (INSTALLED / "benchmarks" / suite.name).read_text() == suite.read_text()
+def test_the_benchmark_suites_are_installed() -> None:
+    for suite in SUITES:
+        assert (INSTALLED / "benchmarks" / suite.name).read_text() == suite.read_text()
 
 
 def test_the_wheel_has_no_other_files() -> None:
@@ -120,7 +116,6 @@ def test_the_wheel_has_no_other_files() -> None:
     assert strays == []
 
 
-@pytest.mark.parametrize("python", ["3.11", "3.14"])
 @pytest.mark.parametrize(
     ("system", "machine", "expected"),
     [
@@ -133,14 +128,9 @@ def test_the_wheel_has_no_other_files() -> None:
     ],
 )
 def test_each_platform_gets_exactly_one_onnx_runtime(
-    system: str, machine: str, expected: str, python: str
+    system: str, machine: str, expected: str
 ) -> None:
-    environment = {
-        "sys_platform": system,
-        "platform_machine": machine,
-        "python_version": python,
-        "extra": "",
-    }
+    environment = {"sys_platform": system, "platform_machine": machine, "extra": ""}
     chosen = [
         requirement.name
         for requirement in map(Requirement, PROJECT["dependencies"])

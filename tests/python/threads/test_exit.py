@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 _SECONDS = 30.0  # time for a program to start, search briefly and exit on a busy machine
+_AT_ONCE = 6  # programs
 _REPEATS = int(os.environ.get("PYENGINE_EXIT_REPEATS", "1"))
 
 _BEGIN = """
@@ -20,9 +22,11 @@ from toy_games import Pairs, ToyGame
 
 SECONDS = dict(seconds=1e6)
 
-def answer(batch):
-    time.sleep(0.001)
-    return numpy.full((len(batch), ACTIONS), 1 / ACTIONS), numpy.zeros(len(batch))
+def answer_of(actions):
+    def answer(batch):
+        time.sleep(0.001)
+        return numpy.full((len(batch), actions), 1 / actions), numpy.zeros(len(batch))
+    return answer
 
 def in_background(work):
     thread = threading.Thread(target=work, daemon=True)
@@ -32,8 +36,8 @@ def in_background(work):
 
 """
 
-_OURS = "ACTIONS, game = 7, pyengine.load_game('connect_four')\n"
-_PYTHONS = "ACTIONS, game = 20, ToyGame(Pairs)\n"
+_OURS = "game, answer = pyengine.load_game('connect_four'), answer_of(7)\n"
+_PYTHONS = "game, answer = ToyGame(Pairs), answer_of(20)\n"
 
 #: Games and evaluators that may need the GIL during a search.
 _EVALUATORS = {
@@ -64,11 +68,11 @@ in_background(lambda: engine._search(state, lambda result: None, 1e-4, SECONDS))
     "an analysis in a daemon thread": """
 in_background(lambda: [None for _ in engine.analyze(state, every=0.001)])
 """,
-    "an analysis that was begun": """
+    "an unfinished analysis": """
 analysis = engine.analyze(state, every=0.01)
 next(analysis)
 """,
-    "an analysis that was left": """
+    "an abandoned analysis": """
 for result in engine.analyze(state, every=0.01):
     break
 """,
@@ -94,8 +98,8 @@ player = SelfPlayer(game, evaluator, config, spec=pyengine.ModelSpec(planes=("on
 in_background(lambda: player.run(10**6, lambda games: [None for _ in games]))
 """,
     "an evaluation": """
-asked = pyengine.eval.evaluators.as_evaluator(evaluator)
-in_background(lambda: [asked.evaluate([state] * 64, game=game) for _ in iter(int, 1)])
+one = pyengine.eval.evaluators.as_evaluator(evaluator)
+in_background(lambda: [one.evaluate([state] * 64, game=game) for _ in iter(int, 1)])
 """,
 }
 
@@ -109,7 +113,7 @@ _STUCK = {
 }
 
 _SLOW_END = """
-class Slow:  # the interpreter is a while about its end
+class Slow:  # delays the end of the interpreter
     def __init__(self):
         self.time = time
     def __del__(self):
@@ -150,7 +154,7 @@ def evaluator(batch):
 #: Programs with their expected exit code and output.
 _PROGRAMS = {
     "sys.exit": ("import sys", _WORK["a long search"] + "\nsys.exit(3)", 3),
-    "sys.exit while it looks on": (
+    "sys.exit during an analysis": (
         "",
         "for result in engine.analyze(state, every=0.01): sys.exit(3)",
         3,
@@ -162,7 +166,7 @@ _PROGRAMS = {
         _WORK["a long search"] + "\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(5)",
         -15,
     ),
-    "a thread that is waited for": (
+    "a thread that is joined": (
         "",
         """
 def work():
@@ -214,15 +218,15 @@ atexit.register(work)
     ),
     "an older hook that closes an analysis": (
         "import atexit\natexit.register(lambda: analysis.close())",
-        _WORK["an analysis that was begun"],
+        _WORK["an unfinished analysis"],
         0,
     ),
     "a newer hook that closes an analysis": (
         "import atexit",
-        _WORK["an analysis that was begun"] + "\natexit.register(analysis.close)",
+        _WORK["an unfinished analysis"] + "\natexit.register(analysis.close)",
         0,
     ),
-    "games that are made and dropped": (
+    "games that are created and dropped": (
         "",
         """
 def work():
@@ -237,7 +241,7 @@ in_background(work)
 """,
         0,
     ),
-    "games that are played without a search": (
+    "games played without a search": (
         "",
         """
 def work():
@@ -279,11 +283,15 @@ assert os.waitstatus_to_exitcode(status) == 7
 """
 
 
-def start(program: str) -> subprocess.Popen[str]:
+def program(evaluator: str, work: str, before: str = "") -> str:
+    return f"{before}\n{_BEGIN}{_EVALUATORS[evaluator]}{_ENGINE}{work}"
+
+
+def start(code: str) -> subprocess.Popen[str]:
     """Start a program in a separate process."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
     return subprocess.Popen(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -291,54 +299,51 @@ def start(program: str) -> subprocess.Popen[str]:
     )
 
 
-def run(*programs: str) -> list[tuple[int, str, str]]:
-    """Run programs concurrently; return exit code, output and errors of each."""
-    processes = [start(program) for program in programs]
+def run(programs: Sequence[str]) -> list[tuple[int, str, str]]:
+    """Run programs, several at once; return exit code, output and errors of each."""
     ended = []
-    for process in processes:
-        try:
-            out, errors = process.communicate(timeout=_SECONDS)
-            ended.append((process.returncode, out, errors))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            ended.append((-9, "", f"did not end within {_SECONDS:.0f} s"))
+    for first in range(0, len(programs), _AT_ONCE):
+        for process in [start(code) for code in programs[first : first + _AT_ONCE]]:
+            try:
+                out, errors = process.communicate(timeout=_SECONDS)
+                ended.append((process.returncode, out, errors))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                ended.append((-9, "", f"did not end within {_SECONDS:.0f} s"))
     return ended
 
 
-#: Every kind of call that runs user code during a search, and every evaluator.
-_PAIRS = [
-    *((work, "python game and callable") for work in _WORK),
-    *(("a long search", evaluator) for evaluator in _EVALUATORS),
-]
-_OTHER_PAIRS = [
-    (work, evaluator)
-    for work in _WORK
-    for evaluator in _EVALUATORS
-    if (work, evaluator) not in _PAIRS
-]
+def check_quiet(programs: dict[str, str]) -> None:
+    ended = dict(zip(programs, run(list(programs.values())), strict=True))
+    assert ended == dict.fromkeys(programs, (0, "", ""))
 
 
-def check_quiet(pairs: list[tuple[str, str]]) -> None:
-    for first in range(0, len(pairs), 6):
-        several = pairs[first : first + 6]
-        programs = [_BEGIN + _EVALUATORS[kind] + _ENGINE + _WORK[work] for work, kind in several]
-        ended = dict(zip(several, run(*programs), strict=True))
-        assert ended == dict.fromkeys(several, (0, "", ""))
+def test_a_program_exits_quietly_during_any_work() -> None:
+    check_quiet({name: program("python game and callable", work) for name, work in _WORK.items()})
 
 
-def test_a_program_ends_quietly_whatever_searches() -> None:
-    check_quiet(_PAIRS)
+def test_a_program_exits_quietly_while_every_evaluator_searches() -> None:
+    searches = [
+        f"{setup}{_ENGINE}in_background(lambda one=engine, at=state: one.search(at, **SECONDS))"
+        for setup in _EVALUATORS.values()
+    ]
+    check_quiet({"all": "\n".join([_BEGIN, *searches])})
 
 
 @pytest.mark.slow
-def test_a_program_ends_quietly_with_each_evaluator() -> None:
+def test_a_program_exits_quietly_during_any_work_of_each_evaluator() -> None:
     for _ in range(_REPEATS):
-        check_quiet(_OTHER_PAIRS)
+        check_quiet(
+            {
+                f"{name}, {evaluator}": program(evaluator, work)
+                for name, work in _WORK.items()
+                for evaluator in _EVALUATORS
+            }
+        )
 
 
-@pytest.mark.parametrize("caller", _CALLERS)
-def test_a_program_does_not_wait_for_ever_for(caller: str) -> None:
-    def program(code: str) -> str:
+def test_a_program_does_not_wait_forever_for_user_code() -> None:
+    def stuck(caller: str, code: str) -> str:
         body = f"def stuck(*_):\n    if not sticks: return\n    {code}\n"
         progress = ", on_progress=stuck" if caller == "on_progress" else ""
         work = (
@@ -347,20 +352,22 @@ def test_a_program_does_not_wait_for_ever_for(caller: str) -> None:
         )
         return _BEGIN + _SLOW_END + body + _CALLERS[caller] + _ENGINE + work
 
-    codes = _STUCK.values() if caller == "callable" else [_STUCK["computes"]]
-    assert run(*map(program, codes)) == [(0, "", "")] * len(codes)
+    pairs = [("callable", code) for code in _STUCK]
+    pairs += [(caller, "computes") for caller in _CALLERS if caller != "callable"]
+    check_quiet({f"{caller} {code}": stuck(caller, _STUCK[code]) for caller, code in pairs})
 
 
-def test_a_program_ends_as_it_says() -> None:
-    for name, (before, work, code) in _PROGRAMS.items():
-        ((ended, _, errors),) = run(
-            before + "\n" + _BEGIN + _EVALUATORS["network"] + _ENGINE + work
-        )
-        assert (ended, errors) == (code, ""), name
+def test_a_program_keeps_its_exit_code() -> None:
+    programs = [program("network", work, before) for before, work, _ in _PROGRAMS.values()]
+    ended = {
+        name: (code, errors)
+        for name, (code, _, errors) in zip(_PROGRAMS, run(programs), strict=True)
+    }
+    assert ended == {name: (code, "") for name, (_, _, code) in _PROGRAMS.items()}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
-def test_a_forked_child_waits_for_its_own_searches_alone() -> None:
+def test_a_forked_child_waits_only_for_its_own_searches() -> None:
     quiet = "import atexit, warnings\nwarnings.simplefilter('ignore')\n"
-    program = quiet + _BEGIN + _EVALUATORS["callable"] + _ENGINE + _WORK["a long search"] + _FORKED
-    assert run(program) == [(0, "True\n", "")]
+    forked = program("callable", _WORK["a long search"] + _FORKED, quiet)
+    assert run([forked]) == [(0, "True\n", "")]

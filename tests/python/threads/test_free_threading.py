@@ -20,7 +20,7 @@ from pyengine.games import as_game
 from toy_games import Matches, ToyGame
 
 THREADS = 6
-ROUNDS = 30
+ROUNDS = 20
 
 Job = Callable[[], object]
 
@@ -101,7 +101,7 @@ def test_a_state_is_played_while_engines_search_it() -> None:
     together([lambda: play_and_take_back(state), search, search, search])
 
 
-def test_threads_make_evaluators_of_one_function() -> None:
+def test_threads_create_evaluators_of_one_function() -> None:
     inside = 0
 
     def evaluate(states: list[pyengine.State]) -> tuple[np.ndarray, np.ndarray]:
@@ -141,7 +141,7 @@ def test_threads_search_one_python_game() -> None:
     together([search] * THREADS)
 
 
-def test_threads_close_and_ask_engines_that_others_use() -> None:
+def test_threads_may_close_an_engine_that_others_use() -> None:
     """A late caller gets an EngineError, never a Python error."""
     game = pyengine.load_game("tic_tac_toe")
     state = game.new_initial_state()

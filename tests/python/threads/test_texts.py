@@ -1,4 +1,4 @@
-"""Invalid text: surrogates from Python, bytes of a damaged file, half a character."""
+"""Invalid text: lone surrogates from Python, and files with bytes that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -56,26 +56,25 @@ class Unprintable:
         (lambda: SearchConfig(seed=Unprintable()), ConfigError),  # type: ignore[arg-type]
     ],
 )
-def test_a_surrogate_is_refused_as_a_character_that_is_unknown(
+def test_an_error_shows_a_replacement_for_a_surrogate(
     call: Callable[[], object], error: type[Exception]
 ) -> None:
-    with pytest.raises(error) as refused:
+    with pytest.raises(error, match=REPLACEMENT):
         call()
-    assert REPLACEMENT in str(refused.value)
 
 
 @pytest.mark.parametrize("letter", ["ж", "€", "😀"])
-def test_a_text_that_is_too_long_is_cut_between_two_characters(letter: str) -> None:
+def test_a_long_text_is_cut_between_characters(letter: str) -> None:
     for shift in range(4):
         text = "a" * shift + letter * 300
         for serialised in (text, f"{GO};{text}", f"{START.serialize()}{text}"):
-            with pytest.raises(ConfigError) as refused:
+            with pytest.raises(ConfigError) as error:
                 GO.deserialize_state(serialised)
-            assert REPLACEMENT not in str(refused.value)
+            assert REPLACEMENT not in str(error.value)
 
 
 class Odd(Matches):
-    """Names that are invalid text."""
+    """A game whose names are invalid text."""
 
     def __str__(self) -> str:
         return LONE
@@ -85,12 +84,12 @@ class Odd(Matches):
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "a\0b", LONE])
-def test_a_name_that_no_file_can_have_is_no_evaluator(name: str) -> None:
+def test_an_impossible_file_name_is_not_an_evaluator(name: str) -> None:
     with pytest.raises(ConfigError, match="is neither a file nor one of"):
         pyengine.Engine(GO, name)
 
 
-def test_a_python_games_names_are_texts_of_the_engine() -> None:
+def test_invalid_names_of_a_python_game_are_replaced() -> None:
     state = as_game(ToyGame(Odd)).new_initial_state()
     assert str(state) == REPLACEMENT
     assert state.action_to_string(1) == "1" + REPLACEMENT
@@ -99,7 +98,7 @@ def test_a_python_games_names_are_texts_of_the_engine() -> None:
         state.string_to_action("nothing")
 
 
-def test_what_a_game_answers_may_have_no_text() -> None:
+def test_an_unprintable_answer_of_a_game_is_an_error() -> None:
     class Bad(Matches):
         def current_player(self) -> Any:
             return Unprintable()
@@ -109,33 +108,34 @@ def test_what_a_game_answers_may_have_no_text() -> None:
 
 
 class SilentError(Exception):
-    """Raises when asked for its text."""
+    """An error whose text cannot be read."""
 
     def __str__(self) -> str:
         raise ValueError("no text")
 
 
 @pytest.mark.parametrize("raised", [RuntimeError(LONE), SilentError()])
-def test_what_a_callable_raises_may_have_no_text(raised: Exception) -> None:
+def test_an_exception_without_valid_text_is_reported_by_its_type(raised: Exception) -> None:
     def fail(planes: Any) -> Any:
         raise raised
 
-    with pytest.raises(EvaluationError, match=type(raised).__name__) as failed:
+    with pytest.raises(EvaluationError, match=type(raised).__name__) as error:
         pyengine.Engine(GO, fail).search(START, simulations=4)
-    assert failed.value.__cause__ is raised
+    assert error.value.__cause__ is raised
 
 
-def damaged(path: Path, name: bytes, model: TinyModel | None = None) -> Path:
-    """Write a model in which a name of eight letters is not UTF-8."""
-    (model or TinyModel()).write(path)
-    content = path.read_bytes()
+def damaged(path: Path, name: bytes, model: TinyModel) -> Path:
+    """Write a model in which a name is not UTF-8."""
+    content = model.write(path).read_bytes()
     assert name in content
     path.write_bytes(content.replace(name, b"\xff\xfe\x80" + name[3:]))
     return path
 
 
 @pytest.mark.parametrize("name", ["the_input", "the_value", "Flatten", "before_the_value"])
-def test_a_name_in_a_model_may_be_no_text(name: str, tmp_path: Path) -> None:
+def test_a_model_with_an_invalid_name_raises_at_most_an_engine_error(
+    name: str, tmp_path: Path
+) -> None:
     model = TinyModel(names=("the_input", "the_policy", "the_value"))
     file = damaged(tmp_path / "model.onnx", name.encode(), model)
     game = load_game("tic_tac_toe")
@@ -148,20 +148,7 @@ def test_a_name_in_a_model_may_be_no_text(name: str, tmp_path: Path) -> None:
         str(error).encode()
 
 
-def test_a_models_metadata_may_be_no_text(tmp_path: Path) -> None:
-    model = TinyModel(metadata={"pyengine.spec": '{"layout": "abcdefgh"}'})
-    with pytest.raises(EngineError):
-        OnnxEvaluator(damaged(tmp_path / "model.onnx", b"abcdefgh", model))
-
-
-def test_a_spec_beside_a_model_may_be_no_text(tmp_path: Path) -> None:
-    file = TinyModel().write(tmp_path / "model.onnx")
-    file.with_suffix(".spec.json").write_bytes(b'{"layout": "\xff"}')
-    with pytest.raises(ModelError, match="expected text in UTF-8, got the byte 0xff at 12"):
-        OnnxEvaluator(file)
-
-
-def test_a_model_may_have_any_single_byte_of_its_file_made_0xff(tmp_path: Path) -> None:
+def test_a_model_with_any_damaged_byte_raises_at_most_an_engine_error(tmp_path: Path) -> None:
     content = TinyModel().write(tmp_path / "model.onnx").read_bytes()
     state = load_game("tic_tac_toe").new_initial_state()
     rng = np.random.default_rng(1)
@@ -174,7 +161,14 @@ def test_a_model_may_have_any_single_byte_of_its_file_made_0xff(tmp_path: Path) 
             str(error).encode()
 
 
-def test_a_file_of_settings_may_be_no_text(tmp_path: Path) -> None:
+def test_settings_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
+    in_model = TinyModel(metadata={"pyengine.spec": '{"layout": "abcdefgh"}'})
+    with pytest.raises(EngineError):
+        OnnxEvaluator(damaged(tmp_path / "inside.onnx", b"abcdefgh", in_model))
+    beside = TinyModel().write(tmp_path / "model.onnx")
+    beside.with_suffix(".spec.json").write_bytes(b'{"layout": "\xff"}')
+    with pytest.raises(ModelError, match="expected text in UTF-8"):
+        OnnxEvaluator(beside)
     (tmp_path / "search.toml").write_bytes(b'fpu = "\xff"')
     with pytest.raises(ConfigError, match="not UTF-8 text"):
         SearchConfig.from_toml(tmp_path / "search.toml")

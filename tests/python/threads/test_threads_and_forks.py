@@ -1,4 +1,4 @@
-"""Other threads may call while a search runs; a forked child may drop what it inherited."""
+"""Calls from other threads while a search runs, and forked children."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ask():
 
 asking = threading.Thread(target=ask, daemon=True)
 asking.start()
-for _ in range(30):
+for _ in range(10):
     state = game.new_initial_state()
     while not state.is_terminal():
         action = engine.search(state, simulations=20).action
@@ -42,7 +42,7 @@ print("ended")
 """
 
 
-#: Forks while other threads start and end searches, and thus borrow and return threads.
+#: Forks while other threads start and end searches, which borrow and return worker threads.
 FORKED_IN_SEARCHES = """
 import os, threading, time, warnings, pyengine
 warnings.simplefilter("ignore")
@@ -119,38 +119,38 @@ def run(program: str) -> str:
     return ended.stdout
 
 
-def test_stats_and_stop_of_another_thread_do_not_lock_up_a_python_game() -> None:
+def test_stats_and_stop_do_not_block_a_search_of_a_python_game() -> None:
     assert "ended" in run(WATCHED)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
-def test_a_child_that_is_forked_while_others_search_has_threads_of_its_own() -> None:
+def test_a_child_forked_during_searches_has_its_own_threads() -> None:
     assert "ended" in run(FORKED_IN_SEARCHES)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="counts threads as Linux does")
-def test_engines_at_rest_have_no_threads_and_little_memory() -> None:
+def test_idle_engines_have_no_threads_and_little_memory() -> None:
     threads, kilobytes = map(int, run(MANY_ENGINES).split())
     assert threads == 0
     assert kilobytes < 500  # an engine
 
 
-def test_an_evaluator_that_searches_in_its_call_has_threads_too() -> None:
+def test_an_evaluator_may_search_with_threads() -> None:
     game = pyengine.load_game("connect_four")
     states = [game.new_initial_state()] * 8
     inner = pyengine.Engine(game, "rollout", threads=8)
 
-    def evaluate(asked: list[pyengine.State]) -> tuple[np.ndarray, np.ndarray]:
-        found = inner.search_many(states, simulations=20)
-        assert [result.simulations for result in found] == [20] * 8
-        return np.ones((len(asked), 7), np.float32), np.zeros(len(asked), np.float32)
+    def evaluate(batch: list[pyengine.State]) -> tuple[np.ndarray, np.ndarray]:
+        results = inner.search_many(states, simulations=20)
+        assert [result.simulations for result in results] == [20] * 8
+        return np.ones((len(batch), 7), np.float32), np.zeros(len(batch), np.float32)
 
     with pyengine.Engine(game, pyengine.StateEvaluator(evaluate), threads=8) as engine:
         for result in engine.search_many(states, simulations=10):
             assert result.simulations == 10
 
 
-def test_a_refused_analysis_leaves_the_running_search_alone() -> None:
+def test_a_refused_analysis_does_not_stop_the_running_search() -> None:
     game = pyengine.load_game("connect_four")
     engine = pyengine.Engine(game, "rollout", threads=1)
     results: list[pyengine.SearchResult] = []
@@ -166,7 +166,7 @@ def test_a_refused_analysis_leaves_the_running_search_alone() -> None:
     assert results[0].stop_reason == "seconds"
 
 
-def test_an_engine_may_be_closed_while_it_analyses() -> None:
+def test_an_engine_may_be_closed_during_an_analysis() -> None:
     game = pyengine.load_game("connect_four")
     with pyengine.Engine(game, "rollout") as engine:
         for _ in engine.analyze(game.new_initial_state(), every=0.01):
