@@ -225,18 +225,8 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   leaf.symmetry = symmetry_of_leaf(is_root);
   leaf.seed = config_.seed;
   leaf.unfinished = false;
-  const auto finish = [&] {
-    if (leaf.unfinished && !is_root) throw Interrupted();
-    take_marks_back<S>(worker);
-    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
-  };
-  if (S == Sharing::exclusive && traits_.on_the_spot() && !config_.deterministic) {
-    evaluator_.answer(batch, position);
-    add<S>(counts.evaluations, std::uint64_t{1});
-    finish();
-    return false;
-  }
-  if (traits_.reads_positions) {
+  leaf.on_the_spot = S == Sharing::exclusive && traits_.on_the_spot() && !config_.deterministic;
+  if (traits_.reads_positions && !leaf.on_the_spot) {
     copy_position(position, leaf.position);
     leaf.root = &root_;
     leaf.moves.clear();
@@ -246,7 +236,10 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   }
   const int rows = evaluator_.request(batch, position);
   if (rows == kAnswered) {
-    finish();
+    if (leaf.on_the_spot) add<S>(counts.evaluations, std::uint64_t{1});
+    if (leaf.unfinished && !is_root) throw Interrupted();
+    take_marks_back<S>(worker);
+    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
     return false;
   }
   Flight& flight = slot.flights[static_cast<std::size_t>(batch.num_leaves)];
