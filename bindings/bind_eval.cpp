@@ -116,17 +116,18 @@ std::shared_ptr<Evaluator> with_references(std::shared_ptr<Evaluator> core,
 class GameEvaluator {
  public:
   GameEvaluator(const std::shared_ptr<Evaluator>& evaluator, const py::object& game)
-      : game_(game_from(game)), kept_{py::cast(game_holder(game_)), keeper_of(evaluator)} {
-    const auto core = core_of(evaluator);
+      : game_(game_from(game)),
+        core_(core_of(evaluator)),
+        kept_{py::cast(game_holder(game_)), keeper_of(evaluator)} {
     const WithoutGil released;
-    bound_ = core->bind(game_, {});
+    bound_ = core_->bind(game_, {});
   }
   [[nodiscard]] std::shared_ptr<AnyGame> game() const { return game_holder(game_); }
   [[nodiscard]] int traverse(const Visit& visit) const {
     if (const int stop = visit(kept_[0])) return stop;
     return visit(kept_[1]);
   }
-  [[nodiscard]] Text provider() const { return bound_->provider(); }
+  [[nodiscard]] Text provider() const { return core_->provider(); }
 
   py::tuple evaluate(const py::sequence& objects, bool average, int batch_rows) {
     std::vector<State> states;  // copies, since other threads may change the states
@@ -150,6 +151,7 @@ class GameEvaluator {
 
  private:
   std::shared_ptr<const AnyGame> game_;
+  std::shared_ptr<Evaluator> core_;
   std::array<py::object, 2> kept_;  ///< the Python objects of the game and the evaluator
   std::unique_ptr<BoundEvaluator> bound_;
 };

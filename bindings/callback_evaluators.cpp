@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "callback_function.h"
+#include "eval/abilities.h"
 #include "eval/network/decode.h"
 #include "foreign_game.h"
 #include "games/any/state.h"
@@ -23,8 +24,7 @@ class CallbackNetwork final : public RawNetwork {
   CallbackNetwork(CallbackFunction function, const NetworkShape& shape)
       : function_(std::move(function)), shape_(shape) {}
 
-  [[nodiscard]] bool calling_thread() const noexcept override { return true; }
-  [[nodiscard]] std::string provider() const override { return "python"; }
+  [[nodiscard]] RunsOn runs_on() const noexcept override { return {EvalThread::calling}; }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     return std::make_unique<FloatMemory>(shape_, capacity);
   }
@@ -51,6 +51,7 @@ class CallbackNetwork final : public RawNetwork {
 class CallbackSource final : public NetworkSource {
  public:
   explicit CallbackSource(CallbackFunction function) : function_(std::move(function)) {}
+  [[nodiscard]] std::string provider_text() const override { return "python"; }
   [[nodiscard]] std::shared_ptr<RawNetwork> fit(const ModelSpec&,
                                                 const NetworkShape& shape) override {
     return std::make_shared<CallbackNetwork>(function_, shape);
@@ -86,13 +87,13 @@ void check_answer(const float* priors, int num_actions, float value, std::size_t
   }
 }
 
-class BoundStates final : public BoundEvaluator {
+class BoundStates final : public BoundEvaluator, public WorkCounter {
  public:
   BoundStates(CallbackFunction function, std::shared_ptr<const AnyGame> game)
       : function_(std::move(function)), game_(std::move(game)), decoder_(priors_spec(), *game_) {}
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    return {.reads_positions = true, .calling_thread = true};
+    return {.reads_positions = true, .runs_on = {EvalThread::calling}};
   }
   int request(EvalBatch&, const AnyPosition&) override { return 1; }
   void evaluate(EvalBatch& batch) override {
@@ -115,7 +116,6 @@ class BoundStates final : public BoundEvaluator {
     return {.rows = rows_.load(std::memory_order_relaxed),
             .batches = batches_.load(std::memory_order_relaxed)};
   }
-  [[nodiscard]] std::string provider() const override { return "python"; }
 
  private:
   /// The GIL must be held.
@@ -148,6 +148,7 @@ class BoundStates final : public BoundEvaluator {
 class StateEvaluator final : public Evaluator {
  public:
   explicit StateEvaluator(CallbackFunction function) : function_(std::move(function)) {}
+  [[nodiscard]] std::string provider() const override { return "python"; }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions&) override {
     return std::make_unique<BoundStates>(function_, std::move(game));

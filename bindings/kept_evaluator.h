@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ class KeptEvaluator final : public Evaluator {
   KeptEvaluator& operator=(const KeptEvaluator&) = delete;
 
   [[nodiscard]] int device_batches() const noexcept override { return core_->device_batches(); }
+  [[nodiscard]] std::string provider() const override { return core_->provider(); }
   [[nodiscard]] std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                                      const BindOptions& options) override {
     return core_->bind(std::move(game), options);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "eval/abilities.h"
 #include "eval/evaluator.h"
 #include "games/any/registry.h"
 #include "games/any/state.h"
@@ -46,8 +47,7 @@ inline void mix_noise(Tree& tree, const std::vector<double>& noise, double fract
 
 /// The behaviour of a MockEvaluator.
 struct Mock {
-  int device_batches = 0;
-  bool calling_thread = false;
+  RunsOn runs_on = {};
   bool immediate = false;
   bool under_symmetries = false;       ///< a leaf may have one row per symmetry
   double answered = 0.0;               ///< fraction of requests answered immediately, as by a cache
@@ -97,7 +97,7 @@ class Inside {
 };
 
 /// Priors and a value that depend only on the position.
-class BoundMock final : public BoundEvaluator {
+class BoundMock final : public BoundEvaluator, public RowFiller {
  public:
   BoundMock(Mock mock, std::shared_ptr<Seen> seen, int symmetries)
       : mock_(mock), seen_(std::move(seen)), symmetries_(symmetries) {}
@@ -106,8 +106,7 @@ class BoundMock final : public BoundEvaluator {
     EvaluatorTraits traits;
     traits.under_symmetries = mock_.under_symmetries;
     if (mock_.immediate) traits.answering = Answering::immediate;
-    traits.calling_thread = mock_.calling_thread;
-    traits.device_batches = mock_.device_batches;
+    traits.runs_on = mock_.runs_on;
     return traits;
   }
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
@@ -157,7 +156,6 @@ class BoundMock final : public BoundEvaluator {
     seen_->strays += batch.num_rows - rows;
     seen_->waiting -= batch.num_leaves;
   }
-  [[nodiscard]] std::string provider() const override { return "mock"; }
 
  private:
   static void answer(std::uint64_t key, EvalLeaf& leaf) {
@@ -179,6 +177,7 @@ class BoundMock final : public BoundEvaluator {
 class MockEvaluator final : public Evaluator {
  public:
   explicit MockEvaluator(Mock mock = {}) : mock_(mock) {}
+  [[nodiscard]] std::string provider() const override { return "mock"; }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions&) override {
     return std::make_unique<BoundMock>(mock_, seen, game->symmetries().count());

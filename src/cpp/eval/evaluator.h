@@ -24,9 +24,11 @@
 /// data of an evaluator (planes, device buffers, a connection) belongs in a class that derives from
 /// EvalBatch and is returned by make_batch().
 ///
-/// Errors: request(), fill(), evaluate() and decode() may throw EvaluationError, std::bad_alloc and
+/// Errors: request(), evaluate() and decode() may throw EvaluationError, std::bad_alloc and
 /// exceptions of user code. If request() throws, the batch is unchanged; after the others the
 /// caller takes back the leaves and clears the batch.
+///
+/// Filling spare rows, counters and caches are optional: see abilities.h.
 #pragma once
 
 #include <cstddef>
@@ -46,31 +48,48 @@ class State;
 /// How the leaves of an evaluator are answered.
 enum class Answering : std::uint8_t {
   batched,      ///< a leaf may have to wait in the batch
-  on_the_spot,  ///< the same, but answer() also completes a single leaf
+  on_the_spot,  ///< the same, but request() completes a leaf with EvalLeaf::on_the_spot
   brief,        ///< on the spot, in about the time that it takes to synchronize two workers
   immediate,    ///< request() always completes the leaf: there are no rows to evaluate
 };
+
+/// The threads that call evaluate().
+enum class EvalThread : std::uint8_t {
+  worker,   ///< the worker that fills the batch
+  device,   ///< threads that feed a device, while the workers continue to gather
+  calling,  ///< only the thread that called the search (Python)
+};
+
+/// Where evaluate() runs.
+struct RunsOn {
+  EvalThread thread = EvalThread::worker;
+  /// EvalThread::device: number of batches that the device evaluates at the same time; one thread
+  /// more than this feeds it. Otherwise 0.
+  int device_batches = 0;
+
+  [[nodiscard]] bool workers() const noexcept { return thread == EvalThread::worker; }
+  [[nodiscard]] bool device() const noexcept { return thread == EvalThread::device; }
+  [[nodiscard]] bool calling_thread() const noexcept { return thread == EvalThread::calling; }
+};
+
+/// On a device that evaluates `batches` batches at the same time; 0 = no device.
+[[nodiscard]] constexpr RunsOn on_device(int batches) noexcept {
+  return batches > 0 ? RunsOn{EvalThread::device, batches} : RunsOn{};
+}
 
 /// Properties of an evaluator that a search depends on. By default evaluate() runs on any worker
 /// and a leaf has one row.
 struct EvaluatorTraits {
   bool under_symmetries = false;  ///< reads EvalLeaf::symmetry; otherwise a leaf has one row
-  bool reads_positions = false;   ///< needs EvalLeaf::position, moves and root
+  bool reads_positions = false;   ///< leaves that wait need EvalLeaf::position, moves and root
   bool equal_priors = false;      ///< every answer sets EvalLeaf::equal_priors
   Answering answering = Answering::batched;
-  bool calling_thread = false;  ///< evaluate() only on the thread that called the search (Python)
-  /// Number of batches to evaluate at the same time on a device: one thread more than this calls
-  /// evaluate(), while the workers continue to gather. 0 = no device.
-  int device_batches = 0;
+  RunsOn runs_on = {};
 
   [[nodiscard]] bool on_the_spot() const noexcept {
     return answering == Answering::on_the_spot || answering == Answering::brief;
   }
   [[nodiscard]] bool immediate() const noexcept { return answering == Answering::immediate; }
-  /// Whether the worker that fills a batch also evaluates it.
-  [[nodiscard]] bool workers_evaluate() const noexcept {
-    return device_batches == 0 && !calling_thread;
-  }
 };
 
 /// The symmetries of the board under which a leaf is evaluated.
@@ -90,9 +109,13 @@ struct EvalLeaf {
   LeafSymmetry symmetry = LeafSymmetry::identity;
   std::uint64_t seed = 0;    ///< for LeafSymmetry::random
   std::uint64_t number = 0;  ///< number of the leaf within the search; names its random stream
-  std::unique_ptr<AnyPosition> position;  ///< if reads_positions; see copy_position()
-  std::vector<ActionId> moves;  ///< if reads_positions: the moves from `root` to this leaf
-  const State* root = nullptr;  ///< if reads_positions: where `moves` begin
+  /// Only if traits().on_the_spot(): request() completes the leaf. Saves a worker with exclusive
+  /// use of a tree the detour through the batch.
+  bool on_the_spot = false;
+  // If traits().reads_positions, unless on_the_spot:
+  std::unique_ptr<AnyPosition> position;  ///< see copy_position()
+  std::vector<ActionId> moves;            ///< from `root` to this leaf
+  const State* root = nullptr;
 
   // --- The answer: complete when request() returns kAnswered, or after decode().
   std::vector<float> priors;  ///< [legal.size()], in the order of `legal`, sum 1
@@ -141,15 +164,6 @@ struct EvalBatch {
   const std::function<bool()>* goes_on = nullptr;
 };
 
-/// Counters of an evaluator since construction. Can be read at any time from any thread.
-struct EvaluatorStats {
-  std::uint64_t rows = 0;  ///< evaluated, without padding and cache hits
-  std::uint64_t batches = 0;
-  std::uint64_t padding = 0;  ///< rows computed only to reach a supported batch size
-  std::uint64_t cache_hits = 0;
-  std::uint64_t cache_bytes = 0;
-};
-
 /// Returned by request() if next() is complete and need not wait in the batch.
 inline constexpr int kAnswered = -1;
 
@@ -169,25 +183,12 @@ class BoundEvaluator {
   /// that the leaf takes in the batch: 1, the number of symmetries, or 0 if it only waits for a
   /// part of the evaluator that needs no rows. The caller makes sure that the batch has room.
   virtual int request(EvalBatch& batch, const AnyPosition& position) = 0;
-  /// Only if traits().on_the_spot(): completes batch.next(), a leaf at `position`, like request(),
-  /// evaluate() and decode() together. Saves a worker with exclusive use of a tree the detour
-  /// through the batch.
-  virtual void answer(EvalBatch& /*batch*/, const AnyPosition& /*position*/) {}
-  /// Uses spare rows for further symmetries of the waiting leaves. Called once, after the last
-  /// request.
-  virtual void fill(EvalBatch& /*batch*/) {}
   /// Evaluates the waiting leaves, at least one. This is the slow call.
   virtual void evaluate(EvalBatch& /*batch*/) {}
   /// Writes the answers of the waiting leaves. Called once, after evaluate(). It is separate so
   /// that a thread that feeds a device can continue immediately; an evaluator without a device may
   /// write the answers in evaluate().
   virtual void decode(EvalBatch& /*batch*/) {}
-
-  [[nodiscard]] virtual EvaluatorStats stats() const noexcept { return {}; }
-  /// Drops cached answers within a millisecond.
-  virtual void clear_cache() noexcept {}
-  /// A description for users: "uniform", "CPUExecutionProvider", ...
-  [[nodiscard]] virtual std::string provider() const { return "none"; }
 };
 
 /// The settings of a search that concern its evaluator.
@@ -208,6 +209,8 @@ class Evaluator {
   virtual ~Evaluator() = default;
   /// Number of batches that its device serves at the same time; 0 = no device.
   [[nodiscard]] virtual int device_batches() const noexcept { return 0; }
+  /// What evaluates, for users: "uniform", "CPUExecutionProvider", ...
+  [[nodiscard]] virtual std::string provider() const { return "none"; }
   /// Throws ModelError or ConfigError if it does not fit the game.
   [[nodiscard]] virtual std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                                              const BindOptions& options) = 0;

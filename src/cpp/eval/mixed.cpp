@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "eval/abilities.h"
 
 namespace pyengine {
 namespace {
@@ -40,6 +41,12 @@ struct MixedBatch final : EvalBatch {
   std::array<PartBatch, kParts> parts;
 };
 
+/// If one part needs the calling thread, that thread evaluates both. Otherwise a device decides.
+RunsOn mixed_runs_on(const RunsOn& network, const RunsOn& other) {
+  if (network.calling_thread() || other.calling_thread()) return {EvalThread::calling};
+  return network.device_batches >= other.device_batches ? network : other;
+}
+
 EvaluatorTraits mixed_traits(const EvaluatorTraits& network, const EvaluatorTraits& other) {
   EvaluatorTraits traits;
   traits.under_symmetries = network.under_symmetries;  // the other part sees the identity only
@@ -50,10 +57,7 @@ EvaluatorTraits mixed_traits(const EvaluatorTraits& network, const EvaluatorTrai
   } else if (network.answering != Answering::batched && other.answering != Answering::batched) {
     traits.answering = Answering::on_the_spot;
   }
-  traits.calling_thread = network.calling_thread || other.calling_thread;
-  if (!traits.calling_thread) {
-    traits.device_batches = std::max(network.device_batches, other.device_batches);
-  }
+  traits.runs_on = mixed_runs_on(network.runs_on, other.runs_on);
   return traits;
 }
 
@@ -67,8 +71,9 @@ void copy_question(const EvalLeaf& from, EvalLeaf& to, bool with_position) {
   to.symmetry = from.symmetry;
   to.seed = from.seed;
   to.number = from.number;
+  to.on_the_spot = from.on_the_spot;
   to.unfinished = false;
-  if (!with_position) return;
+  if (!with_position || from.on_the_spot) return;
   to.moves = from.moves;
   to.root = from.root;
   copy_position(*from.position, to.position);
@@ -76,14 +81,18 @@ void copy_question(const EvalLeaf& from, EvalLeaf& to, bool with_position) {
 
 /// Calls both parts as a search would: requests a leaf from both, stores immediate answers and
 /// waits for the rest. The rows of the mixed batch are the network's.
-class BoundMixed final : public BoundEvaluator {
+class BoundMixed final : public BoundEvaluator,
+                         public RowFiller,
+                         public WorkCounter,
+                         public CacheHolder {
  public:
   BoundMixed(std::unique_ptr<BoundEvaluator> network, std::unique_ptr<BoundEvaluator> other,
              float mix)
       : parts_{Part(std::move(network), 1.0F - mix), Part(std::move(other), mix)},
-        traits_(mixed_traits(parts_[kNetwork].traits, parts_[kOther].traits)) {
+        traits_(mixed_traits(parts_[kNetwork].traits, parts_[kOther].traits)),
+        filler_(row_filler_of(*parts_[kNetwork].evaluator)) {
     for (Part& part : parts_) {
-      part.late = traits_.device_batches > 0 && part.traits.device_batches == 0;
+      part.late = traits_.runs_on.device() && !part.traits.runs_on.device();
     }
   }
 
@@ -108,26 +117,12 @@ class BoundMixed final : public BoundEvaluator {
     return std::max(rows, 0);
   }
 
-  void answer(EvalBatch& batch, const AnyPosition& position) override {
-    auto& mixed = static_cast<MixedBatch&>(batch);
-    mixed.next().value = 0.0F;
-    for (std::size_t i = 0; i < kParts; ++i) {
-      EvalLeaf& question = ask(mixed, i, false);
-      EvalBatch& part_batch = *mixed.parts[i].batch;
-      if (parts_[i].traits.on_the_spot()) {
-        parts_[i].evaluator->answer(part_batch, position);
-      } else {
-        parts_[i].evaluator->request(part_batch, position);
-      }
-      take_answer(i, question, mixed.next());
-    }
-  }
-
   void fill(EvalBatch& batch) override {
     auto& mixed = static_cast<MixedBatch&>(batch);
     drop_unused(mixed);
+    if (filler_ == nullptr) return;
     PartBatch& part = mixed.parts[kNetwork];
-    parts_[kNetwork].evaluator->fill(*part.batch);
+    filler_->fill(*part.batch);
     for (int i = 0; i < part.batch->num_leaves; ++i) {
       const auto at = static_cast<std::size_t>(i);
       mixed.leaves[static_cast<std::size_t>(part.leaf[at])].rows = part.batch->leaves[at].rows;
@@ -152,15 +147,12 @@ class BoundMixed final : public BoundEvaluator {
   }
 
   [[nodiscard]] EvaluatorStats stats() const noexcept override {
-    EvaluatorStats stats = parts_[kNetwork].evaluator->stats();
-    stats.cache_bytes += parts_[kOther].evaluator->stats().cache_bytes;
+    EvaluatorStats stats = stats_of(*parts_[kNetwork].evaluator);
+    stats.cache_bytes += stats_of(*parts_[kOther].evaluator).cache_bytes;
     return stats;
   }
   void clear_cache() noexcept override {
-    for (Part& part : parts_) part.evaluator->clear_cache();
-  }
-  [[nodiscard]] std::string provider() const override {
-    return parts_[kNetwork].evaluator->provider() + " + " + parts_[kOther].evaluator->provider();
+    for (Part& part : parts_) clear_cache_of(*part.evaluator);
   }
 
  private:
@@ -232,6 +224,7 @@ class BoundMixed final : public BoundEvaluator {
 
   std::array<Part, kParts> parts_;
   EvaluatorTraits traits_;
+  RowFiller* filler_;  ///< of the network; nullptr if it has none
 };
 
 }  // namespace
@@ -252,7 +245,7 @@ std::unique_ptr<BoundEvaluator> MixedEvaluator::bind(std::shared_ptr<const AnyGa
   auto other = other_->bind(game, part_options);
   // Do not wait for an answer of weight 0; the other part was bound only to check that it fits.
   if (mix_ == 0.0F) return network_->bind(game, options);
-  part_options.cache_bytes = options.cache_bytes - other->stats().cache_bytes;
+  part_options.cache_bytes = options.cache_bytes - stats_of(*other).cache_bytes;
   return std::make_unique<BoundMixed>(network_->bind(game, part_options), std::move(other), mix_);
 }
 

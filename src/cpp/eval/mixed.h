@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include "eval/evaluator.h"
 
@@ -18,6 +19,10 @@ class MixedEvaluator final : public Evaluator {
   [[nodiscard]] int device_batches() const noexcept override {
     const int network = network_->device_batches();
     return mix_ == 0.0F ? network : std::max(network, other_->device_batches());
+  }
+  [[nodiscard]] std::string provider() const override {
+    const std::string network = network_->provider();
+    return mix_ == 0.0F ? network : network + " + " + other_->provider();
   }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;

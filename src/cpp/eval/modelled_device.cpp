@@ -159,8 +159,9 @@ class ModelledDevice::Network final : public RawNetwork {
     value_table_ = value_table(spec, shape.value);
   }
 
-  [[nodiscard]] int device_batches() const noexcept override { return streams_->model.streams; }
-  [[nodiscard]] std::string provider() const override { return "modelled device"; }
+  [[nodiscard]] RunsOn runs_on() const noexcept override {
+    return on_device(streams_->model.streams);
+  }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     return std::make_unique<DeviceMemory>(shape_, capacity);
   }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "eval/network/network.h"
 
@@ -40,6 +41,7 @@ class ModelledDevice final : public NetworkSource {
   ~ModelledDevice() override;
 
   [[nodiscard]] int device_batches() const noexcept override;
+  [[nodiscard]] std::string provider_text() const override { return "modelled device"; }
   std::shared_ptr<RawNetwork> fit(const ModelSpec& spec, const NetworkShape& shape) override;
   /// Callable at any time from any thread.
   [[nodiscard]] DeviceCounters counters() const;

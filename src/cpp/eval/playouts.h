@@ -7,11 +7,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "eval/abilities.h"
 #include "eval/evaluator.h"
 #include "games/any/call_guard.h"
 
@@ -26,18 +26,13 @@ int checked_rollouts(int rollouts);
 /// `Playouts` belongs to one thread and has the interface of PolicyPlayouts
 /// (games/any/playout_policy.h).
 template <class Playouts>
-class BoundPlayouts final : public BoundEvaluator {
+class BoundPlayouts final : public BoundEvaluator, public WorkCounter {
  public:
   using Make = std::function<std::unique_ptr<Playouts>()>;
 
   /// `answering`: on_the_spot or brief.
-  BoundPlayouts(std::string provider, int rollouts, std::uint64_t seed, Answering answering,
-                Make make)
-      : provider_(std::move(provider)),
-        rollouts_(rollouts),
-        seed_(seed),
-        answering_(answering),
-        make_(std::move(make)) {}
+  BoundPlayouts(int rollouts, std::uint64_t seed, Answering answering, Make make)
+      : rollouts_(rollouts), seed_(seed), answering_(answering), make_(std::move(make)) {}
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
     return {.reads_positions = true, .equal_priors = true, .answering = answering_};
@@ -50,7 +45,16 @@ class BoundPlayouts final : public BoundEvaluator {
     batch->answers = &answers_.emplace_back(0);
     return batch;
   }
-  int request(EvalBatch&, const AnyPosition&) override { return 1; }
+  int request(EvalBatch& base, const AnyPosition& position) override {
+    EvalLeaf& leaf = base.next();
+    if (!leaf.on_the_spot) return 1;
+    auto& batch = static_cast<PlayoutBatch&>(base);
+    play(leaf, position, batch);
+    // Only one thread uses the batch at a time, so no atomic increment is needed.
+    batch.answers->store(batch.answers->load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
+    return kAnswered;
+  }
   void evaluate(EvalBatch& batch) override {
     for (int i = 0; i < batch.num_leaves; ++i) {
       EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(i)];
@@ -59,12 +63,6 @@ class BoundPlayouts final : public BoundEvaluator {
     rows_.fetch_add(static_cast<std::uint64_t>(batch.num_leaves), std::memory_order_relaxed);
     batches_.fetch_add(1, std::memory_order_relaxed);
   }
-  void answer(EvalBatch& batch, const AnyPosition& position) override {
-    play(batch.next(), position, static_cast<PlayoutBatch&>(batch));
-    // Only one thread uses the batch at a time, so no atomic increment is needed.
-    std::atomic<std::uint64_t>& answers = *static_cast<PlayoutBatch&>(batch).answers;
-    answers.store(answers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
   [[nodiscard]] EvaluatorStats stats() const noexcept override {
     const std::lock_guard lock(mutex_);
     std::uint64_t answers = 0;
@@ -72,7 +70,6 @@ class BoundPlayouts final : public BoundEvaluator {
     return {.rows = rows_.load(std::memory_order_relaxed) + answers,
             .batches = batches_.load(std::memory_order_relaxed) + answers};
   }
-  [[nodiscard]] std::string provider() const override { return provider_; }
 
  private:
   struct PlayoutBatch final : EvalBatch {
@@ -111,7 +108,6 @@ class BoundPlayouts final : public BoundEvaluator {
     leaf.unfinished = played < rollouts_;
   }
 
-  std::string provider_;
   int rollouts_;
   std::uint64_t seed_;
   Answering answering_;

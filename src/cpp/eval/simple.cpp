@@ -24,7 +24,6 @@ class BoundUniform final : public BoundEvaluator {
     leaf.value = 0.0F;
     return kAnswered;
   }
-  [[nodiscard]] std::string provider() const override { return "uniform"; }
 };
 
 /// Uniformly random playouts of a position.
@@ -81,7 +80,7 @@ RolloutEvaluator::RolloutEvaluator(int rollouts) : rollouts_(checked_rollouts(ro
 std::unique_ptr<BoundEvaluator> RolloutEvaluator::bind(std::shared_ptr<const AnyGame> game,
                                                        const BindOptions& options) {
   return std::make_unique<BoundPlayouts<UniformPlayouts>>(
-      "rollout", rollouts_, options.seed,
+      rollouts_, options.seed,
       are_brief(*game, rollouts_) ? Answering::brief : Answering::on_the_spot,
       [] { return std::make_unique<UniformPlayouts>(); });
 }

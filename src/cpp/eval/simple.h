@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "eval/evaluator.h"
 
@@ -10,6 +11,7 @@ namespace pyengine {
 /// Equal priors, value 0.
 class UniformEvaluator final : public Evaluator {
  public:
+  [[nodiscard]] std::string provider() const override { return "uniform"; }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;
 };
@@ -20,6 +22,7 @@ class RolloutEvaluator final : public Evaluator {
  public:
   /// Throws ConfigError unless 1 <= rollouts <= 1'000'000.
   explicit RolloutEvaluator(int rollouts = 1);
+  [[nodiscard]] std::string provider() const override { return "rollout"; }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;
 

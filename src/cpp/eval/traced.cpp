@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <string>
 #include <utility>
+
+#include "eval/abilities.h"
 
 namespace pyengine {
 namespace {
@@ -15,10 +16,13 @@ constexpr std::chrono::microseconds kLongAgo{50};
 
 std::atomic<std::uint64_t> g_traces{0};
 
-class BoundTraced final : public BoundEvaluator {
+class BoundTraced final : public BoundEvaluator,
+                          public RowFiller,
+                          public WorkCounter,
+                          public CacheHolder {
  public:
   BoundTraced(std::unique_ptr<BoundEvaluator> traced, std::shared_ptr<Trace> trace)
-      : traced_(std::move(traced)), trace_(std::move(trace)) {}
+      : traced_(std::move(traced)), filler_(row_filler_of(*traced_)), trace_(std::move(trace)) {}
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override { return traced_->traits(); }
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
@@ -30,12 +34,6 @@ class BoundTraced final : public BoundEvaluator {
     trace_->add_request(batch, begin, std::max(rows, 0));
     return rows;
   }
-  void answer(EvalBatch& batch, const AnyPosition& position) override {
-    const auto begin = Clock::now();
-    traced_->answer(batch, position);
-    trace_->add_request(batch, begin, 0);
-  }
-  void fill(EvalBatch& batch) override { traced_->fill(batch); }
   void evaluate(EvalBatch& batch) override {
     const auto begin = Clock::now();
     traced_->evaluate(batch);
@@ -47,12 +45,15 @@ class BoundTraced final : public BoundEvaluator {
     trace_->add(TraceSpan::Kind::decode, begin, batch.num_rows);
   }
 
-  [[nodiscard]] EvaluatorStats stats() const noexcept override { return traced_->stats(); }
-  void clear_cache() noexcept override { traced_->clear_cache(); }
-  [[nodiscard]] std::string provider() const override { return traced_->provider(); }
+  void fill(EvalBatch& batch) override {
+    if (filler_ != nullptr) filler_->fill(batch);
+  }
+  [[nodiscard]] EvaluatorStats stats() const noexcept override { return stats_of(*traced_); }
+  void clear_cache() noexcept override { clear_cache_of(*traced_); }
 
  private:
   std::unique_ptr<BoundEvaluator> traced_;
+  RowFiller* filler_;  ///< of traced_; nullptr if it has none
   std::shared_ptr<Trace> trace_;
 };
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -65,6 +66,7 @@ class TracedEvaluator final : public Evaluator {
   TracedEvaluator(std::shared_ptr<Evaluator> traced, std::shared_ptr<Trace> trace)
       : traced_(std::move(traced)), trace_(std::move(trace)) {}
   [[nodiscard]] int device_batches() const noexcept override { return traced_->device_batches(); }
+  [[nodiscard]] std::string provider() const override { return traced_->provider(); }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;
 

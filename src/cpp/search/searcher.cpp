@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/janitor.h"
 #include "base/process.h"
+#include "eval/abilities.h"
 #include "games/any/state_check.h"
 #include "search/setup.h"
 
@@ -107,7 +108,7 @@ Searcher::Searcher(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluato
   validate(config_);
   bound_ = evaluator_->bind(game_, bind_options(config_));
   pool_ = std::make_shared<ChunkPool>(tree_bytes(config_));
-  if (bound_->traits().device_batches > 0) pipeline_for(config_);  // opens sessions
+  if (bound_->traits().runs_on.device()) pipeline_for(config_);  // opens sessions
 }
 
 Searcher::~Searcher() {
@@ -175,7 +176,7 @@ void Searcher::start_tree(const State& state, const GoesOn& goes_on) {
 /// Sets the memory that trees may take in this call. An existing cache keeps its memory.
 void Searcher::limit_memory(const SearchConfig& config) {
   constexpr std::uint64_t kLeastTree = 2 * kChunkBytes;
-  const std::uint64_t cache = bound_->stats().cache_bytes;
+  const std::uint64_t cache = stats_of(*bound_).cache_bytes;
   const std::uint64_t trees = tree_bytes(config, cache);
   if (trees < kLeastTree) {
     throw ConfigError("memory_limit: expected at least " + std::to_string(cache + kLeastTree) +
@@ -398,7 +399,7 @@ void Searcher::advance(Action action) {
 void Searcher::clear() {
   const Busy busy(*this, "clear");
   drop_tree();
-  bound_->clear_cache();
+  clear_cache_of(*bound_);
 }
 
 void Searcher::stop() noexcept {
@@ -410,7 +411,7 @@ void Searcher::stop() noexcept {
 SearchStats Searcher::stats() const {
   check_alive();
   const std::lock_guard lock(stats_mutex_);
-  const EvaluatorStats evaluated = bound_->stats();
+  const EvaluatorStats evaluated = stats_of(*bound_);
   SearchStats stats = done_;
   for (const TreeSearch* search : running_) Running::add_to(stats, *search);
   stats.batches = evaluated.batches;
@@ -418,7 +419,7 @@ SearchStats Searcher::stats() const {
   stats.cache_hits = evaluated.cache_hits;
   stats.bytes = pool_->bytes() + evaluated.cache_bytes + (pipeline_ ? pipeline_->batch_bytes() : 0);
   stats.refusals = pool_->refusals();
-  stats.provider = bound_->provider();
+  stats.provider = evaluator_->provider();
   const std::uint64_t waited = old_waited_ns_ + (pipeline_ ? pipeline_->waited_ns() : 0);
   stats.waiting_seconds = static_cast<double>(waited) * 1e-9;
   stats.scheduler = old_scheduler_;

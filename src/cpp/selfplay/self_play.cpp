@@ -58,7 +58,7 @@ void SelfPlay::bind(std::shared_ptr<Evaluator> evaluator) {
   for (const auto& game : games_) game->drop_tree();
   const std::lock_guard lock(mutex_);  // destroys the old evaluator after the mutex is released
   if (bound_) {
-    const EvaluatorStats now = bound_->stats();
+    const EvaluatorStats now = stats_of(*bound_);
     replaced_.rows += now.rows;
     replaced_.batches += now.batches;
     replaced_.padding += now.padding;
@@ -162,7 +162,7 @@ std::vector<FinishedGame> SelfPlay::take_finished() {
 SelfPlayCounters SelfPlay::counters() const {
   const std::lock_guard lock(mutex_);
   SelfPlayCounters counters = done_;
-  const EvaluatorStats now = bound_->stats();
+  const EvaluatorStats now = stats_of(*bound_);
   counters.evaluations = replaced_.rows + now.rows;
   counters.batches = replaced_.batches + now.batches;
   counters.padding = replaced_.padding + now.padding;
@@ -170,7 +170,7 @@ SelfPlayCounters SelfPlay::counters() const {
   counters.waiting_seconds = replaced_waited_ + static_cast<double>(pipeline_->waited_ns()) * 1e-9;
   counters.bytes = pool_->bytes() + now.cache_bytes + pipeline_->batch_bytes();
   counters.refusals = pool_->refusals();
-  counters.provider = bound_->provider();
+  counters.provider = evaluator_->provider();
   counters.searches = context_.searches.load(std::memory_order_relaxed);
   counters.resign_threshold = context_.resignation.threshold();
   counters.resignation = context_.resignation.measured();

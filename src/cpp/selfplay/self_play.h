@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "eval/abilities.h"
 #include "search/run/pipeline.h"
 #include "selfplay/game_in_play.h"
 

@@ -104,7 +104,9 @@ class BoundRemote final : public BoundEvaluator {
  public:
   explicit BoundRemote(std::shared_ptr<Server> server) : server_(std::move(server)) {}
 
-  [[nodiscard]] EvaluatorTraits traits() const noexcept override { return {.device_batches = 2}; }
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    return {.runs_on = on_device(2)};
+  }
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
     return std::make_unique<RemoteBatch>(capacity);
   }
@@ -128,7 +130,6 @@ class BoundRemote final : public BoundEvaluator {
       batch.leaves[i].value = batch.replies[i].value;
     }
   }
-  [[nodiscard]] std::string provider() const override { return "remote"; }
 
  private:
   std::shared_ptr<Server> server_;
@@ -138,6 +139,7 @@ class RemoteEvaluator final : public Evaluator {
  public:
   explicit RemoteEvaluator(std::shared_ptr<Server> server) : server_(std::move(server)) {}
   [[nodiscard]] int device_batches() const noexcept override { return 2; }
+  [[nodiscard]] std::string provider() const override { return "remote"; }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame>,
                                        const BindOptions&) override {
     return std::make_unique<BoundRemote>(server_);

@@ -13,7 +13,6 @@ namespace pyengine::sum_network {
 class SumNetwork final : public RawNetwork {
  public:
   explicit SumNetwork(const NetworkShape& shape) : shape_(shape) {}
-  [[nodiscard]] std::string provider() const override { return "sums"; }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     return std::make_unique<FloatMemory>(shape_, capacity);
   }
@@ -40,6 +39,7 @@ class SumNetwork final : public RawNetwork {
 
 class SumSource final : public NetworkSource {
  public:
+  [[nodiscard]] std::string provider_text() const override { return "sums"; }
   [[nodiscard]] std::shared_ptr<RawNetwork> fit(const ModelSpec&,
                                                 const NetworkShape& shape) override {
     return std::make_shared<SumNetwork>(shape);

@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "eval/abilities.h"
 #include "eval/evaluate_states.h"
 #include "eval/mixed.h"
 #include "eval/network/cache.h"
@@ -113,13 +114,13 @@ TEST_CASE("answers with and without the cache are bit for bit the same") {
   CHECK(evaluated(*with, states, true) == mean);  // one of eight answers is cached
   CHECK(evaluated(*with, states, true) == mean);
   CHECK(evaluated(*with, states, false) == one);
-  CHECK(with->stats().cache_hits >= 60 * 10);
-  const std::uint64_t rows = with->stats().rows;
+  CHECK(stats_of(*with).cache_hits >= 60 * 10);
+  const std::uint64_t rows = stats_of(*with).rows;
   CHECK(evaluated(*with, states, true) == mean);
-  CHECK(with->stats().rows == rows);
-  with->clear_cache();
+  CHECK(stats_of(*with).rows == rows);
+  clear_cache_of(*with);
   CHECK(evaluated(*with, states, true) == mean);
-  CHECK(with->stats().rows > rows);
+  CHECK(stats_of(*with).rows > rows);
 }
 
 TEST_CASE("a mixed value is the same whether or not the network's part is cached") {
@@ -134,7 +135,7 @@ TEST_CASE("a mixed value is the same whether or not the network's part is cached
   const auto bound = evaluator.bind(game, options);
   const std::vector<float> first = evaluated(*bound, states, true);
   CHECK(evaluated(*bound, states, true) == first);
-  CHECK(bound->stats().cache_hits >= 2 * 30);
+  CHECK(stats_of(*bound).cache_hits >= 2 * 30);
 }
 
 TEST_SUITE("concurrent") {

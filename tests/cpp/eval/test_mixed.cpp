@@ -30,7 +30,7 @@ std::shared_ptr<Evaluator> network(int streams = 0) {
 /// A stand-in for a Python evaluator: evaluated on the calling thread only.
 std::shared_ptr<MockEvaluator> python_part(double answered = 0.0) {
   return std::make_shared<MockEvaluator>(
-      Mock{.calling_thread = true, .answered = answered, .delay = microseconds(5)});
+      Mock{.runs_on = {EvalThread::calling}, .answered = answered, .delay = microseconds(5)});
 }
 
 SearchConfig config_of(int threads, SymmetryMode symmetry = SymmetryMode::random) {
@@ -117,7 +117,7 @@ TEST_CASE("a mix of mixes has the mixed values, on either side, cached or not") 
                                                        : blend(other, own, 0.5F, states.size());
     CHECK(evaluated(*bound, states) == expected);
     CHECK(evaluated(*bound, states) == expected);  // the network's part is cached
-    CHECK(bound->traits().calling_thread);
+    CHECK(bound->traits().runs_on.calling_thread());
   }
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a leaf waits for the other part even if the network's part is cached"
     CHECK(batch->leaves[0].priors == priors);
   }
   CHECK(mock->seen->rows == 2);
-  CHECK(bound->stats().rows == 1);
+  CHECK(stats_of(*bound).rows == 1);
 }
 
 TEST_CASE("neither part evaluates rows of a failed leaf") {
@@ -166,12 +166,12 @@ TEST_CASE("spare rows go to the network's part only") {
   const auto bound = MixedEvaluator(network(), other, 0.5).bind(state.game(), {});
   const auto batch = bound->make_batch(4);
   batch->add_next(ask(*bound, *batch, state));
-  bound->fill(*batch);
+  row_filler_of(*bound)->fill(*batch);
   CHECK(batch->num_rows == 2);
   CHECK(batch->leaves[0].rows == 2);
   bound->evaluate(*batch);
   bound->decode(*batch);
-  CHECK(bound->stats().rows == 2);
+  CHECK(stats_of(*bound).rows == 2);
   CHECK(other->seen->rows == 1);
 }
 
@@ -181,10 +181,10 @@ TEST_CASE("the caches of both parts share one limit and are cleared together") {
   BindOptions options = with_cache(cap);
   options.cache_entries = 1U << 20;
   const auto both = MixedEvaluator(network(), network(), 0.5).bind(states[0].game(), options);
-  CHECK(both->stats().cache_bytes <= cap);
-  CHECK(both->stats().cache_bytes > cap * 8 / 10);
+  CHECK(stats_of(*both).cache_bytes <= cap);
+  CHECK(stats_of(*both).cache_bytes > cap * 8 / 10);
   const auto one = MixedEvaluator(network(), python_part(), 0.5).bind(states[0].game(), options);
-  CHECK(one->stats().cache_bytes > cap * 8 / 10);
+  CHECK(stats_of(*one).cache_bytes > cap * 8 / 10);
   // stats() counts rows of the first part only; the device counts those of the other.
   const auto inner = std::make_shared<ModelledDevice>(DeviceModel{.latency = 0.0, .streams = 0});
   const auto counted = std::make_shared<NetworkEvaluator>(inner, ModelSpec{});
@@ -193,7 +193,7 @@ TEST_CASE("the caches of both parts share one limit and are cleared together") {
   const std::uint64_t rows = inner->counters().rows;
   evaluated(*bound, states);
   CHECK(inner->counters().rows == rows);
-  bound->clear_cache();
+  clear_cache_of(*bound);
   evaluated(*bound, states);
   CHECK(inner->counters().rows > rows);
 }
@@ -263,7 +263,7 @@ TEST_SUITE("concurrent") {
     const auto game = load_game("connect_four");
     for (const bool first : {false, true}) {
       const auto device = std::make_shared<MockEvaluator>(
-          Mock{.device_batches = 2, .answered = 0.2, .delay = microseconds(20)});
+          Mock{.runs_on = on_device(2), .answered = 0.2, .delay = microseconds(20)});
       const auto other = std::make_shared<MockEvaluator>();
       const auto mixed = first ? std::make_shared<MixedEvaluator>(other, device, 0.5)
                                : std::make_shared<MixedEvaluator>(device, other, 0.5);

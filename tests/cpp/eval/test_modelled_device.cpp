@@ -114,7 +114,7 @@ TEST_CASE("modelled device: without streams a worker evaluates, in the modelled 
   model.streams = 0;
   ModelledDevice device(model);
   const auto network = device.fit({}, shape_of_go9());
-  CHECK(network->device_batches() == 0);
+  CHECK(network->runs_on().device_batches == 0);
   const auto memory = network->make_memory(8);
   CHECK(seconds_of([&] { network->run(*memory, 8); }) >= 0.005);
   CHECK(device.counters().rows == 8);

@@ -89,9 +89,9 @@ TEST_CASE("network: a leaf that the caller drops leaves no rows behind") {
     batch->add_next(ask(*bound, *batch, states[2], LeafSymmetry::all));
     CHECK(ask(*bound, *batch, states[1], LeafSymmetry::identity) == 1);
     CHECK(batch->num_rows == 9);
-    const std::uint64_t rows = bound->stats().rows;
+    const std::uint64_t rows = stats_of(*bound).rows;
     const std::vector<FlatAnswer> found = answers(*bound, *batch);
-    CHECK(bound->stats().rows == rows + 9);
+    CHECK(stats_of(*bound).rows == rows + 9);
     CHECK(found[0] == alone(states[0], LeafSymmetry::identity));
     CHECK(found[1] == alone(states[2], LeafSymmetry::all));
   }
@@ -104,7 +104,7 @@ TEST_CASE("network: fill() gives spare rows to further symmetries, leaf by leaf"
   for (const State& state : states) {
     batch->add_next(ask(*bound, *batch, state, LeafSymmetry::identity));
   }
-  bound->fill(*batch);
+  row_filler_of(*bound)->fill(*batch);
   CHECK(batch->num_rows == 5);
   CHECK(batch->leaves[0].rows + batch->leaves[1].rows + batch->leaves[2].rows == 5);
   const std::vector<FlatAnswer> found = answers(*bound, *batch);

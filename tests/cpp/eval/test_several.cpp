@@ -32,7 +32,7 @@ TEST_CASE(
   const auto alone = first->fit({}, go9_shape());
   const auto alone_memory = alone->make_memory(2);
   const auto network = SeveralDevices({first, device()}).fit({}, go9_shape());
-  CHECK(network->device_batches() == 4);
+  CHECK(network->runs_on().device_batches == 4);
   const auto memory = network->make_memory(2);
   for (RawMemory* each : {alone_memory.get(), memory.get()}) {
     reinterpret_cast<float*>(each->planes)[80] = 1.0F;

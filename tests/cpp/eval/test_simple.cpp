@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "eval/abilities.h"
 #include "eval/evaluate_states.h"
 #include "eval/mixed.h"
 #include "eval/simple.h"
@@ -116,5 +117,5 @@ TEST_CASE("more states than fit into a batch are evaluated in order") {
       CHECK(policy[i * 9 + a] == (a == i % 9 ? 0.0F : 0.125F));
     }
   }
-  CHECK(bound->stats().rows == 150);
+  CHECK(stats_of(*bound).rows == 150);
 }

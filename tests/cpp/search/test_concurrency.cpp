@@ -32,12 +32,12 @@ const std::vector<Setting>& settings() {
       {2, {}},
       {4, {.answered = 0.5}},
       {16, {.delay = microseconds(30)}},
-      {4, {.device_batches = 2, .delay = microseconds(50)}, SymmetryMode::fill},
-      {3, {.calling_thread = true, .under_symmetries = true}, SymmetryMode::average},
+      {4, {.runs_on = on_device(2), .delay = microseconds(50)}, SymmetryMode::fill},
+      {3, {.runs_on = {EvalThread::calling}, .under_symmetries = true}, SymmetryMode::average},
       {8, {.under_symmetries = true}, SymmetryMode::root_average},
       {4, {.delay = microseconds(10)}, SymmetryMode::none, true},
-      {16, {.device_batches = 2, .answered = 0.3}, SymmetryMode::random, true},
-      {4, {.device_batches = 2, .answered = 0.2}, SymmetryMode::random, false, 512},
+      {16, {.runs_on = on_device(2), .answered = 0.3}, SymmetryMode::random, true},
+      {4, {.runs_on = on_device(2), .answered = 0.2}, SymmetryMode::random, false, 512},
   };
   return all;
 }
@@ -190,11 +190,11 @@ TEST_SUITE("concurrent") {
       return visits;
     };
     const auto serial = visits_of({}, 1, 1);
-    const std::vector<Mock> waiting{{.device_batches = 2, .delay = microseconds(300)},
-                                    {.calling_thread = true, .delay = microseconds(300)}};
+    const std::vector<Mock> waiting{{.runs_on = on_device(2), .delay = microseconds(300)},
+                                    {.runs_on = {EvalThread::calling}, .delay = microseconds(300)}};
     for (const Mock& mock : waiting) {
       for (const int threads : {1, 2, 4, 16}) {
-        CAPTURE(mock.device_batches);
+        CAPTURE(mock.runs_on.device_batches);
         CAPTURE(threads);
         const auto found = visits_of(mock, threads, 16);
         int same = 0;
@@ -210,8 +210,8 @@ TEST_SUITE("concurrent") {
     const auto game = load_game("gomoku", {{"board_size", 9LL}});
     const std::vector<State> states = random_states(game, 2, 4);
     const std::vector<const State*> pointers = pointers_to(states);
-    for (const Mock& mock : {Mock{.device_batches = 2, .delay = microseconds(100)},
-                             Mock{.calling_thread = true, .delay = microseconds(100)}}) {
+    for (const Mock& mock : {Mock{.runs_on = on_device(2), .delay = microseconds(100)},
+                             Mock{.runs_on = {EvalThread::calling}, .delay = microseconds(100)}}) {
       const auto evaluator = std::make_shared<MockEvaluator>(mock);
       const SearchConfig config = config_of({4, {}}, 800);
       Searcher searcher(game, evaluator, config);
@@ -244,7 +244,7 @@ TEST_SUITE("concurrent") {
     for (const int device_batches : {0, 1}) {
       for (const int threads : {1, 3}) {
         const auto evaluator = std::make_shared<MockEvaluator>(
-            Mock{.device_batches = device_batches, .delay = std::chrono::milliseconds(5)});
+            Mock{.runs_on = on_device(device_batches), .delay = std::chrono::milliseconds(5)});
         evaluator->seen->fail_at = 0;
         Searcher searcher(game, evaluator, config_of({threads, {}}, 50));
         Patient host;

@@ -262,7 +262,7 @@ TEST_SUITE("concurrent") {
         config.batch_size = 4;
         config.solver = solver;
         Mock mock;
-        mock.device_batches = device_batches;
+        mock.runs_on = on_device(device_batches);
         CHECK(sorted_visits(search(state, config, mock)) == kPlanned);
       }
     }

@@ -54,10 +54,6 @@ class BoundNumbered final : public BoundEvaluator {
     write_down(batch);
     return asked_->request(batch, position);
   }
-  void answer(EvalBatch& batch, const AnyPosition& position) override {
-    write_down(batch);
-    asked_->answer(batch, position);
-  }
   void evaluate(EvalBatch& batch) override { asked_->evaluate(batch); }
   void decode(EvalBatch& batch) override { asked_->decode(batch); }
 

@@ -36,7 +36,7 @@ class CachingMock final : public Evaluator {
   explicit CachingMock(std::uint64_t bytes) : bytes_(bytes) {}
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override {
-    class Bound final : public BoundEvaluator {
+    class Bound final : public BoundEvaluator, public WorkCounter {
      public:
       Bound(std::unique_ptr<BoundEvaluator> inner, std::uint64_t bytes)
           : inner_(std::move(inner)), bytes_(bytes) {}
@@ -148,7 +148,7 @@ TEST_CASE("a mix of two evaluators with caches uses the memory of one cache") {
   BindOptions options;
   options.cache_entries = 1000;
   options.cache_bytes = 8 * kMiB;
-  CHECK(mixed->bind(small_go(), options)->stats().cache_bytes == 8 * kMiB);
+  CHECK(stats_of(*mixed->bind(small_go(), options)).cache_bytes == 8 * kMiB);
 }
 
 TEST_CASE("memory used by search_many is available to the tree that continues afterwards" *
@@ -196,7 +196,7 @@ TEST_CASE("deterministic trees without a share of the memory are rejected by nam
 TEST_CASE("a call leaves trees the same memory however large its batches are" *
           doctest::test_suite("concurrent")) {
   const auto game = small_go();
-  const Mock greedy{.device_batches = 2, .batch_bytes = 2 * kMiB};
+  const Mock greedy{.runs_on = on_device(2), .batch_bytes = 2 * kMiB};
   const auto nodes_and_refusals = [&](int searches_before, int threads, bool deterministic) {
     SearchConfig config = config_of(threads, 400, 16 * kMiB);
     Searcher searcher(game, std::make_shared<MockEvaluator>(greedy), config);

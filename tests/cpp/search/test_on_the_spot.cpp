@@ -60,9 +60,11 @@ TEST_CASE("on the spot: a playout gives the same answer as in a batch") {
     leaf.number = number;
     leaf.to_move = state.position().to_move();
     copy_position(state.position(), leaf.position);
-    bound->answer(*batch, state.position());
+    leaf.on_the_spot = true;
+    CHECK(bound->request(*batch, state.position()) == kAnswered);
     const float answered = leaf.value;
     CHECK(leaf.equal_priors);
+    leaf.on_the_spot = false;
     leaf.value = 9.0F;
     batch->add_next(bound->request(*batch, state.position()));
     bound->evaluate(*batch);
@@ -70,8 +72,8 @@ TEST_CASE("on the spot: a playout gives the same answer as in a batch") {
     CHECK(leaf.value == answered);
     batch->clear();
   }
-  CHECK(bound->stats().rows == 40);
-  CHECK(bound->stats().batches == 40);
+  CHECK(stats_of(*bound).rows == 40);
+  CHECK(stats_of(*bound).batches == 40);
 }
 
 TEST_CASE("on the spot: with one thread each simulation is an evaluation, and none collides") {

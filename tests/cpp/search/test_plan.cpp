@@ -9,16 +9,8 @@ namespace pyengine {
 namespace {
 
 const EvaluatorTraits kWorkersEvaluate;
-EvaluatorTraits device() {
-  EvaluatorTraits traits;
-  traits.device_batches = 2;
-  return traits;
-}
-EvaluatorTraits immediate() {
-  EvaluatorTraits traits;
-  traits.answering = Answering::immediate;
-  return traits;
-}
+EvaluatorTraits device() { return {.runs_on = on_device(2)}; }
+EvaluatorTraits immediate() { return {.answering = Answering::immediate}; }
 RunSize size_of(int batch_rows, int searches, int workers) {
   RunSize size;
   size.batch_rows = batch_rows;

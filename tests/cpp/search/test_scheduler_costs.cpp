@@ -54,7 +54,7 @@ TEST_SUITE("concurrent") {
   // threads; with a pass for each search and a wake-up for each event it was 1.8 to 3.3, 0.25 and
   // 2.4. One worker alone takes a pass for each search.
   TEST_CASE("passes and wake-ups per row do not depend on the number of threads") {
-    const Mock device{.device_batches = 2, .delay = std::chrono::microseconds(500)};
+    const Mock device{.runs_on = on_device(2), .delay = std::chrono::microseconds(500)};
     for (const int threads : {2, 8, 32}) {
       CAPTURE(threads);
       const Costs costs = least_costs_of(threads, device);

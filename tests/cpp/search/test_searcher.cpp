@@ -78,11 +78,11 @@ std::vector<Mock> kinds_of_mocks() {
       {.delay = microseconds(50)},
       {.immediate = true},
       {.answered = 0.5},
-      {.calling_thread = true, .delay = microseconds(20)},
-      {.device_batches = 2, .delay = microseconds(50)},
-      {.device_batches = 1, .answered = 0.2},
+      {.runs_on = {EvalThread::calling}, .delay = microseconds(20)},
+      {.runs_on = on_device(2), .delay = microseconds(50)},
+      {.runs_on = on_device(1), .answered = 0.2},
       {.under_symmetries = true, .answered = 0.3},
-      {.device_batches = 2, .under_symmetries = true},
+      {.runs_on = on_device(2), .under_symmetries = true},
   };
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("every simulation is one visit, for any evaluator, number of threads a
         CAPTURE(turn);
         Bench bench(game, config, mock);
         check_result(bench, bench.search(), 300);
-        if (mock.calling_thread) CHECK(bench.evaluator->seen->elsewhere.load() == 0);
+        if (mock.runs_on.calling_thread()) CHECK(bench.evaluator->seen->elsewhere.load() == 0);
       }
     }
   }
@@ -196,7 +196,7 @@ TEST_CASE("batches count against the memory limit, and the search continues with
   config.batch_size = 16;
   Bench bench(
       load_game("gomoku"), config,
-      {.device_batches = 2, .delay = std::chrono::microseconds(50), .batch_bytes = 6U << 20});
+      {.runs_on = on_device(2), .delay = std::chrono::microseconds(50), .batch_bytes = 6U << 20});
   const SearchResult result = bench.search();
   CHECK(result.simulations == 2000);
   CHECK(bench.searcher->stats().bytes <= config.memory_limit);
@@ -249,7 +249,7 @@ TEST_CASE("at most in_flight leaves wait, for any number of threads") {
         CAPTURE(threads);
         CAPTURE(device);
         Bench bench(game, config,
-                    {.device_batches = device, .delay = std::chrono::microseconds(20)});
+                    {.runs_on = on_device(device), .delay = std::chrono::microseconds(20)});
         check_result(bench, bench.search(), 400);
         CHECK(bench.evaluator->seen->most_waiting.load() <= in_flight);
       }

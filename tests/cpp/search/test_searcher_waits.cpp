@@ -79,7 +79,7 @@ class PreparedEvaluator final : public Evaluator {
   std::shared_ptr<Gate> gate = std::make_shared<Gate>();
 
  private:
-  MockEvaluator mock_{{.device_batches = 2}};
+  MockEvaluator mock_{{.runs_on = on_device(2)}};
 };
 
 SearchConfig config_of(int batch_size) {

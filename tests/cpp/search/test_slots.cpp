@@ -9,16 +9,8 @@
 namespace pyengine {
 namespace {
 
-EvaluatorTraits device(int batches) {
-  EvaluatorTraits traits;
-  traits.device_batches = batches;
-  return traits;
-}
-EvaluatorTraits callable() {
-  EvaluatorTraits traits;
-  traits.calling_thread = true;
-  return traits;
-}
+EvaluatorTraits device(int batches) { return {.runs_on = on_device(batches)}; }
+EvaluatorTraits callable() { return {.runs_on = {EvalThread::calling}}; }
 
 /// Slots whose batches have no memory.
 struct Cycle {

@@ -456,8 +456,8 @@ TEST_CASE("visits beyond 16 bits are scaled down") {
 TEST_SUITE("concurrent") {
   TEST_CASE("self-play: any number of threads works with batches, devices and immediate answers") {
     for (const int threads : {1, 2, 4}) {
-      for (const Mock& mock :
-           {Mock{}, Mock{.device_batches = 2}, Mock{.immediate = true}, Mock{.answered = 0.5}}) {
+      for (const Mock& mock : {Mock{}, Mock{.runs_on = on_device(2)}, Mock{.immediate = true},
+                               Mock{.answered = 0.5}}) {
         CAPTURE(threads);
         check_all("tic_tac_toe", mock, small_config(threads), 40);
         check_all("connect_four", mock, small_config(threads), 12);

@@ -258,6 +258,16 @@ class Collecting(Owner):
         return super().states(states)
 
 
+def test_the_collector_may_run_while_the_first_object_of_a_subclass_is_created() -> None:
+    threshold = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        for _ in range(200):
+            type("Own", (pyengine.UniformEvaluator,), {})()
+    finally:
+        gc.set_threshold(*threshold)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_collector_may_run_within_a_search(threads: int) -> None:
     owner = Collecting()

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "eval/abilities.h"
 #include "eval/network/cache.h"
 #include "eval/network/decode.h"
 
@@ -35,7 +36,10 @@ struct NetworkBatch final : EvalBatch {
   std::vector<float> outputs;  ///< [policy + value] of one row, for the cache
 };
 
-class BoundNetwork final : public BoundEvaluator {
+class BoundNetwork final : public BoundEvaluator,
+                           public RowFiller,
+                           public WorkCounter,
+                           public CacheHolder {
  public:
   BoundNetwork(std::shared_ptr<const AnyGame> game, const ModelSpec& spec, NetworkSource& source,
                const BindOptions& options)
@@ -53,9 +57,7 @@ class BoundNetwork final : public BoundEvaluator {
   }
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    return {.under_symmetries = true,
-            .calling_thread = network_->calling_thread(),
-            .device_batches = network_->device_batches()};
+    return {.under_symmetries = true, .runs_on = network_->runs_on()};
   }
 
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
@@ -147,7 +149,6 @@ class BoundNetwork final : public BoundEvaluator {
   void clear_cache() noexcept override {
     if (cache_ != nullptr) cache_->clear();
   }
-  [[nodiscard]] std::string provider() const override { return network_->provider(); }
 
  private:
   static CacheKey key(const PlaneStack& planes, int symmetry) noexcept {

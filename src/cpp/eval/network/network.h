@@ -46,7 +46,7 @@ struct FloatMemory : RawMemory {
 };
 
 /// A network bound to a game: planes in, raw outputs out. Safe to use from several threads with
-/// different memories, unless calling_thread().
+/// different memories, unless it runs on the calling thread.
 class RawNetwork {
  public:
   RawNetwork() = default;
@@ -55,10 +55,8 @@ class RawNetwork {
   virtual ~RawNetwork() = default;
 
   [[nodiscard]] virtual ElementType input_type() const noexcept { return ElementType::float32; }
-  /// Whether run() must be called on the thread that started the search.
-  [[nodiscard]] virtual bool calling_thread() const noexcept { return false; }
-  [[nodiscard]] virtual int device_batches() const noexcept { return 0; }
-  [[nodiscard]] virtual std::string provider() const = 0;
+  /// Where run() is called.
+  [[nodiscard]] virtual RunsOn runs_on() const noexcept { return {}; }
   /// Allocates memory for up to `capacity` rows.
   [[nodiscard]] virtual std::unique_ptr<RawMemory> make_memory(int capacity) = 0;
   /// Prepares to run on memory that was created by the same network on another device.
@@ -79,6 +77,8 @@ class NetworkSource {
   virtual ~NetworkSource() = default;
   /// See Evaluator::device_batches().
   [[nodiscard]] virtual int device_batches() const noexcept { return 0; }
+  /// See Evaluator::provider().
+  [[nodiscard]] virtual std::string provider_text() const = 0;
   /// Throws ModelError with the expected and the actual shapes.
   [[nodiscard]] virtual std::shared_ptr<RawNetwork> fit(const ModelSpec& spec,
                                                         const NetworkShape& shape) = 0;
@@ -90,6 +90,7 @@ class NetworkEvaluator final : public Evaluator {
   NetworkEvaluator(std::shared_ptr<NetworkSource> source, ModelSpec spec);
   [[nodiscard]] const ModelSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] int device_batches() const noexcept override { return source_->device_batches(); }
+  [[nodiscard]] std::string provider() const override { return source_->provider_text(); }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;
 

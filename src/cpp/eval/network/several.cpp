@@ -20,23 +20,10 @@ class SeveralNetworks final : public RawNetwork {
   [[nodiscard]] ElementType input_type() const noexcept override {
     return networks_.front()->input_type();
   }
-  [[nodiscard]] int device_batches() const noexcept override {
-    return std::accumulate(networks_.begin(), networks_.end(), 0, [](int sum, const auto& network) {
-      return sum + network->device_batches();
-    });
-  }
-  /// The distinct names, each once.
-  [[nodiscard]] std::string provider() const override {
-    std::vector<std::string> texts;
-    for (const auto& network : networks_) {
-      std::string text = network->provider();
-      if (std::find(texts.begin(), texts.end(), text) == texts.end()) {
-        texts.push_back(std::move(text));
-      }
-    }
-    return std::accumulate(
-        texts.begin() + 1, texts.end(), texts.front(),
-        [](const std::string& all, const std::string& text) { return all + ", " + text; });
+  [[nodiscard]] RunsOn runs_on() const noexcept override {
+    RunsOn all{EvalThread::device};
+    for (const auto& network : networks_) all.device_batches += network->runs_on().device_batches;
+    return all;
   }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     check_usable();
@@ -96,6 +83,19 @@ int SeveralDevices::device_batches() const noexcept {
   return std::accumulate(devices_.begin(), devices_.end(), 0, [](int sum, const auto& device) {
     return sum + device->device_batches();
   });
+}
+
+std::string SeveralDevices::provider_text() const {
+  std::vector<std::string> texts;
+  for (const auto& device : devices_) {
+    std::string text = device->provider_text();
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) {
+      texts.push_back(std::move(text));
+    }
+  }
+  return std::accumulate(
+      texts.begin() + 1, texts.end(), texts.front(),
+      [](const std::string& all, const std::string& text) { return all + ", " + text; });
 }
 
 std::shared_ptr<RawNetwork> SeveralDevices::fit(const ModelSpec& spec, const NetworkShape& shape) {

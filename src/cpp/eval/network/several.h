@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "eval/network/network.h"
@@ -17,6 +18,8 @@ class SeveralDevices final : public NetworkSource {
   explicit SeveralDevices(std::vector<std::shared_ptr<NetworkSource>> devices);
   /// Sum over all devices.
   [[nodiscard]] int device_batches() const noexcept override;
+  /// The distinct providers of the devices.
+  [[nodiscard]] std::string provider_text() const override;
   std::shared_ptr<RawNetwork> fit(const ModelSpec& spec, const NetworkShape& shape) override;
 
  private:

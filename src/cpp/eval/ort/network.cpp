@@ -219,8 +219,9 @@ class OrtNetwork final : public RawNetwork {
         plan_(std::move(plan)) {}
 
   [[nodiscard]] ElementType input_type() const noexcept override { return input_type_; }
-  [[nodiscard]] int device_batches() const noexcept override { return model_->device_batches(); }
-  [[nodiscard]] std::string provider() const override { return model_->provider_text(); }
+  [[nodiscard]] RunsOn runs_on() const noexcept override {
+    return on_device(model_->device_batches());
+  }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     check_usable();
     const std::lock_guard lock(mutex_);

@@ -69,7 +69,7 @@ class OrtModel : public NetworkSource {
   [[nodiscard]] virtual std::optional<std::string> metadata(const std::string& key) const = 0;
   [[nodiscard]] virtual const std::string& provider() const noexcept = 0;
   /// The provider, with a note on CUDA graphs if they were requested.
-  [[nodiscard]] virtual std::string provider_text() const = 0;
+  [[nodiscard]] std::string provider_text() const override = 0;
   /// Whether the files have the same times and contents as when the model was opened.
   [[nodiscard]] virtual bool unchanged() const = 0;
   /// Number of open sessions.

@@ -41,7 +41,6 @@ class BoundPriors final : public BoundEvaluator {
     leaf.value = 0.0F;
     return kAnswered;
   }
-  [[nodiscard]] std::string provider() const override { return "rollout policy's priors"; }
 
  private:
   std::shared_ptr<const AnyGame> game_;

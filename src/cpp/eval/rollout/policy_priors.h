@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "eval/evaluator.h"
 #include "games/any/playout_policy.h"
@@ -13,6 +14,7 @@ namespace pyengine {
 class PolicyPriorsEvaluator final : public Evaluator {
  public:
   explicit PolicyPriorsEvaluator(std::shared_ptr<const PlayoutPolicy> policy);
+  [[nodiscard]] std::string provider() const override { return "rollout policy's priors"; }
   /// Throws ModelError if the policy is for another game.
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;

@@ -14,7 +14,7 @@ std::unique_ptr<BoundEvaluator> PolicyRolloutEvaluator::bind(std::shared_ptr<con
                                                              const BindOptions& options) {
   static_cast<void>(policy_->bind(*game));  // throws now rather than during a search
   return std::make_unique<BoundPlayouts<PolicyPlayouts>>(
-      "rollout policy", rollouts_, options.seed, Answering::on_the_spot,
+      rollouts_, options.seed, Answering::on_the_spot,
       [policy = policy_, game = std::move(game)] { return policy->bind(*game); });
 }
 

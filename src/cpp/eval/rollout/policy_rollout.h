@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "eval/evaluator.h"
 #include "games/any/playout_policy.h"
@@ -14,6 +15,7 @@ class PolicyRolloutEvaluator final : public Evaluator {
  public:
   /// Throws ConfigError unless 1 <= rollouts <= 1'000'000.
   PolicyRolloutEvaluator(int rollouts, std::shared_ptr<const PlayoutPolicy> policy);
+  [[nodiscard]] std::string provider() const override { return "rollout policy"; }
   /// Throws ModelError if the policy is for another game.
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;

@@ -183,7 +183,7 @@ bool Pipeline::work_for(bool caller) const noexcept {
 }
 
 bool Pipeline::evaluates(bool caller) const noexcept {
-  return traits_.device_batches == 0 && (caller || !traits_.calling_thread);
+  return traits_.runs_on.workers() || (caller && traits_.runs_on.calling_thread());
 }
 
 bool Pipeline::gathers(bool caller) const noexcept { return caller || !options_.foreign; }

@@ -9,6 +9,7 @@ namespace pyengine {
 
 Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<ChunkPool> pool)
     : evaluator_(evaluator),
+      filler_(row_filler_of(evaluator)),
       traits_(evaluator.traits()),
       batch_rows_(batch_rows),
       pool_(std::move(pool)),
@@ -88,7 +89,7 @@ void Pipeline::add_hand(bool caller) {
 void Pipeline::hire(int workers) {
   while (static_cast<int>(hands_.size()) < workers) add_hand(false);
   // One more thread than the device serves at once, so that the next batch is ready in time.
-  if (traits_.device_batches > 0) team_.open_servers(traits_.device_batches + 1);
+  if (traits_.runs_on.device()) team_.open_servers(traits_.runs_on.device_batches + 1);
 }
 
 void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions& options,

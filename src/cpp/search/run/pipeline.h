@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "eval/abilities.h"
 #include "search/run/plan.h"
 #include "search/run/searches.h"
 #include "search/run/slots.h"
@@ -163,6 +164,7 @@ class Pipeline {
   Slot* make_slot();
 
   BoundEvaluator& evaluator_;
+  RowFiller* const filler_;  ///< of the evaluator; nullptr if it has none
   const EvaluatorTraits traits_;
   const int batch_rows_;
   std::uint64_t slot_bytes_ = 0;           ///< bytes of one slot's batch

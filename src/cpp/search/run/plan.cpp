@@ -28,7 +28,7 @@ constexpr int kRowsForTwoGatherers = 256;
 /// Workers that gather from one tree at the same time if there are more workers than trees. More
 /// workers collide more often.
 int gatherers_of_tree(const EvaluatorTraits& traits, int rows, int workers) noexcept {
-  if (traits.workers_evaluate()) return std::min(workers, std::max(2, workers / 4));
+  if (traits.runs_on.workers()) return std::min(workers, std::max(2, workers / 4));
   return std::min(workers, rows < kRowsForTwoGatherers ? 1 : 2);
 }
 
@@ -42,7 +42,7 @@ bool answers_at_once(const EvaluatorTraits& traits) noexcept {
 /// full ones for a few.
 int leaves_of_batch(const EvaluatorTraits& traits, const SearchConfig& config, int rows,
                     int searches, int workers) noexcept {
-  const bool shared = traits.workers_evaluate() && !traits.immediate();
+  const bool shared = traits.runs_on.workers() && !traits.immediate();
   if (!shared || config.symmetry == SymmetryMode::fill) return rows;
   const std::int64_t leaves = std::int64_t{max_in_flight(config)} * searches;
   return static_cast<int>(std::clamp<std::int64_t>(leaves / workers, 1, rows));
@@ -61,23 +61,29 @@ int joint_walks(const EvaluatorTraits& traits, const SearchConfig& config,
 }
 
 /// The number of slots with which no thread waits for one.
-int wanted_slots(const EvaluatorTraits& traits, const SearchConfig& config, int searches,
+int wanted_slots(const RunsOn& runs_on, const SearchConfig& config, int searches,
                  int per_round) noexcept {
   if (config.deterministic) return per_round * std::min(searches, kMostRounds);
-  if (traits.workers_evaluate()) return 2 * num_workers(config);
-  const Ahead ahead = ahead_of(traits);
-  const int evaluating = traits.calling_thread ? 1 : traits.device_batches + 1;
+  if (runs_on.workers()) return 2 * num_workers(config);
+  const Ahead ahead = ahead_of(runs_on);
+  const int evaluating = runs_on.device_batches + 1;  // the threads that call evaluate()
   return evaluating + ahead.ready + 2 * ahead.gatherers + 1;
 }
 
 }  // namespace
 
-Ahead ahead_of(const EvaluatorTraits& traits) noexcept {
-  const int served = traits.device_batches;
-  if (served > 0) return {served, served + 1, served + 3, kMostGathering};
-  // Several gatherers would spread the leaves of a callable over several batches.
-  if (traits.calling_thread) return {1, 2, 2, 1};
+Ahead ahead_of(const RunsOn& runs_on) noexcept {
   constexpr int kAny = std::numeric_limits<int>::max() / 4;
+  const int served = runs_on.device_batches;
+  switch (runs_on.thread) {
+    case EvalThread::worker:
+      break;
+    case EvalThread::device:
+      return {served, served + 1, served + 3, kMostGathering};
+    case EvalThread::calling:
+      // Several gatherers would spread the leaves of a callable over several batches.
+      return {1, 2, 2, 1};
+  }
   return {kAny, kAny, kAny, kAny};
 }
 
@@ -96,7 +102,7 @@ SlotPlan plan_slots(const EvaluatorTraits& traits, const SearchConfig& config, i
   const int leaves = config.symmetry == SymmetryMode::average ? 1 : batch_rows;
   const int per_round = std::min((max_in_flight(config) + leaves - 1) / leaves, fitting);
   const int count = static_cast<int>(std::min<std::size_t>(searches, kMostRounds));
-  const int wanted = wanted_slots(traits, config, count, per_round);
+  const int wanted = wanted_slots(traits.runs_on, config, count, per_round);
   return {std::clamp(wanted, 1, fitting), per_round};
 }
 
@@ -116,7 +122,7 @@ int workers_of(const EvaluatorTraits& traits, const SearchConfig& config,
                const RunSize& size) noexcept {
   if (size.foreign) return 1;
   // Workers only compute, so more workers than cores would compete for time slices.
-  if (traits.device_batches > 0) return std::min(size.workers, size.cores);
+  if (traits.runs_on.device()) return std::min(size.workers, size.cores);
   if (size.searches > 1 || !answers_at_once(traits)) return size.workers;
   return divides_tree(traits, config, size) ? workers_for(size.visits, size.workers) : 1;
 }
@@ -124,7 +130,7 @@ int workers_of(const EvaluatorTraits& traits, const SearchConfig& config,
 TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
                     const RunSize& size) noexcept {
   TurnPlan plan;
-  plan.many = size.searches >= std::int64_t{ahead_of(traits).busy_many} * size.batch_rows;
+  plan.many = size.searches >= std::int64_t{ahead_of(traits.runs_on).busy_many} * size.batch_rows;
   const bool worker_for_each = size.searches >= size.workers;
   // A root plan knows the walks that have begun, but not those that other workers are about to
   // begin.

@@ -21,7 +21,7 @@ struct Ahead {
   int busy_few;
   int gatherers;  ///< maximum number of workers that gather at the same time
 };
-[[nodiscard]] Ahead ahead_of(const EvaluatorTraits& traits) noexcept;
+[[nodiscard]] Ahead ahead_of(const RunsOn& runs_on) noexcept;
 
 /// The number of slots of a run.
 struct SlotPlan {

@@ -65,8 +65,9 @@ void Slots::release(Slot& slot) noexcept {
 /// worker that brings the last of them checks again.
 bool Slots::will_grow() const noexcept {
   const int waiting = evaluating_ + ready_.size();
-  if (device_batches_ == 0) return calling_thread_ && (waiting != 0 || gathering_ != 0);
-  if (waiting >= device_batches_) return true;
+  if (runs_on_.workers()) return false;
+  if (runs_on_.calling_thread()) return waiting != 0 || gathering_ != 0;
+  if (waiting >= runs_on_.device_batches) return true;
   // Gathering takes microseconds, and completing a batch about as long as the device's smallest
   // batch.
   return gathering_ != 0 || (waiting != 0 && completing_ != 0);

@@ -27,9 +27,7 @@ namespace pyengine {
 class Slots {
  public:
   explicit Slots(const EvaluatorTraits& traits) noexcept
-      : device_batches_(traits.device_batches),
-        calling_thread_(traits.calling_thread),
-        ahead_(ahead_of(traits)) {}
+      : runs_on_(traits.runs_on), ahead_(ahead_of(traits.runs_on)) {}
 
   /// Called before a run, when all slots are free: drops those beyond the plan.
   void plan(const SlotPlan& plan) noexcept;
@@ -117,8 +115,7 @@ class Slots {
   [[nodiscard]] int unused() const noexcept { return free_.size() + plan_.most - begun_; }
   [[nodiscard]] bool will_grow() const noexcept;
 
-  const int device_batches_;
-  const bool calling_thread_;
+  const RunsOn runs_on_;
   const Ahead ahead_;
   SlotPlan plan_;
   bool use_cache_ = false;

@@ -147,9 +147,9 @@ bool Pipeline::full(const Slot& slot, const TreeSearch& search) const noexcept {
 
 /// SymmetryMode::fill: uses spare rows for further symmetries before a batch is evaluated.
 void Pipeline::fill(Slot& slot) noexcept {
-  if (!plan_.fills) return;
+  if (!plan_.fills || filler_ == nullptr) return;
   try {
-    evaluator_.fill(*slot.batch);
+    filler_->fill(*slot.batch);
   } catch (...) {
     fail(std::current_exception());
     slot.cancelled = true;

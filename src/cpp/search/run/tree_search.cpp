@@ -12,28 +12,13 @@
 namespace pyengine {
 namespace {
 
-constexpr std::uint32_t kFirstInFlight = 4;  ///< a young tree offers little choice
-constexpr std::uint32_t kVisitsPerLeafInFlight = 4;
-/// If this many leaves may be in flight, a young tree starves the device. Long searches, whose
-/// first visits hardly matter, then start with a fraction of the leaves and add one per visit.
-constexpr std::uint32_t kManyInFlight = 512;
-constexpr std::uint32_t kFirstShare = 16;
-constexpr std::uint32_t kLongSearch = 64;  ///< simulations per leaf in flight
-constexpr int kKnownPerTurn = 8;           ///< visits of known ends while leaves wait
+constexpr int kKnownPerTurn = 8;  ///< visits of known ends while leaves wait
 
 /// Releases a claimed node that will not be evaluated; a node that was expanded before the failure
 /// stays expanded.
 void give_up(Node& node) noexcept {
   if (node.state.load(std::memory_order_relaxed) != NodeState::claimed) return;
   node.state.store(NodeState::fresh, std::memory_order_release);
-}
-
-YoungTree young_tree(const SearchConfig& config, std::uint64_t budget) noexcept {
-  const auto flights = static_cast<std::uint32_t>(max_in_flight(config));
-  const bool is_long = config.simulations && budget >= std::uint64_t{kLongSearch} * flights;
-  const bool hurries = is_long && flights >= kManyInFlight;
-  return hurries ? YoungTree{flights / kFirstShare, 1}
-                 : YoungTree{kFirstInFlight, kVisitsPerLeafInFlight};
 }
 
 /// The root's child on the path; nullptr if the walk stayed at the root.
@@ -57,33 +42,6 @@ std::uint64_t room_for_visits(const Node& root) noexcept {
   return visits;
 }
 
-/// Collisions allowed in a turn, after which the batch is evaluated as it is. Each collision makes
-/// the search look elsewhere than it wants to. Gomoku 8x8, 800 simulations, 16 in flight: the mean
-/// loss of value against the serial search is 0.010 with 32 per turn and 0.001 with 4 or 5. Connect
-/// Four, 10,000 simulations, 64 in flight: the loss with 4 to 16 per turn is half of that with 16
-/// to 66. With hundreds of leaves, full batches matter more, so the limit grows with the square of
-/// the leaves.
-std::size_t collision_budget(const SearchConfig& config, std::uint64_t visits,
-                             const Turn& turn) noexcept {
-  constexpr std::uint64_t kVisitsToDouble = 3200;
-  const auto growing = [visits](std::uint64_t first) {
-    return first * (kVisitsToDouble + visits) / kVisitsToDouble;
-  };
-  const auto flights = static_cast<std::uint64_t>(max_in_flight(config));
-  const std::uint64_t few =
-      std::min<std::uint64_t>(growing(std::clamp<std::uint64_t>(flights / 4, 4, 8)), 16);
-  const std::uint64_t many = growing(flights * flights / 4096);
-  return static_cast<std::size_t>(
-      std::min(std::max(few, many), 4 * static_cast<std::uint64_t>(std::max(1, turn.leaves))));
-}
-
-/// How many marks a collision adds to a leaf in flight: it doubles them, so that few walks collide
-/// there, within limits that depend on the leaves allowed in flight.
-std::uint32_t times_to_mark(const SearchConfig& config, const Node& leaf) noexcept {
-  const auto most = static_cast<std::uint32_t>(std::max(1, max_in_flight(config) / 16));
-  return std::clamp(leaf.in_flight.load(std::memory_order_relaxed), 1U, most);
-}
-
 }  // namespace
 
 TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config,
@@ -93,10 +51,10 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       config_(config),
       evaluator_(evaluator),
       traits_(evaluator.traits()),
-      budget_(std::min(budget, room_for_visits(tree.root()))),
       stream_(stream),
-      young_(young_tree(config, budget)),
-      symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1) {
+      symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1),
+      tickets_(std::min(budget, room_for_visits(tree.root()))),
+      seats_(config, budget) {
   tally.numbers.store(first_number(config.seed, stream), std::memory_order_relaxed);
   // The endgame solver turned a nonterminal position into a terminal node.
   const bool solved = tree.root().state.load(std::memory_order_acquire) == NodeState::terminal;
@@ -118,31 +76,25 @@ bool TreeSearch::may_gather() const noexcept {
     return !root_asked_.load(std::memory_order_relaxed);
   }
   if (!may_begin()) return false;
-  const std::uint32_t flying = in_flight_.load(std::memory_order_acquire);
-  if (config_.deterministic && flying != 0) return false;
-  // Without a leaf in flight nothing is blocked, and nothing would clear the flag.
-  return flying == 0 || (flying < flight_cap() && !blocked_.load(std::memory_order_relaxed));
+  const std::uint32_t taken = seats_.taken();
+  // Without a leaf in flight nothing is blocked, and none would land to unblock it.
+  if (taken == 0) return true;
+  return !config_.deterministic && taken < seat_limit() && !seats_.blocked();
 }
 
 bool TreeSearch::finished() const noexcept {
-  if (in_flight_.load(std::memory_order_acquire) != 0) return false;
+  if (!idle()) return false;
   if (closed_.load(std::memory_order_relaxed)) return true;
   if (!root_ready_.load(std::memory_order_acquire)) return false;
   return !may_begin();
 }
 
-std::uint32_t TreeSearch::flight_cap() const noexcept {
-  const std::uint32_t visits = tree_.root().visits.load(std::memory_order_relaxed);
-  if (sharers_ > 1) {
-    const auto sharers = static_cast<std::uint32_t>(sharers_);
-    return dividable_.load(std::memory_order_relaxed) ? std::min(sharers, most_leases(visits)) : 1;
-  }
-  const auto most = static_cast<std::uint32_t>(max_in_flight(config_));
+std::uint32_t TreeSearch::seat_limit() const noexcept {
   if (plan_) {
-    const auto planned = plan_->most_in_flight(tally.completed.load(std::memory_order_relaxed));
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, planned));
+    return seats_.planned_limit(
+        plan_->most_in_flight(tally.completed.load(std::memory_order_relaxed)));
   }
-  return std::min(most, young_.first + visits / young_.visits_per_leaf);
+  return seats_.limit(tree_.root().visits.load(std::memory_order_relaxed));
 }
 
 int TreeSearch::rows_per_leaf(bool is_root) const noexcept {
@@ -159,16 +111,6 @@ int TreeSearch::room(const Slot& slot) const noexcept {
   return std::min((most - batch.num_rows) / rows, most - batch.num_leaves);
 }
 
-std::uint64_t TreeSearch::reserve(std::uint64_t count) noexcept {
-  std::uint64_t current = reserved_.load(std::memory_order_relaxed);
-  std::uint64_t got = 0;
-  do {
-    got = std::min(count, budget_ - std::min(current, budget_));
-  } while (got != 0 &&
-           !reserved_.compare_exchange_weak(current, current + got, std::memory_order_relaxed));
-  return got;
-}
-
 LeafSymmetry TreeSearch::symmetry_of_leaf(bool is_root) const noexcept {
   if (rows_per_leaf(is_root) > 1) return LeafSymmetry::all;
   return config_.symmetry == SymmetryMode::none ? LeafSymmetry::identity : LeafSymmetry::random;
@@ -179,7 +121,7 @@ void TreeSearch::ready_root() {
   Rng rng = noise_stream(config_.seed, stream_);
   const auto priors = changed_root_priors(config_, tree_, rng);
   if (!priors.empty()) tree_.change_root_priors(priors);
-  plan_ = make_root_plan(config_, tree_, budget_, rng);
+  plan_ = make_root_plan(config_, tree_, tickets_.budget(), rng);
   root_asked_.store(true, std::memory_order_relaxed);
   root_ready_.store(true, std::memory_order_release);
 }
@@ -208,7 +150,7 @@ template <Sharing S>
 void TreeSearch::take_marks_back(const Worker& worker) noexcept {
   if (!worker.marked) return;
   unmark<S>(worker.path);
-  blocked_.store(false, std::memory_order_relaxed);
+  seats_.unblock();
 }
 
 /// Returns whether the leaf waits in the batch; otherwise it was answered and completed.
@@ -225,18 +167,8 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   leaf.symmetry = symmetry_of_leaf(is_root);
   leaf.seed = config_.seed;
   leaf.unfinished = false;
-  const auto finish = [&] {
-    if (leaf.unfinished && !is_root) throw Interrupted();
-    take_marks_back<S>(worker);
-    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
-  };
-  if (S == Sharing::exclusive && traits_.on_the_spot() && !config_.deterministic) {
-    evaluator_.answer(batch, position);
-    add<S>(counts.evaluations, std::uint64_t{1});
-    finish();
-    return false;
-  }
-  if (traits_.reads_positions) {
+  leaf.on_the_spot = S == Sharing::exclusive && traits_.on_the_spot() && !config_.deterministic;
+  if (traits_.reads_positions && !leaf.on_the_spot) {
     copy_position(position, leaf.position);
     leaf.root = &root_;
     leaf.moves.clear();
@@ -246,7 +178,10 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   }
   const int rows = evaluator_.request(batch, position);
   if (rows == kAnswered) {
-    finish();
+    if (leaf.on_the_spot) add<S>(counts.evaluations, std::uint64_t{1});
+    if (leaf.unfinished && !is_root) throw Interrupted();
+    take_marks_back<S>(worker);
+    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
     return false;
   }
   Flight& flight = slot.flights[static_cast<std::size_t>(batch.num_leaves)];
@@ -267,15 +202,15 @@ bool TreeSearch::gather_root(Worker& worker, Slot& slot) {
   node.state.store(NodeState::claimed, std::memory_order_relaxed);
   worker.drawn = 0;
   worker.marked = false;
-  in_flight_.fetch_add(1, std::memory_order_relaxed);
+  seats_.take_for_root();
   bool waits = false;
   try {
     waits = place_claimed<S>(worker, slot, root_.position(), true, tally);
   } catch (...) {
-    in_flight_.fetch_sub(1, std::memory_order_release);
+    seats_.give_back(1);
     throw;
   }
-  if (!waits) in_flight_.fetch_sub(1, std::memory_order_release);
+  if (!waits) seats_.give_back(1);
   return true;
 }
 
@@ -292,34 +227,18 @@ bool TreeSearch::place_claimed(Worker& worker, Slot& slot, const AnyPosition& po
   }
 }
 
-/// Takes up to `wanted` of the free seats, which limit the leaves in flight.
-template <Sharing S>
-std::uint32_t TreeSearch::take_seats(std::uint32_t count) noexcept {
-  const std::uint32_t cap = flight_cap();
-  std::uint32_t current = in_flight_.load(std::memory_order_relaxed);
-  const auto free = [&] { return std::min(count, cap - std::min(current, cap)); };
-  if constexpr (S == Sharing::exclusive) {
-    if (free() != 0) in_flight_.store(current + free(), std::memory_order_relaxed);
-    return free();
-  } else {
-    while (
-        free() != 0 &&
-        !in_flight_.compare_exchange_weak(current, current + free(), std::memory_order_relaxed)) {
-    }
-    return free();
-  }
-}
-
 /// Whether to start another walk. Takes the resources that it needs.
 template <Sharing S>
-bool TreeSearch::may_walk(Progress& now, const Turn& turn) noexcept {
+bool TreeSearch::may_walk(TurnProgress& now, const Turn& turn) noexcept {
   if (now.used >= turn.simulations || turn.stop->load(std::memory_order_relaxed) || proven()) {
     return false;
   }
   // Reserve few tickets at a time: other workers cannot use what one worker holds.
-  if (now.used == now.tickets) now.tickets += reserve(static_cast<std::uint64_t>(turn.leaves));
+  if (now.used == now.tickets) {
+    now.tickets += tickets_.reserve(static_cast<std::uint64_t>(turn.leaves));
+  }
   if (now.used == now.tickets) return false;
-  if (now.seats == 0) now.seats = take_seats<S>(1);
+  if (now.seats == 0) now.seats = seats_.take<S>(1, seat_limit());
   return now.seats != 0;
 }
 
@@ -352,7 +271,7 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) {
 template <Sharing S>
 [[gnu::always_inline]] inline void TreeSearch::settle(Worker& worker, Slot& slot, const Turn& turn,
                                                       const Part& part, Walk walk,
-                                                      std::uint32_t visits, Progress& now) {
+                                                      std::uint32_t visits, TurnProgress& now) {
   now.created += walk.created;
   if (walk.end == WalkEnd::leaf && config_.endgame_solver_empties > 0 && !closed()) {
     solve_ending<S>(worker, walk, turn);
@@ -391,7 +310,7 @@ template <Sharing S>
 
 template <Sharing S>
 void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
-                           Progress& now) {
+                           TurnProgress& now) {
   const Walk walk = worker.walker->walk(tree_, part.start, {config_, plan_.get(), S},
                                         worker.selector.rule(), allocator_of(worker), worker.path);
   worker.marked = false;
@@ -402,10 +321,10 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, const P
 /// would all belong to the first moves.
 template <Sharing S>
 void TreeSearch::walk_jointly(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
-                              int most, Progress& now) {
+                              int most, TurnProgress& now) {
   const auto count = static_cast<std::uint32_t>(
       std::min(static_cast<std::uint64_t>(std::min(most, room(slot))), now.tickets - now.used));
-  if (now.seats < count) now.seats += take_seats<S>(count - now.seats);
+  if (now.seats < count) now.seats += seats_.take<S>(count - now.seats, seat_limit());
   const auto ended = [&](const Walk& walk, std::uint32_t visits) {
     worker.marked = walk.end == WalkEnd::leaf;
     settle<S>(worker, slot, turn, part, walk, visits, now);
@@ -417,15 +336,15 @@ void TreeSearch::walk_jointly(Worker& worker, Slot& slot, const Turn& turn, cons
 
 /// Ends a turn, even a failed one: returns unused resources.
 template <Sharing S>
-void TreeSearch::end_turn(const Progress& now) noexcept {
-  reserved_.fetch_sub(now.tickets - now.used, std::memory_order_relaxed);
+void TreeSearch::end_turn(const TurnProgress& now) noexcept {
+  tickets_.give_back(now.tickets - now.used);
   if (now.created != 0) tree_.add_nodes(now.created);
   if (now.collisions != 0) collisions.fetch_add(now.collisions, std::memory_order_relaxed);
-  if (now.seats != 0) in_flight_.fetch_sub(now.seats, std::memory_order_release);
+  if (now.seats != 0) seats_.give_back(now.seats);
 }
 
 /// Leaves that the turn added to the batch, plus those answered on the spot by playouts.
-int TreeSearch::leaves_of(const Progress& now, const Slot& slot) const noexcept {
+int TreeSearch::leaves_of(const TurnProgress& now, const Slot& slot) const noexcept {
   return slot.batch->num_leaves + (traits_.on_the_spot() ? now.answered : 0);
 }
 
@@ -434,13 +353,13 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   slot.batch->goes_on = turn.goes_on;
   if (!root_ready()) return gather_root<S>(worker, slot);
   const CallGuard guard(turn.guards_calls ? turn.goes_on : nullptr);
-  if (sharers_ > 1) return gather_by_leases(worker, slot, turn);
+  if (seats_.sharers() > 1) return gather_by_leases(worker, slot, turn);
   const Part whole{{tree_.root(), root_.position()}, tally};
   const int most_leaves = slot.batch->num_leaves + turn.leaves;
-  const std::size_t most_collisions =
-      collision_budget(config_, tree_.root().visits.load(std::memory_order_relaxed), turn);
+  const std::size_t most_collided =
+      most_collisions(config_, tree_.root().visits.load(std::memory_order_relaxed), turn.leaves);
   const int most_known = std::max(kKnownPerTurn, turn.leaves);
-  Progress now;
+  TurnProgress now;
   try {
     while (leaves_of(now, slot) < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
       const int most = std::min(turn.joint_walks, most_leaves - leaves_of(now, slot));
@@ -449,7 +368,7 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
       } else {
         walk_once<S>(worker, slot, turn, whole, now);
       }
-      if (now.waits || now.collided >= most_collisions) break;
+      if (now.waits || now.collided >= most_collided) break;
       // Visits that need no row could continue forever while leaves wait for their evaluation.
       if (now.known >= most_known && slot.batch->num_leaves > 0) break;
     }
@@ -458,11 +377,11 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
     throw;
   }
   end_turn<S>(now);
-  // Only if a leaf in flight remains that clears the flag.
+  // Only if a leaf in flight remains that unblocks the tree when it lands.
   const bool collided_enough =
-      now.hit_in_flight && (now.collided >= most_collisions || now.used == 0);
+      now.hit_in_flight && (now.collided >= most_collided || now.used == 0);
   if (now.waits || collided_enough || (now.known >= most_known && !traits_.immediate()))
-    blocked_.store(true, std::memory_order_relaxed);
+    seats_.block();
   return now.used != 0;
 }
 
@@ -470,8 +389,7 @@ template <Sharing S>
 void TreeSearch::complete(Worker& worker, Flight& flight, const EvalLeaf& leaf) {
   unmark<S>(flight.path);
   finish_leaf<S>(worker, flight.path, flight.drawn, leaf, flight.is_root, tally);
-  blocked_.store(false, std::memory_order_relaxed);
-  in_flight_.fetch_sub(1, std::memory_order_release);
+  seats_.land();
 }
 
 template <Sharing S>
@@ -480,18 +398,16 @@ void TreeSearch::cancel(Flight& flight) noexcept {
   give_up(*flight.path.back());
   if (!flight.is_root) {
     if (plan_) plan_->took_back(root_child(flight.path));
-    reserved_.fetch_sub(1, std::memory_order_relaxed);
+    tickets_.give_back(1);
   } else {
     root_asked_.store(false, std::memory_order_relaxed);
   }
-  blocked_.store(false, std::memory_order_relaxed);
-  in_flight_.fetch_sub(1, std::memory_order_release);
+  seats_.land();
 }
 
-template std::uint32_t TreeSearch::take_seats<Sharing::shared>(std::uint32_t) noexcept;
 template void TreeSearch::walk_once<Sharing::exclusive>(Worker&, Slot&, const Turn&, const Part&,
-                                                        Progress&);
-template void TreeSearch::end_turn<Sharing::shared>(const Progress&) noexcept;
+                                                        TurnProgress&);
+template void TreeSearch::end_turn<Sharing::shared>(const TurnProgress&) noexcept;
 template bool TreeSearch::gather<Sharing::exclusive>(Worker&, Slot&, const Turn&);
 template bool TreeSearch::gather<Sharing::shared>(Worker&, Slot&, const Turn&);
 template void TreeSearch::complete<Sharing::exclusive>(Worker&, Flight&, const EvalLeaf&);

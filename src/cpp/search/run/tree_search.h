@@ -4,74 +4,22 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "eval/evaluator.h"
-#include "exact/alphabeta/solver.h"
 #include "games/any/state.h"
 #include "search/config.h"
 #include "search/rules/root_plan.h"
-#include "search/rules/select.h"
+#include "search/run/limits.h"
 #include "search/run/slot.h"
-#include "search/run/walker.h"
+#include "search/run/turn.h"
+#include "search/run/worker.h"
 #include "search/tree/backup.h"
 #include "search/tree/tree.h"
 
 namespace pyengine {
-
-/// Counters of a running search. During a lease a worker has separate ones.
-struct Tally {
-  std::atomic<std::uint64_t> completed{0};    ///< simulations
-  std::atomic<std::uint64_t> evaluations{0};  ///< rows evaluated
-  std::atomic<std::uint64_t> numbers{0};      ///< next leaf number; names the leaf's random stream
-
-  /// Starts the counters of a lease whose leaves are numbered from `number`.
-  void restart(std::uint64_t number) noexcept {
-    completed.store(0, std::memory_order_relaxed);
-    evaluations.store(0, std::memory_order_relaxed);
-    numbers.store(number, std::memory_order_relaxed);
-  }
-  void add(const Tally& lease) noexcept {
-    completed.fetch_add(lease.completed.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    evaluations.fetch_add(lease.evaluations.load(std::memory_order_relaxed),
-                          std::memory_order_relaxed);
-  }
-};
-
-/// A thread's data for walking and changing trees.
-struct Worker {
-  std::unique_ptr<Walker> walker;
-  Selector selector;
-  Allocator allocator;
-  Path path;
-  Path lease_path;                              ///< from the root to the top of the lease
-  std::unique_ptr<AnyPosition> lease_position;  ///< position of the top
-  Tally tally;                                  ///< counters of the lease
-  std::uint32_t drawn = 0;                      ///< of the walk along `path`; see Walk
-  bool marked = false;                          ///< `path` is already marked for its leaf
-  std::unique_ptr<EndgameSolver> endings;       ///< nullptr unless the configuration enables it
-};
-
-/// Limits of one turn of gathering.
-struct Turn {
-  int leaves = 0;                 ///< the batch limits the rows as well
-  std::uint64_t simulations = 0;  ///< including those that need no row
-  const std::atomic<bool>* stop = nullptr;
-  /// Called from time to time during a long leaf: the calling thread sets `stop`, and may itself be
-  /// the one that is busy.
-  const std::function<bool()>* goes_on = nullptr;
-  int joint_walks = 1;        ///< maximum number of walks that share their way: joint_walk.h
-  bool guards_calls = false;  ///< a user's game: goes_on is called before each call of its code
-};
-
-/// Leaves in flight of a young tree: `first`, plus one per `visits_per_leaf` visits.
-struct YoungTree {
-  std::uint32_t first = 0;
-  std::uint32_t visits_per_leaf = 1;
-};
 
 /// Cache-line aligned: with many trees, each is searched by a different core.
 class alignas(kCacheLine) TreeSearch {
@@ -85,7 +33,7 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] const State& root() const noexcept { return root_; }
   [[nodiscard]] const SearchConfig& config() const noexcept { return config_; }
   [[nodiscard]] std::uint64_t stream() const noexcept { return stream_; }
-  [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
+  [[nodiscard]] std::uint64_t budget() const noexcept { return tickets_.budget(); }
   /// Visits of the root's children before this search.
   [[nodiscard]] std::uint64_t reused() const noexcept { return reused_; }
 
@@ -111,7 +59,7 @@ class alignas(kCacheLine) TreeSearch {
 
   /// Called before the search: `workers` workers will search the tree by leases (lease.h). Every
   /// leaf except the root is then answered immediately.
-  void divide_among(int workers) noexcept { sharers_ = workers; }
+  void divide_among(int workers) noexcept { seats_.divide_among(workers); }
 
   /// Walks and fills rows of `slot` until the limits of the turn, the batch, the budget or the
   /// leaves in flight are reached. Returns whether anything was done.
@@ -123,9 +71,7 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] bool fits(const Slot& slot) const noexcept { return room(slot) > 0; }
 
   /// No leaf is in flight: gathering one now matches the serial search.
-  [[nodiscard]] bool idle() const noexcept {
-    return in_flight_.load(std::memory_order_acquire) == 0;
-  }
+  [[nodiscard]] bool idle() const noexcept { return seats_.taken() == 0; }
 
   /// Backs up and expands a leaf of an evaluated batch. If it throws, call cancel().
   template <Sharing S>
@@ -140,46 +86,31 @@ class alignas(kCacheLine) TreeSearch {
  private:
   template <Sharing S>
   bool gather_root(Worker& worker, Slot& slot);
-  /// Resources and progress of a turn.
-  struct Progress {
-    std::uint64_t tickets = 0;  ///< simulations reserved
-    std::uint64_t used = 0;
-    int known = 0;     ///< simulations that needed no evaluation
-    int answered = 0;  ///< leaves that were answered immediately
-    std::uint64_t created = 0;
-    std::size_t collided = 0;      ///< ends at leaves in flight
-    std::uint64_t collisions = 0;  ///< walks that ended there
-    bool hit_in_flight = false;    ///< a leaf was really in flight: its completion clears blocked_
-    bool waits = false;            ///< the rule waits for a leaf in flight, which clears blocked_
-    std::uint32_t seats = 0;
-  };
   /// The part of the tree that walks search.
   struct Part {
     Start start;
     Tally& counts;
   };
   template <Sharing S>
-  std::uint32_t take_seats(std::uint32_t count) noexcept;
+  bool may_walk(TurnProgress& now, const Turn& turn) noexcept;
   template <Sharing S>
-  bool may_walk(Progress& now, const Turn& turn) noexcept;
-  template <Sharing S>
-  void walk_once(Worker& worker, Slot& slot, const Turn& turn, const Part& part, Progress& now);
+  void walk_once(Worker& worker, Slot& slot, const Turn& turn, const Part& part, TurnProgress& now);
   template <Sharing S>
   void walk_jointly(Worker& worker, Slot& slot, const Turn& turn, const Part& part, int most,
-                    Progress& now);
+                    TurnProgress& now);
   template <Sharing S>
   void settle(Worker& worker, Slot& slot, const Turn& turn, const Part& part, Walk walk,
-              std::uint32_t visits, Progress& now);
+              std::uint32_t visits, TurnProgress& now);
   bool gather_by_leases(Worker& worker, Slot& slot, const Turn& turn);
-  bool lease_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now);
-  void search_part(Worker& worker, Slot& slot, const Turn& turn, Progress& now);
-  [[nodiscard]] int leaves_of(const Progress& now, const Slot& slot) const noexcept;
+  bool lease_once(Worker& worker, Slot& slot, const Turn& turn, TurnProgress& now);
+  void search_part(Worker& worker, Slot& slot, const Turn& turn, TurnProgress& now);
+  [[nodiscard]] int leaves_of(const TurnProgress& now, const Slot& slot) const noexcept;
   template <Sharing S>
   void solve_ending(Worker& worker, Walk& walk, const Turn& turn);
   template <Sharing S>
   void take_marks_back(const Worker& worker) noexcept;
   template <Sharing S>
-  void end_turn(const Progress& now) noexcept;
+  void end_turn(const TurnProgress& now) noexcept;
   template <Sharing S>
   bool place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root, Tally& counts);
   template <Sharing S>
@@ -192,11 +123,9 @@ class alignas(kCacheLine) TreeSearch {
     return own_ ? *own_ : worker.allocator;
   }
   /// The result is open and the budget is not fully reserved.
-  [[nodiscard]] bool may_begin() const noexcept {
-    return !proven() && reserved_.load(std::memory_order_relaxed) < budget_;
-  }
-  std::uint64_t reserve(std::uint64_t count) noexcept;
-  [[nodiscard]] std::uint32_t flight_cap() const noexcept;
+  [[nodiscard]] bool may_begin() const noexcept { return !proven() && tickets_.any_left(); }
+  /// The current limit of leaves in flight.
+  [[nodiscard]] std::uint32_t seat_limit() const noexcept;
   /// Number of leaves of this search that fit into the slot.
   [[nodiscard]] int room(const Slot& slot) const noexcept;
   [[nodiscard]] LeafSymmetry symmetry_of_leaf(bool is_root) const noexcept;
@@ -207,20 +136,15 @@ class alignas(kCacheLine) TreeSearch {
   const SearchConfig& config_;
   BoundEvaluator& evaluator_;
   EvaluatorTraits traits_;
-  std::uint64_t budget_;
   std::uint64_t reused_ = 0;
   std::uint64_t stream_;
-  YoungTree young_;
   int symmetries_;
-  int sharers_ = 1;  ///< workers that search by leases, or 1
+  Tickets tickets_;
+  Seats seats_;
   std::optional<Allocator> own_;
   std::unique_ptr<RootPlan> plan_;  ///< written before root_ready_
 
-  std::atomic<std::uint64_t> reserved_{0};   ///< simulations reserved, including completed ones
-  std::atomic<std::uint32_t> in_flight_{0};  ///< seats: leaves not completed, walks towards one
   std::atomic<bool> closed_{false};
-  std::atomic<bool> dividable_{false};  ///< the last leased part leaves enough for other workers
-  std::atomic<bool> blocked_{false};    ///< every way leads to a leaf in flight: wait for one
   std::atomic<bool> root_asked_{false};
   std::atomic<bool> root_ready_{false};  ///< release: edges and noise are in place
 };

@@ -22,8 +22,8 @@ constexpr std::uint32_t kWorthwhilePlayouts = 8;
 }  // namespace
 
 bool TreeSearch::gather_by_leases(Worker& worker, Slot& slot, const Turn& turn) {
-  Progress now;
-  now.seats = take_seats<Sharing::shared>(1);
+  TurnProgress now;
+  now.seats = seats_.take<Sharing::shared>(1, seat_limit());
   if (now.seats == 0) return false;
   try {
     Backoff backoff;
@@ -40,14 +40,14 @@ bool TreeSearch::gather_by_leases(Worker& worker, Slot& slot, const Turn& turn) 
   }
   end_turn<Sharing::shared>(now);
   // Another worker's next lease clears the flag; without one, nothing is blocked.
-  blocked_.store(now.collided >= kMostTaken, std::memory_order_relaxed);
+  now.collided >= kMostTaken ? seats_.block() : seats_.unblock();
   return now.used != 0;
 }
 
 /// Returns false if the part belongs to another worker.
-bool TreeSearch::lease_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now) {
+bool TreeSearch::lease_once(Worker& worker, Slot& slot, const Turn& turn, TurnProgress& now) {
   const LeaseTerms terms =
-      lease_terms(tree_.root().visits.load(std::memory_order_relaxed), sharers_,
+      lease_terms(tree_.root().visits.load(std::memory_order_relaxed), seats_.sharers(),
                   traits_.immediate() ? kWorthwhileAtOnce : kWorthwhilePlayouts);
   const Start root{tree_.root(), root_.position()};
   const WayToPart way = worker.walker->find_part(tree_, root, {config_, nullptr, Sharing::shared},
@@ -58,17 +58,17 @@ bool TreeSearch::lease_once(Worker& worker, Slot& slot, const Turn& turn, Progre
   const std::uint32_t simulations = lease_simulations(visits, terms);
   const Lease lease(worker.lease_path, simulations, way.drawn);
   if (!lease.taken()) return false;
-  dividable_.store(visits <= terms.largest, std::memory_order_relaxed);
-  now.tickets += reserve(simulations);
+  seats_.set_dividable(visits <= terms.largest);
+  now.tickets += tickets_.reserve(simulations);
   copy_position(worker.walker->position(), worker.lease_position);
   search_part(worker, slot, turn, now);
-  reserved_.fetch_sub(now.tickets - now.used, std::memory_order_relaxed);
+  tickets_.give_back(now.tickets - now.used);
   now.tickets = now.used;
   return true;
 }
 
 /// Runs the simulations that the turn has tickets for below the top of the worker's lease.
-void TreeSearch::search_part(Worker& worker, Slot& slot, const Turn& turn, Progress& now) {
+void TreeSearch::search_part(Worker& worker, Slot& slot, const Turn& turn, TurnProgress& now) {
   Node& top = *worker.lease_path.back();
   const Part part{{top, *worker.lease_position}, worker.tally};
   const bool was_proven = is_proven(top);
@@ -90,7 +90,7 @@ void TreeSearch::search_part(Worker& worker, Slot& slot, const Turn& turn, Progr
     throw;
   }
   finish();
-  blocked_.store(false, std::memory_order_relaxed);
+  seats_.unblock();
 }
 
 }  // namespace pyengine
