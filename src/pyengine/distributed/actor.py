@@ -19,7 +19,7 @@ from pyengine import _core
 from pyengine.base.files import write_durably
 from pyengine.base.locks import lock
 from pyengine.data import GameSink, Layout
-from pyengine.distributed.outbox import Outbox
+from pyengine.distributed.outbox import Outbox, OutboxSink
 from pyengine.distributed.packet import Packet
 from pyengine.errors import ConfigError, DataError
 from pyengine.games.game import load_game
@@ -98,7 +98,7 @@ class _ActorPart(Part):
         layout = Layout.of(load_game(game), self.run.spec, surprise=surprise)
         number = self.run.game.name.index(game)
         played_on = self._played_on[number] if self._played_on else ()
-        return self.outbox.sink(number, layout, played_on)
+        return OutboxSink(self.outbox, number, layout, played_on)
 
     def say(self, values: dict[str, Any], *, now: bool = False) -> None:
         self.current_status = values

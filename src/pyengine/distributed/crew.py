@@ -12,7 +12,7 @@ import numpy as np
 from pyengine import _core
 from pyengine.base.files import unread
 from pyengine.distributed.actor import Contract, Order, Reply
-from pyengine.distributed.inbox import Inbox
+from pyengine.distributed.inbox import Inbox, open_inbox
 from pyengine.distributed.packet import DamagedPacketError
 from pyengine.distributed.workers import LostError, Member, Meter, Seat, Workers
 from pyengine.errors import ConfigError, DataError
@@ -43,7 +43,7 @@ def work(part: Part, workers: Workers) -> None:
     best = first_best(part)
     if best is None:
         return
-    with Inbox(part, best) as inbox:
+    with open_inbox(part, best) as inbox:
         crew = Crew(part, workers, inbox, best)
         try:
             while not part.finishing:
