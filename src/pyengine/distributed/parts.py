@@ -10,55 +10,27 @@ from typing import Any
 from pyengine.base.extras import need
 from pyengine.distributed import crew
 from pyengine.distributed.cluster import RayWorkers
+from pyengine.distributed.workers import Workers
 from pyengine.train.loop.child import Child
-from pyengine.train.loop.part import Part, outcome
+from pyengine.train.loop.part import Part, outcome, run_part
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
-
-
-class Orders:
-    """Orders to a part, stored until it is ready; ``outcome`` calls :meth:`ready`."""
-
-    def __init__(self) -> None:
-        self._part: Part | None = None
-        self._orders: list[str | None] = []
-        self._lock = threading.Lock()
-
-    def ready(self, part: Part) -> None:
-        """Set the part and pass on earlier orders."""
-        with self._lock:
-            self._part = part
-            for line in self._orders:
-                self._obey(part, line)
-
-    def tell(self, line: str | None) -> None:
-        """Order the part to ``"finish"``, or with None to stop immediately."""
-        with self._lock:
-            self._orders.append(line)
-            if self._part is not None:
-                self._obey(self._part, line)
-
-    @staticmethod
-    def _obey(part: Part, line: str | None) -> None:
-        if line is None:
-            part.stop()
-        else:
-            part.finish()
 
 
 class PartBody:
     """The class of the actor of learner or gate; it does not depend on Ray."""
 
-    def __init__(self, name: str, folder: str) -> None:
-        self._name, self._folder, self._orders = name, RunFolder(folder), Orders()
+    def __init__(self, name: str, path: str) -> None:
+        folder = RunFolder(path)
+        self._part = Part(name, folder, folder.run())
 
     def work(self) -> tuple[int, str]:
         """Run the part; return the exit status and the error message."""
-        return outcome(self._name, self._folder, self._orders.ready)
+        return outcome(lambda: run_part(self._part))
 
     def tell(self, line: str | None) -> None:
         """Pass on an order."""
-        self._orders.tell(line)
+        self._part.tell(line)
 
 
 class ActorChild(Child):
@@ -103,34 +75,34 @@ class ActorChild(Child):
 class ThreadChild(Child):
     """Self-play: a thread that receives the games of the actors."""
 
-    def __init__(self, name: str, folder: RunFolder, work: Callable[[Part], None]) -> None:
-        self._folder = folder
-        self._work = work
+    def __init__(self, name: str, folder: RunFolder, run: RunFile, workers: Workers) -> None:
+        self._folder, self._run, self._workers = folder, run, workers
         super().__init__(name)
 
     def _start(self) -> None:
-        self._orders = orders = Orders()
-        self._outcome: tuple[int, str] | None = None
+        part = self._part = Part(self.name, self._folder, self._run)
+        self._outcome = (1, "")
 
         def run() -> None:
-            self._outcome = outcome(self.name, self._folder, orders.ready, self._work)
+            work = partial(crew.work, workers=self._workers)
+            self._outcome = outcome(lambda: run_part(part, work))
 
         self._thread = threading.Thread(target=run, daemon=True)
         self._thread.start()
 
     def _status(self) -> int | None:
-        return None if self._thread.is_alive() else (self._outcome or (1, ""))[0]
+        return None if self._thread.is_alive() else self._outcome[0]
 
     def last_words(self) -> str:
         """Return the error message."""
-        return "" if self._outcome is None else self._outcome[1]
+        return self._outcome[1]
 
     def _tell(self, line: str | None) -> None:
-        self._orders.tell(line)
+        self._part.tell(line)
 
     def end(self) -> None:
         """Stop the thread; its actors end with the connection at the latest."""
-        self._orders.tell(None)
+        self._part.stop()
 
 
 def starter(
@@ -145,12 +117,7 @@ def starter(
         if name == "selfplay":
             workers = RayWorkers(run, node)
             workers.check_room()
-            return ThreadChild(name, folder, partial(_play, workers=workers, run=run))
+            return ThreadChild(name, folder, run, workers)
         return ActorChild(name, folder, options[name])
 
     return start
-
-
-def _play(part: Part, workers: RayWorkers, run: RunFile) -> None:
-    part.run = run  # includes arguments that override the file
-    crew.work(part, workers)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +20,23 @@ from cluster_runs import UNIFORM, data_of, numbers_in, part_in, run_of, text_of
 from pyengine import train
 from pyengine.distributed import crew
 from pyengine.distributed.actor import Actor, Contract, Order, Reply, Scratch
-from pyengine.distributed.workers import LostError, Meter, Seat, room
+from pyengine.distributed.workers import LostError, Member, Meter, room
 from pyengine.train.json_files import read_lines
-from pyengine.train.loop.part import PERMANENT, Part, outcome
+from pyengine.train.loop.part import PERMANENT, Part, outcome, run_part
 from pyengine.train.loop.state import Best
 
 
 def test_restarts_are_delayed_more_with_each_failure() -> None:
-    place = Seat("a")
-    waits = []
+    member = Member("a", Meter(0.0))
+    delays = []
     for _ in range(10):
-        place.died(100.0, "words")
-        waits.append(place.not_before - 100)
-    assert waits == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
-    assert place.failing(9)
-    place.delivered()
-    assert not place.failing(0)
-    place.died(100.0, "words")
-    assert place.not_before == 100
-    assert place.deaths == 11
+        member.died(100.0, "words")
+        delays.append(member.not_before - 100)
+    assert delays == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
+    member.delivered(games=1, positions=9, now=100.0)
+    member.died(100.0, "words")
+    assert member.not_before == 100
+    assert member.deaths == 11
 
 
 @pytest.mark.parametrize(
@@ -171,11 +170,10 @@ def work(part: Part, workers: Any, until: Callable[[], bool]) -> tuple[int, str]
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     try:
-        told = outcome("selfplay", part.folder, lambda _: None, lambda _: crew.work(part, workers))
+        return outcome(lambda: run_part(part, partial(crew.work, workers=workers)))
     finally:
         over.set()
         thread.join()
-    return told
 
 
 def delivered(part: Part) -> int:

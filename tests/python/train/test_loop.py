@@ -22,7 +22,7 @@ from pyengine import train
 from pyengine.data import Dataset
 from pyengine.train.json_files import lock, read_lines
 from pyengine.train.loop.child import ProcessChild
-from pyengine.train.loop.part import PERMANENT, outcome, run_part
+from pyengine.train.loop.part import PERMANENT, Part, outcome, run_part
 from pyengine.train.loop.run import _gate_text, _Supervisor
 from pyengine.train.loop.state import RunFolder
 from run_games import Ending, play_games
@@ -83,6 +83,11 @@ def run_of(limits: str = "", *, game: str = '"tic_tac_toe"', mode: str = "latest
     return train.RunFile.from_toml(RUN.format(limits=limits, game=game, mode=mode))
 
 
+def part_of(name: str, folder: RunFolder) -> Part:
+    """Return a part of the run in a folder."""
+    return Part(name, folder, folder.run())
+
+
 def alive(pid: int) -> bool:
     """Return whether a process exists and is not a zombie."""
     try:
@@ -119,7 +124,7 @@ def test_a_run_ends_at_its_limit_and_can_be_resumed(tmp_path: Path) -> None:
     assert steps == sorted(set(steps))
 
     (tmp_path / "data" / "tic_tac_toe" / "manifest.json").write_text("{")
-    status, message = outcome("learner", RunFolder(tmp_path), lambda _: None)
+    status, message = outcome(lambda: run_part(part_of("learner", RunFolder(tmp_path))))
     assert status == PERMANENT
     assert re.search(r"DataError: .*manifest\.json is damaged", message)
     assert list((tmp_path / "checkpoints").glob("*.pt"))
@@ -187,7 +192,7 @@ def test_a_damaged_shard_is_named_before_training_on_it(tmp_path: Path) -> None:
     content[-40] ^= 1
     shard.write_bytes(content)
     with pytest.raises(pyengine.DataError, match=rf"{shard.name}.*damaged"):
-        run_part("learner", folder)
+        run_part(part_of("learner", folder))
     assert not list(folder.checkpoints.glob("*.pt"))
 
 
@@ -204,7 +209,7 @@ def test_a_second_supervisor_and_a_second_part_are_refused(tmp_path: Path) -> No
             lock(folder.lock("gate"), "a part"),
             pytest.raises(pyengine.EngineError, match=r"the part gate of .* is running already"),
         ):
-            run_part("gate", folder)
+            run_part(part_of("gate", folder))
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:

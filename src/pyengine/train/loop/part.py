@@ -58,6 +58,13 @@ class Part:
         """Ask it to finish its work."""
         self._finish.set()
 
+    def tell(self, line: str | None) -> None:
+        """Follow an order of the supervisor: ``"finish"``, or None to stop."""
+        if line is None:
+            self.stop()
+        else:
+            self.finish()
+
     @property
     def stopping(self) -> bool:
         return self._stop.is_set()
@@ -113,56 +120,37 @@ class Part:
                 self.folder.set_status(self.name, status)
 
 
-def run_part(
-    name: str,
-    folder: RunFolder,
-    ready: Callable[[Part], None] | None = None,
-    work: Callable[[Part], None] | None = None,
-) -> None:
-    """Run one of :data:`PARTS` until it is asked to stop.
+def run_part(part: Part, work: Callable[[Part], None] | None = None) -> None:
+    """Run a part until it is asked to stop.
 
     Args:
-        name: of the part.
-        folder: of the run.
-        ready: called with the part before it starts.
+        part: one of :data:`PARTS`.
         work: its work function; None: that of its module.
 
     Raises:
         EngineError: another process is running it, or its work raises.
 
     """
-    part = Part(name, folder, folder.run())
-    if ready is not None:
-        ready(part)
-    with lock(folder.lock(name), f"the part {name} of {folder.path}"):
-        (work or importlib.import_module(PARTS[name]).work)(part)
+    with lock(part.folder.lock(part.name), f"the part {part.name} of {part.folder.path}"):
+        (work or importlib.import_module(PARTS[part.name]).work)(part)
 
 
-def _follow_input(part: Part) -> None:
-    for line in sys.stdin:
-        if line.strip() == "finish":
-            part.finish()
-    part.stop()
-
-
-def outcome(
-    name: str,
-    folder: RunFolder,
-    ready: Callable[[Part], None],
-    work: Callable[[Part], None] | None = None,
-) -> tuple[int, str]:
-    """Run a part to its end; return 0, 1 or :data:`PERMANENT`, and the error message.
-
-    The arguments are those of :func:`run_part`.
-    """
+def outcome(run: Callable[[], None]) -> tuple[int, str]:
+    """Call a function that runs a part; return 0, 1 or :data:`PERMANENT`, and the error message."""
     try:
-        run_part(name, folder, ready, work)
+        run()
     except EngineError as error:
         permanent = isinstance(error, ConfigError | DataError)
         return PERMANENT if permanent else 1, f"{type(error).__name__}: {error}"
     except Exception:
         return 1, traceback.format_exc()
     return 0, ""
+
+
+def _follow_input(part: Part) -> None:
+    for line in sys.stdin:
+        part.tell(line.strip())
+    part.tell(None)
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -174,13 +162,16 @@ def main(args: Sequence[str] | None = None) -> int:
     options = parser.parse_args(args)
     logging.basicConfig(level=logging.WARNING)
 
-    def ready(part: Part) -> None:
+    def run() -> None:
+        folder = RunFolder(options.folder)
+        part = Part(options.name, folder, folder.run())
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: part.stop())
         if options.watched:
             threading.Thread(target=_follow_input, args=(part,), daemon=True).start()
+        run_part(part)
 
-    status, message = outcome(options.name, RunFolder(options.folder), ready)
+    status, message = outcome(run)
     if status:
         print(message, file=sys.stderr)
     return status
