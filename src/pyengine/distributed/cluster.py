@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import math
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,19 +19,16 @@ from pyengine.train.loop.run_configs import DistributedConfig
 from pyengine.train.loop.runfile import RunFile
 
 _STORE_BYTES = 256 << 20  # object store of a local Ray, for a few networks and packets
-
 _FETCH_SECONDS = 60.0  # to fetch an answer; blocks the others
-
 _RESERVE_SECONDS = 30.0  # to reserve resources for learner and gate
-
-_TRIES = 3  # to start a local Ray
+_TRIES = 3  # to start a local Ray, which fails after 30 s on a busy machine
+_LOOPBACK = "127.0.0.1"
 
 #: If false, Ray's servers listen only on 127.0.0.1, as by default on macOS and Windows. (Ray would
 #: replace ``_node_ip_address="127.0.0.1"`` by the machine's address.) Processes of the node read
 #: the variable; this process read it when Ray was imported, so the constant is set too.
 _VARIABLE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 _CONSTANT = "ENABLE_RAY_CLUSTER"
-_LOOPBACK = "127.0.0.1"
 
 _log = logging.getLogger("pyengine")
 
@@ -40,12 +38,6 @@ def cpus_of_an_actor(run: RunFile) -> float:
     if run.distributed.cpus is not None:
         return run.distributed.cpus
     return float(run.selfplay_config(0).search.threads or 1)
-
-
-def needs(run: RunFile) -> dict[str, float]:
-    """Return an actor's resources by Ray's names."""
-    config = run.distributed
-    return {"CPU": cpus_of_an_actor(run), "GPU": config.gpus, **config.resources}
 
 
 def parts_need(config: DistributedConfig) -> dict[str, dict[str, float]]:
@@ -94,7 +86,6 @@ def connected(address: str, run: RunFile, options: Mapping[str, Any]) -> Iterato
 
 
 def _init(ray: Any, address: str, options: Mapping[str, Any]) -> None:
-    """Connect; a local Ray that does not start within Ray's 30 s is retried (busy machine)."""
     for left in reversed(range(_TRIES if address == "local" else 1)):
         try:
             ray.init(address=address, **options)
@@ -116,10 +107,11 @@ def _local_options(run: RunFile) -> dict[str, Any]:
     """
     config = run.distributed
     cores = os.cpu_count() or 1
-    actors = config.actors or max(1, int(cores / max(1.0, cpus_of_an_actor(run))))
-    play = actors * max(1.0, cpus_of_an_actor(run))
+    cpus = max(1.0, cpus_of_an_actor(run))
+    actors = config.actors or max(1, int(cores / cpus))
+    needed = math.ceil(actors * cpus + config.learner_cpus + config.gate_cpus)
     return {
-        "num_cpus": max(cores, int(play + config.learner_cpus + config.gate_cpus + 0.999)),
+        "num_cpus": max(cores, needed),
         "include_dashboard": False,
         "object_store_memory": _STORE_BYTES,
     }
@@ -205,16 +197,16 @@ class RayWorkers:
 
     def __init__(self, run: RunFile, node: str) -> None:
         self._ray, self._run = need("ray", "distributed"), run
-        self._need = needs(run)
-        parts = parts_need(run.distributed).values()
+        config = run.distributed
+        self._need = {"CPU": cpus_of_an_actor(run), "GPU": config.gpus, **config.resources}
+        parts = parts_need(config).values()
         self._reserved = {
             node: {name: sum(part[name] for part in parts) for name in ("CPU", "GPU")}
         }
-        others = {k: v for k, v in self._need.items() if k not in ("CPU", "GPU")}
         self._class = self._ray.remote(Actor).options(
             num_cpus=self._need["CPU"],
             num_gpus=self._need["GPU"],
-            resources=others,
+            resources=dict(config.resources),
             scheduling_strategy="SPREAD",
         )
 

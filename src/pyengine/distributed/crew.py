@@ -157,9 +157,6 @@ class Crew:
             version=_core.__version__,
             text=self._part.run.text,
             seed=int(np.random.SeedSequence(key).generate_state(1)[0]),
-            threads=max(1, int(self._config.cpus or 1)),
-            delivery_seconds=self._config.delivery_seconds,
-            backlog_bytes=self._config.backlog_megabytes * 1e6,
             played_on=self._inbox.played_on(),
         )
 

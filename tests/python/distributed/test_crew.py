@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -418,17 +419,12 @@ def network_in(part: Part) -> Best:
     return Best(name=path.name, sha256=sha256, step=20, generation=1, elo=0.0)
 
 
-def contract_of(**changes: Any) -> Contract:
-    """Return a contract for a player."""
-    given = {
-        "version": pyengine.__version__,
-        "text": run_of(first="uniform").text,
-        "seed": 1,
-        "threads": 1,
-        "delivery_seconds": 0.05,
-        "backlog_bytes": 1e6,
-    }
-    return Contract(**{**given, **changes})
+def contract_of(version: str = pyengine.__version__, backlog: float = 1.0) -> Contract:
+    """Return the contract of an actor; ``backlog`` in megabytes."""
+    text = text_of(first="uniform").replace(
+        "backlog_megabytes = 0.1", f"backlog_megabytes = {backlog}"
+    )
+    return Contract(version=version, text=text, seed=1)
 
 
 def test_an_actor_of_another_version_refuses_to_play() -> None:
@@ -437,30 +433,28 @@ def test_an_actor_of_another_version_refuses_to_play() -> None:
 
 
 def test_an_actor_pauses_when_its_outbox_is_full() -> None:
-    player = Actor(contract_of(backlog_bytes=2000.0))
-    reply = player.exchange(Order(best=UNIFORM, wait=600))
+    actor = Actor(contract_of(backlog=0.002))
+    reply = actor.exchange(Order(best=UNIFORM, wait=600))
     while reply.state != "held":
-        reply = player.exchange(Order())
-    held = -1
-    while held != (held := player._part.outbox.bytes):  # finished games are still packed
-        time.sleep(0.5)
+        reply = actor.exchange(Order(wait=0.01))
     taken = 0
     while reply.state != "ended" or reply.packets:
         taken = max([taken, *(packet.number for packet in reply.packets)])
-        reply = player.exchange(Order(acknowledged=taken, finish=True))
+        reply = actor.exchange(Order(acknowledged=taken, finish=True, wait=1))
     assert reply.failed is None
 
 
 def test_an_actor_removes_the_folders_of_killed_actors_only(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    living = Scratch(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    living = Scratch()
     killed = tmp_path / "pyengine-actor-killed"
     killed.mkdir()
     (killed / ".lock").touch()
     for path in (living.path, killed):
         os.utime(path, (0, 0))
-    new = Scratch(tmp_path)
+    new = Scratch()
     assert sorted(tmp_path.iterdir()) == sorted([living.path, new.path])
     new.close()
     assert list(tmp_path.iterdir()) == [living.path]
