@@ -23,7 +23,7 @@ from pyengine.data import Dataset
 from pyengine.train.json_files import lock, read_lines
 from pyengine.train.loop.child import ProcessChild
 from pyengine.train.loop.part import PERMANENT, Part, outcome, run_part
-from pyengine.train.loop.run import _gate_text, _Supervisor
+from pyengine.train.loop.run import _Supervisor
 from pyengine.train.loop.state import RunFolder
 from run_games import Ending, play_games
 
@@ -334,12 +334,6 @@ def test_redirected_progress_ends_with_the_final_state(
             show(replace(progress, games=games))
     lines = "".join(capsys.readouterr().err.split("\n")).split("minutes ")[1:]
     assert [line.split("self-play ")[1][:7] for line in lines] == ["0 games", "2 games"]
-
-
-def test_progress_shows_the_expected_number_of_games() -> None:
-    status = {"step": 5, "games": 20, "most_games": 1054, "score": 0.55}
-    assert _gate_text(status) == "step 5: 20 of 1054 games, 55%"
-    assert "(SPRT, 526 expected)" in _gate_text(status | {"expected_games": 526})
 
 
 def test_a_short_run_ends_stronger_than_it_began(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -157,14 +157,6 @@ def _forget_statuses(folder: RunFolder) -> None:
             path.unlink(missing_ok=True)
 
 
-def _gate_text(evaluating: Mapping[str, Any]) -> str:
-    """Describe a match of the gate: games, expected games, score."""
-    text = f"step {evaluating['step']}: {evaluating['games']} of {evaluating['most_games']} games"
-    if "expected_games" in evaluating:
-        text += f" (SPRT, {evaluating['expected_games']} expected)"
-    return text if evaluating["score"] is None else f"{text}, {evaluating['score']:.0%}"
-
-
 class _Supervisor:
     """Starts the parts, monitors them and the limits, and stops them."""
 
@@ -262,9 +254,6 @@ class _Supervisor:
         learning = self._folder.status("learner")
         evaluating = self._folder.status("gate")
         produced = [self._folder.produced(name) for name in self._run.game.name]
-        gate = str(evaluating.get("state", ""))
-        if gate == "evaluates":
-            gate = _gate_text(evaluating)
         return RunProgress(
             seconds=self._seconds(),
             games=sum(game.games for game in produced),
@@ -275,7 +264,7 @@ class _Supervisor:
             value=learning.get("value"),
             best=self._folder.best(),
             window=int(learning.get("window", 0)),
-            gate=gate,
+            gate=str(evaluating.get("state", "")),
             restarts=sum(child.restarts for child in self._children),
             finishing=self._finishing,
             actors=tuple(ActorProgress(**actor) for actor in playing.get("actors", ())),
