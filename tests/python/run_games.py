@@ -61,7 +61,7 @@ class Ending(Child):
     def _start(self) -> None:
         self._now = None
 
-    def _status(self) -> int | None:
+    def status(self) -> int | None:
         return self._now
 
     def _tell(self, line: str | None) -> None:

@@ -22,7 +22,6 @@ from pyengine.data import GameSink, Layout
 from pyengine.distributed.outbox import Outbox, OutboxSink
 from pyengine.distributed.packet import Packet
 from pyengine.errors import ConfigError, DataError
-from pyengine.games.game import load_game
 from pyengine.train.loop import part_selfplay
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.runfile import RunFile
@@ -83,10 +82,9 @@ class _ActorPart(Part):
     def held(self) -> bool:
         return self.hold or self.outbox.full
 
-    def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
-        surprise = configuration["record_surprise"]
-        layout = Layout.of(load_game(game), self.run.spec, surprise=surprise)
-        number = self.run.game.name.index(game)
+    def open_sink(self, number: int, sha256: str | None) -> GameSink:
+        surprise = self.run.selfplay_config(number).record_surprise
+        layout = Layout.of(self.run.games[number], self.run.spec, surprise=surprise)
         played_on = self._played_on[number] if self._played_on else ()
         return OutboxSink(self.outbox, number, layout, played_on)
 

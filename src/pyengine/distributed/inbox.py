@@ -95,9 +95,9 @@ def open_inbox(part: Part, best: Best) -> Iterator[Inbox]:
     """
     positions = part.run.distributed.shard_positions
     with ExitStack() as stack:
-        writers = []
-        for number, name in enumerate(part.run.game.name):
-            configuration = part.run.selfplay_config(number).to_dict()
-            writer = part.open_writer(name, configuration, best.sha256, positions)
-            writers.append(stack.enter_context(writer))
-        yield Inbox(writers)
+        yield Inbox(
+            [
+                stack.enter_context(part.open_writer(number, best.sha256, positions))
+                for number in range(len(part.run.game.name))
+            ]
+        )

@@ -48,7 +48,7 @@ class ActorChild(Child):
         self._work = self._actor.work.remote()
         self._outcome: tuple[int, str] | None = None
 
-    def _status(self) -> int | None:
+    def status(self) -> int | None:
         if self._outcome is None:
             if not self._ray.wait([self._work], timeout=0)[0]:
                 return None
@@ -64,7 +64,7 @@ class ActorChild(Child):
         return "" if self._outcome is None else self._outcome[1]
 
     def _tell(self, line: str | None) -> None:
-        if self._status() is None:
+        if self.status() is None:
             self._actor.tell.remote(line)
 
     def end(self) -> None:
@@ -90,7 +90,7 @@ class ThreadChild(Child):
         self._thread = threading.Thread(target=run, daemon=True)
         self._thread.start()
 
-    def _status(self) -> int | None:
+    def status(self) -> int | None:
         return None if self._thread.is_alive() else self._outcome[0]
 
     def last_words(self) -> str:

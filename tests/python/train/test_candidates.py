@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pyengine import train
+from pyengine.data.window import Piece
 from pyengine.train.loop import part_learner, part_selfplay
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
@@ -75,32 +76,20 @@ def test_a_learner_killed_before_an_export_exports_after_resuming(
     assert folder.candidates() == [0, 10, 20]
 
 
-def test_the_learner_moves_its_window_without_reopening_the_data(
+def test_the_learner_moves_its_window_and_verifies_each_shard_once(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    verified: list[str] = []
+    monkeypatch.setattr(Piece, "verify", lambda piece: verified.append(piece.path.name))
     run = train.RunFile.from_toml(RUN.format(steps=10))
     positions = part_learner._Positions(Impatient("learner", folder, run))
     (data,) = positions.open()
     before = data.games
     play_games(folder, run, 5)
-    monkeypatch.setattr(part_learner, "windows_on", None)
     (again,) = positions.open()
-    assert again is data
+    assert again is data  # it is not read again
     assert (data.games, positions.size) == (before + 5, len(data))
-
-
-def test_the_learner_forgets_the_hashes_of_shards_outside_its_window(
-    folder: RunFolder,
-) -> None:
-    newest = '[window]\nkind = "games"\ngames = 5'
-    run = train.RunFile.from_toml(RUN.format(steps=10).replace("[window]", newest))
-    positions = part_learner._Positions(Impatient("learner", folder, run))
-    positions.open()
-    (first,) = positions._verified
-    play_games(folder, run, 5)
-    (data,) = positions.open()
-    (last,) = positions._verified
-    assert [str(piece.path) for piece in data.pieces] == [last] != [first]
+    assert verified == ["shard-000000.npy", "shard-000001.npy"]
 
 
 def test_a_failed_export_is_published_and_the_learner_continues(

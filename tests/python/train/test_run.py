@@ -6,8 +6,10 @@ import errno
 import json
 import random
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,15 @@ from run_games import SMALL, Ending
 
 #: A line of the curve without matches.
 LINE = '"step": 1, "generation": 0, "games": 0, "elo": 0, "accepted": true'
+
+
+#: A run that reaches its limit at once.
+SHORT = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
+
+
+def ending(status: int = 0) -> Callable[[str, RunFolder, RunFile], Ending]:
+    """Return a function that starts parts which run until asked to stop."""
+    return lambda name, _folder, _run: Ending(name, status)
 
 
 def test_a_folder_holds_one_run(tmp_path: Path) -> None:
@@ -70,17 +81,13 @@ def test_a_report_says_whether_the_limit_was_reached_earlier(
         folder.set_status("learner", {"step": 7})  # as a resumed learner does
         return before is True
 
-    def start(name: str, _folder: RunFolder, _run: RunFile) -> Ending:
-        return Ending(name, 0)
-
-    report = train_run(run, tmp_path, resume=True, on_progress=learn, start=start)
+    report = train_run(run, tmp_path, resume=True, on_progress=learn, start=ending())
     assert report.reason == (limit.split()[0] if before else "stopped")
     assert report.ended_before is bool(before)
 
 
 def test_a_limit_reached_in_this_session_was_not_reached_earlier(tmp_path: Path) -> None:
-    run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
-    report = train_run(run, tmp_path, start=lambda name, _folder, _run: Ending(name, 0))
+    report = train_run(SHORT, tmp_path, start=ending())
     assert (report.reason, report.ended_before) == ("minutes", False)
 
 
@@ -158,7 +165,6 @@ def test_any_damage_to_the_curve_raises_only_data_errors(
 
 
 def test_a_part_failing_at_the_end_is_reported_after_all_have_exited(tmp_path: Path) -> None:
-    run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
     parts: list[Ending] = []
 
     def start(name: str, _folder: RunFolder, _run: RunFile) -> Ending:
@@ -166,12 +172,8 @@ def test_a_part_failing_at_the_end_is_reported_after_all_have_exited(tmp_path: P
         return parts[-1]
 
     with pytest.raises(TrainingError, match=r"selfplay failed .* run ended\): OSError.*No space"):
-        train_run(run, tmp_path / "run", start=start)
-    assert all(part.ended() for part in parts)
-    assert (
-        train_run(run, tmp_path / "well", start=lambda name, _folder, _run: Ending(name, 0)).reason
-        == "minutes"
-    )
+        train_run(SHORT, tmp_path, start=start)
+    assert all(part.status() is not None for part in parts)
 
 
 def test_a_permanent_failure_ends_the_run_with_its_last_output(tmp_path: Path) -> None:
@@ -179,33 +181,51 @@ def test_a_permanent_failure_ends_the_run_with_its_last_output(tmp_path: Path) -
         def _start(self) -> None:
             self._now = PERMANENT
 
-    run = RunFile.from_toml(SMALL)
     with pytest.raises(TrainingError, match=r"exit status 2, 0 restarts\): OSError"):
-        train_run(run, tmp_path, start=lambda name, _folder, _run: Failed(name, PERMANENT))
+        train_run(SMALL, tmp_path, start=lambda name, _folder, _run: Failed(name, PERMANENT))
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Let writes to the files of this name fail as on a full disk."""
+    write = Path.write_text
+
+    def write_text(path: Path, *args: Any, **options: Any) -> int:
+        if path.name.startswith(name):
+            full()
+        return write(path, *args, **options)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
 
 
 def full(*_args: object, **_options: object) -> None:
-    """Fail like a write to a full disk."""
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("place", ["set_run", "set_seconds"])
+@pytest.mark.parametrize("name", ["run.toml", "clock.json"])
 def test_a_full_disk_names_the_file_that_cannot_be_written(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(RunFolder, place, full)
-    run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
-    with pytest.raises(pyengine.DataError, match=r"(run\.toml|clock\.json) cannot be .*No space"):
-        train_run(run, tmp_path, start=lambda name, _folder, _run: Ending(name, 0))
+    fill_disk(monkeypatch, name)
+    with pytest.raises(pyengine.DataError, match=rf"{name} cannot be .*No space"):
+        train_run(SHORT, tmp_path, start=ending())
 
 
 def test_a_full_disk_does_not_hide_the_first_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(RunFolder, "set_seconds", full)
-    run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
+    fill_disk(monkeypatch, "clock.json")
     with pytest.raises(TrainingError, match="selfplay failed"):
-        train_run(run, tmp_path, start=lambda name, _folder, _run: Ending(name, 1))
+        train_run(SHORT, tmp_path, start=ending(1))
+
+
+def test_a_part_continues_when_its_status_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = RunFolder(tmp_path)
+    folder.begin(SHORT)
+    fill_disk(monkeypatch, "gate.json")
+    Part("gate", folder, SHORT).say({"state": "works"}, now=True)
+    assert folder.status("gate") == {}
 
 
 def test_a_line_or_a_lock_that_cannot_be_written_names_the_file(
@@ -271,7 +291,7 @@ def test_the_status_of_an_earlier_session_is_ignored(tmp_path: Path) -> None:
         tmp_path,
         resume=True,
         on_progress=stop_soon,
-        start=lambda name, _folder, _run: Ending(name, 0),
+        start=ending(),
     )
     assert report.reason == "stopped"
     assert seen == [0, 0, 0, 0]  # the last one after all parts have exited

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import time
@@ -17,7 +16,6 @@ from pyengine.train.loop.state import RunFolder
 
 _FORGET = 600.0  # seconds after which a restart no longer counts
 _BACKOFF = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a restart
-_LEAST_ROOM = 1 << 16  # minimum free bytes on the disk
 _TAIL = 1500  # characters kept of a part's last output
 
 
@@ -35,7 +33,7 @@ class Child(ABC):
         """Start or restart it."""
 
     @abstractmethod
-    def _status(self) -> int | None:
+    def status(self) -> int | None:
         """Return None while it runs, then 0, 1, or :data:`PERMANENT`."""
 
     @abstractmethod
@@ -60,7 +58,7 @@ class Child(ABC):
 
         Raises TrainingError after repeated crashes.
         """
-        status = self._status()
+        status = self.status()
         now = time.monotonic()
         if self._again is not None:
             if now >= self._again:
@@ -80,13 +78,9 @@ class Child(ABC):
         self._again = None
         self._tell(line)
 
-    def ended(self) -> bool:
-        """Return whether it has exited."""
-        return self._status() is not None
-
     def check(self) -> None:
         """Raise TrainingError if it has failed."""
-        status = self._status()
+        status = self.status()
         if status:
             raise self._failed(f"exit status {status}, while the run ended")
 
@@ -118,14 +112,11 @@ class ProcessChild(Child):
                 start_new_session=True,  # Ctrl-C goes to the supervisor, which stops the parts
             )
 
-    def _status(self) -> int | None:
+    def status(self) -> int | None:
         return self._process.poll()
 
     def last_words(self) -> str:
-        words = self._words.read_text("utf-8", errors="replace")
-        if not words and shutil.disk_usage(self._words.parent).free < _LEAST_ROOM:
-            return f"the disk has no room for {self._words}"
-        return words
+        return self._words.read_text("utf-8", errors="replace")
 
     def _tell(self, line: str | None) -> None:
         pipe = self._process.stdin

@@ -78,32 +78,28 @@ class Part:
         """Whether self-play should pause, because its games are not being received."""
         return False
 
-    def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
-        """Return the sink of a game's finished games, a context manager: the run's data.
+    def open_sink(self, number: int, sha256: str | None) -> GameSink:
+        """Return the sink of finished games, a context manager: the run's data.
 
         Args:
-            game: its name in the run file.
-            configuration: of self-play.
+            number: of the game in the run file.
             sha256: of the playing network; None: no network.
 
         """
-        return self.open_writer(game, configuration, sha256)
+        return self.open_writer(number, sha256)
 
     def open_writer(
-        self,
-        game: str,
-        configuration: dict[str, Any],
-        sha256: str | None,
-        positions: int = MOST_POSITIONS,
+        self, number: int, sha256: str | None, positions: int = MOST_POSITIONS
     ) -> ShardWriter:
         """Return the writer of a game's data, with a maximum shard size in positions."""
+        name, config = self.run.game.name[number], self.run.selfplay_config(number)
         return ShardWriter(
-            self.folder.data(game),
-            load_game(game),
+            self.folder.data(name),
+            load_game(name),
             self.run.spec,
-            configuration=configuration,
+            configuration=config.to_dict(),
             model_sha256=sha256,
-            surprise=configuration["record_surprise"],
+            surprise=config.record_surprise,
             positions=positions,
         )
 
@@ -116,7 +112,7 @@ class Part:
         if now or time.monotonic() - self._published >= _STATUS_SECONDS:
             self._published = time.monotonic()
             status = {"time": time.time(), "pid": os.getpid(), **values}
-            with suppress(OSError):  # on a full disk readers miss a status, but work continues
+            with suppress(DataError):  # on a full disk readers miss a status, but work continues
                 self.folder.set_status(self.name, status)
 
 

@@ -105,7 +105,7 @@ class _Positions:
         self._part = part
         self._opened = self._took = 0.0
         self._data: list[Dataset] = []
-        self._verified: dict[str, str] = {}  # SHA-256 by shard path
+        self._verified: set[tuple[Path, str]] = set()  # shards and their SHA-256
         self.games: list[int] = []  #: in the window, per game, at the last opening
         self.size = 0  #: positions in the window at the last opening
 
@@ -140,9 +140,7 @@ class _Positions:
         else:
             self._data = windows_on(run, folder, self.games)
         self._took = time.monotonic() - start
-        self._forget_old()
-        for window in self._data:
-            self._verify(window)
+        self._verify()
         self.size = sum(map(len, self._data))
         self._opened = time.monotonic()
         return self._data
@@ -158,21 +156,22 @@ class _Positions:
         count = produced.full if config.full_only else produced.positions
         return config.games_of(produced.games, count)
 
-    def _forget_old(self) -> None:
-        """Drop the hashes of shards outside the window."""
-        paths = {str(piece.path) for window in self._data for piece in window.pieces}
-        self._verified = {path: sha for path, sha in self._verified.items() if path in paths}
-
-    def _verify(self, window: Dataset) -> None:
+    def _verify(self) -> None:
         """Check each shard against the manifest's SHA-256 once, before training on it."""
-        for piece in window.pieces:
+        pieces = {
+            (piece.path, piece.shard.sha256): piece
+            for window in self._data
+            for piece in window.pieces
+        }
+        for key, piece in pieces.items():
+            if key in self._verified:
+                continue
             if self._part.stopping:
                 return
-            if self._verified.get(str(piece.path)) != piece.shard.sha256:
-                if self.size == 0:  # the whole window may take minutes
-                    self._part.say({"step": 0, "state": f"verifies {piece.path.name}"})
-                piece.verify()
-                self._verified[str(piece.path)] = piece.shard.sha256
+            if self.size == 0:  # the whole window may take minutes
+                self._part.say({"step": 0, "state": f"verifies {piece.path.name}"})
+            piece.verify()
+        self._verified = set(pieces)
 
 
 def _first(part: Part) -> None:
