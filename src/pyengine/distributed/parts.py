@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 from pyengine.base.extras import need
 from pyengine.distributed import crew
 from pyengine.distributed.cluster import RayWorkers
-from pyengine.distributed.workers import Workers
-from pyengine.train.loop.child import Child
+from pyengine.train.loop.child import Child, ThreadChild
 from pyengine.train.loop.part import Part, outcome, run_part
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
@@ -72,39 +70,6 @@ class ActorChild(Child):
         self._ray.kill(self._actor)
 
 
-class ThreadChild(Child):
-    """Self-play: a thread that receives the games of the actors."""
-
-    def __init__(self, name: str, folder: RunFolder, run: RunFile, workers: Workers) -> None:
-        self._folder, self._run, self._workers = folder, run, workers
-        super().__init__(name)
-
-    def _start(self) -> None:
-        part = self._part = Part(self.name, self._folder, self._run)
-        self._outcome = (1, "")
-
-        def run() -> None:
-            work = partial(crew.work, workers=self._workers)
-            self._outcome = outcome(lambda: run_part(part, work))
-
-        self._thread = threading.Thread(target=run, daemon=True)
-        self._thread.start()
-
-    def status(self) -> int | None:
-        return None if self._thread.is_alive() else self._outcome[0]
-
-    def last_words(self) -> str:
-        """Return the error message."""
-        return self._outcome[1]
-
-    def _tell(self, line: str | None) -> None:
-        self._part.tell(line)
-
-    def end(self) -> None:
-        """Stop the thread; its actors end with the connection at the latest."""
-        self._part.stop()
-
-
 def starter(
     node: str, options: Mapping[str, Mapping[str, Any]]
 ) -> Callable[[str, RunFolder, RunFile], Child]:
@@ -117,7 +82,7 @@ def starter(
         if name == "selfplay":
             workers = RayWorkers(run, node)
             workers.check_room()
-            return ThreadChild(name, folder, run, workers)
+            return ThreadChild(name, folder, run, partial(crew.work, workers=workers))
         return ActorChild(name, folder, options[name])
 
     return start

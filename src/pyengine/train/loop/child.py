@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
 
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import writing
-from pyengine.train.loop.part import PERMANENT
+from pyengine.train.loop.part import PERMANENT, Part, outcome, run_part
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
@@ -133,3 +135,42 @@ class ProcessChild(Child):
     def end(self) -> None:
         self._process.kill()
         self._process.wait()
+
+
+class ThreadChild(Child):
+    """A part running as a thread of this process.
+
+    ``work`` is its work function; None: that of its module.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        folder: RunFolder,
+        run: RunFile,
+        work: Callable[[Part], None] | None = None,
+    ) -> None:
+        self._folder, self._run, self._work = folder, run, work
+        super().__init__(name)
+
+    def _start(self) -> None:
+        self._part = Part(self.name, self._folder, self._run)
+        self._outcome = (1, "")
+        self._thread = threading.Thread(target=self._run_part, args=(self._part,), daemon=True)
+        self._thread.start()
+
+    def _run_part(self, part: Part) -> None:
+        self._outcome = outcome(lambda: run_part(part, self._work))
+
+    def status(self) -> int | None:
+        return None if self._thread.is_alive() else self._outcome[0]
+
+    def last_words(self) -> str:
+        return self._outcome[1]
+
+    def _tell(self, line: str | None) -> None:
+        self._part.tell(line)
+
+    def end(self) -> None:
+        """Ask it to stop; it ends with this process at the latest."""
+        self._part.stop()
