@@ -88,7 +88,7 @@ def data_of(part: Part) -> Dataset:
     return Dataset(part.folder.data("tic_tac_toe"), verify=True)
 
 
-def numbers_in(part: Part) -> list[int]:
+def numbers_in(folder: RunFolder) -> list[int]:
     """Return the game numbers in the lists of the shards."""
-    lists = sorted(part.folder.data("tic_tac_toe").glob("*.games.jsonl"))
+    lists = sorted(folder.data("tic_tac_toe").glob("*.games.jsonl"))
     return [line.number for path in lists for line in read_games(path)]

@@ -227,7 +227,7 @@ def test_a_killed_actor_is_replaced_and_its_games_are_kept(part: Part) -> None:
 
     assert work(part, workers, killed_and_replaced) == (0, "")
     assert data_of(part).games == delivered(part)
-    assert numbers_in(part) == list(range(delivered(part)))
+    assert numbers_in(part.folder) == list(range(delivered(part)))
     events = read_lines(part.folder.log / "actors.jsonl")
     assert [e["event"] for e in events] == ["starts", "starts", "died", "starts"]
     assert events[2]["words"] == "the actor was killed"
@@ -290,7 +290,7 @@ def test_lost_and_damaged_answers_are_requested_again(part: Part) -> None:
     assert work(part, workers, lambda: delivered(part) >= 50) == (0, "")
     assert len(workers.players) == 2
     assert data_of(part).games == delivered(part)
-    assert numbers_in(part) == list(range(delivered(part)))
+    assert numbers_in(part.folder) == list(range(delivered(part)))
 
 
 class OneDamaged(Threads):
@@ -339,7 +339,7 @@ def test_a_hanging_actor_is_replaced_and_its_games_are_kept(
 
     assert work(part, workers, replaced) == (0, "")
     assert workers.players[0] in workers.ended
-    assert numbers_in(part) == list(range(delivered(part)))
+    assert numbers_in(part.folder) == list(range(delivered(part)))
     died = [e for e in read_lines(part.folder.log / "actors.jsonl") if e["event"] == "died"]
     assert died[0]["words"] == "no answer within 5 s"
 

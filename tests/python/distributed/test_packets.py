@@ -152,7 +152,7 @@ def test_games_of_all_senders_are_numbered_consecutively(part: Part) -> None:
             inbox.take(sender, packets_of(2, 1))
     with open_inbox(part, UNIFORM) as inbox:  # the next session
         inbox.take("c", packets_of(2))
-    assert numbers_in(part) == list(range(8))
+    assert numbers_in(part.folder) == list(range(8))
     assert sorted({int(row) for row in data_of(part).rows(np.arange(24))["game"]}) == [*range(8)]
 
 
