@@ -55,9 +55,9 @@ plies = 2
 batch_size = 16
 [distributed]
 actors = 2
-delivery_seconds = 0.2
+delivery_seconds = 0.1
 shard_positions = {shards}
-backlog_megabytes = 0.1
+backlog_megabytes = 0.03
 """
 
 

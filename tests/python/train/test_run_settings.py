@@ -201,6 +201,7 @@ WRONG = [
     ('"constant"', '"steps"', "train.optimiser.rates: expected 1, one more"),
     ('"constant"', '"steps"\nrates = [1, 1, 1]\nboundaries = [2, 1]', "train.optimiser.boundaries"),
     ("", "[distributed]\nactors = 0", "distributed.actors: expected an int of at least 1 or"),
+    ("", '[distributed]\nactors = "many"', "distributed.actors: expected an int of at least 1 or"),
     ("", "[distributed]\ngpus = 1.5", "distributed.gpus: expected a fraction"),
     ("", "[distributed]\nresources = {GPU = 1}", "distributed.resources.GPU"),
     ("", "[distributed]\nresources = {disk = 0}", "distributed.resources.disk"),
@@ -260,6 +261,7 @@ def test_only_some_settings_may_change_on_resume() -> None:
     )
     room = "threads = 2\nmemory_limit = 1000000000\ncache_entries = 1000\n"
     more += f"[search]\n{room}[gate]\nthreads = 2\nkeep_rejected = true\n[gate.search]\n{room}"
+    more += "[distributed]\nactors = 3\ngpus = 0.5\n"
     RunFile.from_toml(more).refuse_changes(before)
     by_hand = SMALL.replace('"constant"', '"steps"\nboundaries = [10]\nrates = [1e-2, 1e-3]')
     lowered = by_hand.replace("10]", "10, 20]").replace("1e-3]", "1e-3, 1e-4]")
