@@ -1,6 +1,10 @@
-"""Games and parts of small runs, for tests of the training loop."""
+"""Small runs, their games and their parts, for tests of the training loop."""
 
 from __future__ import annotations
+
+import copy
+import json
+from typing import Any
 
 import pyengine
 from pyengine import train
@@ -21,6 +25,54 @@ batch_size = 64
 [train.optimiser]
 schedule = "constant"
 """
+
+#: The sections of a run that takes seconds.
+_QUICK: dict[str, dict[str, Any]] = {
+    "run": {},
+    "game": {"name": "tic_tac_toe", "planes": ["own[0]", "opp[0]", "ones"]},
+    "network": {"kind": "convolutional", "blocks": 1, "filters": 8},
+    "selfplay": {
+        "full_search_fraction": 1.0,
+        "opening_random_moves": 3,
+        "concurrent_games": 8,
+        "resign_threshold": "none",
+    },
+    "search": {"simulations": 16, "threads": 1, "batch_size": 8, "in_flight": 1},
+    "train": {
+        "batch_size": 32,
+        "threads": 1,
+        "checkpoint_steps": 20,
+        "log_steps": 10,
+        "optimiser": {"kind": "adamw", "schedule": "constant", "learning_rate": 2e-3},
+    },
+    "window": {"minimum_positions": 100, "start": 2000, "samples_per_position": 16},
+    "gate": {"mode": "latest", "every_steps": 20, "games": 4, "simulations": 4, "plies": 2},
+    "distributed": {
+        "actors": 2,
+        "delivery_seconds": 0.1,
+        "shard_positions": 65_536,
+        "backlog_megabytes": 0.03,
+    },
+}
+
+
+def run_of(**changes: dict[str, Any]) -> train.RunFile:
+    """Return a run that takes seconds, with changed settings by section."""
+    sections = copy.deepcopy(_QUICK)
+    for name, values in changes.items():
+        sections[name] |= values
+    text = ""
+    for name, values in sections.items():
+        text += f"[{name}]\n" + "".join(
+            f"{key} = {_toml(value)}\n" for key, value in values.items()
+        )
+    return train.RunFile.from_toml(text)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {_toml(item)}" for name, item in value.items()) + "}"
+    return json.dumps(value)
 
 
 def play_games(

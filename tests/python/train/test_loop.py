@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -26,62 +25,12 @@ from pyengine.train.loop.child import ProcessChild, ThreadChild
 from pyengine.train.loop.part import PERMANENT, Part, outcome, run_part
 from pyengine.train.loop.run import _Supervisor
 from pyengine.train.loop.state import RunFolder
-from run_games import Ending, play_games
+from run_games import Ending, play_games, run_of
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the loop is tested on POSIX")
-
-RUN = """
-[run]
-name = "tiny"
-{limits}
-[game]
-name = {game}
-planes = ["own[0]", "opp[0]", "ones"]
-[network]
-kind = "convolutional"
-blocks = 1
-filters = 16
-[selfplay]
-preset = "fast"
-full_search_fraction = 1.0
-opening_random_moves = 3
-temperature_moves = 4
-concurrent_games = 16
-resign_threshold = "none"
-[search]
-simulations = 24
-threads = 1
-batch_size = 16
-in_flight = 1
-[train]
-batch_size = 64
-threads = 1
-checkpoint_steps = 20
-log_steps = 10
-[train.optimiser]
-kind = "adamw"
-schedule = "constant"
-learning_rate = 2e-3
-[window]
-minimum_positions = 200
-start = 2000
-samples_per_position = 32
-[gate]
-mode = "{mode}"
-every_steps = 20
-games = 10
-simulations = 4
-plies = 2
-batch_size = 16
-"""
-
-
-def run_of(limits: str = "", *, game: str = '"tic_tac_toe"', mode: str = "latest") -> train.RunFile:
-    """Return a run that takes seconds."""
-    return train.RunFile.from_toml(RUN.format(limits=limits, game=game, mode=mode))
 
 
 def run_here(
@@ -107,7 +56,7 @@ def alive(pid: int) -> bool:
 
 def test_a_run_ends_at_its_limit_and_can_be_resumed(tmp_path: Path) -> None:
     shown: list[train.RunProgress] = []
-    report = run_here(run_of("steps = 20"), tmp_path, on_progress=shown.append)
+    report = run_here(run_of(run={"steps": 20}), tmp_path, on_progress=shown.append)
     assert report.reason == "steps"
     assert shown[-1] == report.progress
     assert not report.progress.finishing
@@ -121,10 +70,10 @@ def test_a_run_ends_at_its_limit_and_can_be_resumed(tmp_path: Path) -> None:
     assert data.games == report.progress.games
 
     with pytest.raises(pyengine.ConfigError, match="already holds a run"):
-        train.train_run(run_of("steps = 40"), tmp_path)
+        train.train_run(run_of(run={"steps": 40}), tmp_path)
     with pytest.raises(pyengine.ConfigError, match=r"\[gate\] mode: 'latest' is now 'gate'"):
-        train.train_run(run_of("steps = 40", mode="gate"), tmp_path, resume=True)
-    second = run_here(run_of("steps = 40"), tmp_path, resume=True)
+        train.train_run(run_of(run={"steps": 40}, gate={"mode": "gate"}), tmp_path, resume=True)
+    second = run_here(run_of(run={"steps": 40}), tmp_path, resume=True)
     assert second.progress.step == 40
     assert second.progress.games > report.progress.games
     assert second.progress.seconds > report.progress.seconds
@@ -140,11 +89,18 @@ def test_a_run_ends_at_its_limit_and_can_be_resumed(tmp_path: Path) -> None:
 
 def test_a_run_on_two_boards_uses_int8_copies_and_exports_the_final_board(tmp_path: Path) -> None:
     games = ["othello(board_size=4)", "othello(board_size=6)"]
-    text = RUN.format(limits="steps = 20", game=json.dumps(games), mode="latest")
-    text = text.replace("[train]\n", "[train]\nexport_final_board = true\n", 1)
-    text = text.replace("[selfplay]\n", '[selfplay]\nprecision = "int8"\n', 1)
-    text += "[train.loss]\nownership_weight = 1.5\nscore_weight = 0.0015\n"
-    run, folder = train.RunFile.from_toml(text), RunFolder(tmp_path)
+    run, folder = (
+        run_of(
+            run={"steps": 20},
+            game={"name": games},
+            selfplay={"precision": "int8"},
+            train={
+                "export_final_board": True,
+                "loss": {"ownership_weight": 1.5, "score_weight": 0.0015},
+            },
+        ),
+        RunFolder(tmp_path),
+    )
     report = run_here(run, tmp_path)
     assert report.model == folder.candidate(20)
     assert folder.played(20) == folder.int8_copy(20)
@@ -163,7 +119,6 @@ def test_a_run_on_two_boards_uses_int8_copies_and_exports_the_final_board(tmp_pa
 
 def test_killed_parts_are_restarted_while_two_processes_learn(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    text = run_of().text.replace("batch_size = 64", "batch_size = 64\nprocesses = 2", 1)
     teams: list[list[int]] = []
     killed: dict[str, int] = {}
 
@@ -181,7 +136,7 @@ def test_killed_parts_are_restarted_while_two_processes_learn(tmp_path: Path) ->
         restarted = len(killed) == 2 and all(folder.status(p)["pid"] != killed[p] for p in killed)
         return not (restarted and len(teams) == 2 and progress.step >= 5)
 
-    report = train.train_run(train.RunFile.from_toml(text), tmp_path, on_progress=kill_each_once)
+    report = train.train_run(run_of(train={"processes": 2}), tmp_path, on_progress=kill_each_once)
     assert (report.reason, report.progress.restarts) == ("stopped", 3)
     assert [len(team) for team in teams] == [2, 2]
     pids = [*teams[0], *teams[1], *(folder.status(part)["pid"] for part in killed)]
@@ -299,7 +254,7 @@ def test_a_part_refuses_settings_that_differ_from_its_folder(
 ) -> None:
     file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
     folder.begin(run_of())
-    file.write_text(run_of(mode="gate").text)
+    file.write_text(run_of(gate={"mode": "gate"}).text)
     arguments = [str(file), "--directory", str(folder.path), "--part", "gate"]
     assert "[gate] mode: 'latest' is now 'gate'" in error_of(arguments, capsys)
 
@@ -312,7 +267,7 @@ def test_the_command_names_the_limit_reached_in_an_earlier_session(
 
     ending = partial(train.train_run, start=lambda name, _folder, _run: Ending(name, 0))
     monkeypatch.setattr("pyengine.cli.train.train_run", ending)
-    run, folder = run_of("minutes = 1"), RunFolder(tmp_path)
+    run, folder = run_of(run={"minutes": 1}), RunFolder(tmp_path)
     folder.begin(run)
     folder.set_seconds(61.0)
     assert main(["train", "--directory", str(tmp_path), "--resume"]) == 0
@@ -327,7 +282,7 @@ def test_redirected_progress_ends_with_the_final_state(
     pytest.importorskip("typer", reason="the command needs the extra cli")
     from pyengine.cli.train import _progress
 
-    run, folder = run_of("games = 3"), RunFolder(tmp_path)
+    run, folder = run_of(run={"games": 3}), RunFolder(tmp_path)
     folder.begin(run)
     progress = _Supervisor(run, folder, None, ProcessChild)._progress()
     with _progress(run) as show:
