@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import pyengine
 from pyengine import train
+from pyengine.data import Dataset
+from pyengine.data.manifest import read_games
 from pyengine.train.loop.child import Child
 from pyengine.train.loop.part import Part
-from pyengine.train.loop.state import RunFolder
+from pyengine.train.loop.state import Best, RunFolder
 
 #: Settings of a short run.
 SMALL = """
@@ -73,6 +76,29 @@ def _toml(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name} = {_toml(item)}" for name, item in value.items()) + "}"
     return json.dumps(value)
+
+
+#: The best player before there is a network.
+UNIFORM = Best(name="uniform", sha256=None, step=0, generation=0, elo=0.0)
+
+
+def part_in(path: Path) -> Part:
+    """Return the self-play part of a run whose best player is the uniform evaluator."""
+    folder, run = RunFolder(path / "run"), run_of(selfplay={"first": "uniform"})
+    folder.begin(run)
+    folder.set_best(UNIFORM)
+    return Part("selfplay", folder, run)
+
+
+def data_of(part: Part) -> Dataset:
+    """Return the verified data of the run."""
+    return Dataset(part.folder.data("tic_tac_toe"), verify=True)
+
+
+def numbers_in(folder: RunFolder) -> list[int]:
+    """Return the game numbers in the lists of the shards."""
+    lists = sorted(folder.data("tic_tac_toe").glob("*.games.jsonl"))
+    return [line.number for path in lists for line in read_games(path)]
 
 
 def play_games(

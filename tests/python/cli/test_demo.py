@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 import pyengine
-from pyengine.cli.demo import SCENES, Scene, main, start_of
-from pyengine.eval.bundled import game_of_model, model_of_game
+from pyengine.cli import demo
+from pyengine.cli.demo import SCENES, Scene, start_of
+from pyengine.eval.bundled import model_of_game
 
 CONNECT_FOUR, GOMOKU = SCENES
 
@@ -77,50 +79,38 @@ def test_in_gomoku_the_four_wins_and_the_open_three_loses(
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.model)
-def test_a_scene_uses_the_network_of_its_game(scene: Scene) -> None:
-    game = pyengine.load_game(scene.game)
-    assert game_of_model(scene.model) == game
-    if scene.model in pyengine.bundled_models():
-        assert model_of_game(game) == scene.model
-
-
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.model)
-def test_the_bundled_network_finds_the_winning_move(scene: Scene) -> None:
+def test_the_bundled_network_of_the_game_finds_the_winning_move(scene: Scene) -> None:
     if scene.model not in pyengine.bundled_models():
         pytest.skip(f"the network {scene.model} is not bundled with this build")
+    state = start_of(scene)
+    assert model_of_game(state.game) == scene.model
     result = pyengine.search(
-        start_of(scene), evaluator=scene.model, simulations=1600, deterministic=True
+        state, evaluator=scene.model, simulations=demo.SIMULATIONS, deterministic=True
     )
     assert result.action_name(result.action) == scene.best
 
 
-def test_the_demo_prints_boards_tables_and_speed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--model", "rollout", "--simulations", "200", "--threads", "1"]) == 0
+def test_the_demo_prints_boards_tables_and_speed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "SIMULATIONS", 200)
+    monkeypatch.setattr(demo, "SCENES", [replace(scene, model="rollout") for scene in SCENES])
+    assert demo.main() == 0
     text = capsys.readouterr().out
     for scene in SCENES:
         assert str(start_of(scene)) in text
         assert scene.lesson in text
-    for word in ("prior", "value", "line: ", "200 simulations in", "solver", "1 threads"):
+    for word in ("prior", "value", "line: ", "200 simulations in", "solver"):
         assert text.count(word) >= len(SCENES)
-
-
-def test_a_missing_network_is_reported_before_any_output(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pyengine.cli.demo.bundled_models", dict)
-    assert main([]) == 1
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert "make_models.py" in output.err
-    assert output.err.count("\n") == 1
 
 
 def test_the_demo_requires_no_extra() -> None:
     code = (
         "import sys\n"
         "sys.modules.update(dict.fromkeys(('typer', 'rich', 'torch', 'onnx')))\n"
-        "from pyengine.cli.demo import main\n"
-        "sys.exit(main(['--model', 'uniform', '--simulations', '50']))\n"
+        "from pyengine.cli import demo\n"
+        "demo.SIMULATIONS = 50\n"
+        "sys.exit(demo.main())\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -18,9 +18,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from cluster_runs import UNIFORM, data_of, numbers_in, part_in, text_of
 from conftest import ROOT
-from pyengine import train
 from pyengine.base.files import sha256_of
 from pyengine.distributed import crew
 from pyengine.distributed.actor import Actor, Contract, Order, Reply, Scratch
@@ -28,6 +26,7 @@ from pyengine.distributed.workers import LostError, Member, Meter, room
 from pyengine.train.json_files import read_lines
 from pyengine.train.loop.part import PERMANENT, Part, outcome, run_part
 from pyengine.train.loop.state import Best
+from run_games import UNIFORM, data_of, numbers_in, part_in, run_of
 
 
 def test_restarts_are_delayed_more_with_each_failure() -> None:
@@ -169,8 +168,7 @@ def assert_all_games_are_kept(part: Part) -> None:
 
 
 def test_all_games_that_actors_report_are_in_the_folder_with_their_surprise(part: Part) -> None:
-    text = part.run.text.replace("[search]", "record_surprise = true\n[search]", 1)
-    part.run = train.RunFile.from_toml(text)
+    part.run = run_of(selfplay={"first": "uniform", "record_surprise": True})
     workers = Threads()
 
     def all_have_played() -> bool:
@@ -344,13 +342,17 @@ def test_self_play_waits_for_a_slow_learner(part: Part) -> None:
     assert data_of(part).games > 0
 
 
-@pytest.mark.parametrize("window", ["minimum_positions = 40_000", "samples_per_position = 0.001"])
-def test_self_play_continues_while_the_learner_waits(part: Part, window: str) -> None:
-    name = window.split(" = ")[0]
-    lines = [line for line in part.run.text.splitlines() if not line.startswith(name)]
-    text = "\n".join(lines).replace("[window]", f"[window]\n{window}")
-    part.run = train.RunFile.from_toml(text)  # a step needs 32 / 0.001 positions
-    configure(part, ahead=1, shard_positions=500)
+@pytest.mark.parametrize(
+    "window",
+    [{"minimum_positions": 40_000}, {"samples_per_position": 0.001}],  # 32,000 for a step
+    ids=str,
+)
+def test_self_play_continues_while_the_learner_waits(part: Part, window: dict[str, Any]) -> None:
+    part.run = run_of(
+        selfplay={"first": "uniform"},
+        window=window,
+        distributed={"ahead": 1, "shard_positions": 500},
+    )
     limit = 3_000  # more than the backlog of two actors
     assert work(part, Threads(), lambda: part.folder.counted(part.run) >= limit) == (0, "")
 
@@ -375,10 +377,8 @@ def test_a_new_network_goes_to_each_actor_once(part: Part) -> None:
 
 def contract_of(version: str = pyengine.__version__, backlog: float = 1.0) -> Contract:
     """Return the contract of an actor; ``backlog`` in megabytes."""
-    text = text_of(first="uniform").replace(
-        "backlog_megabytes = 0.03", f"backlog_megabytes = {backlog}"
-    )
-    return Contract(version=version, text=text, seed=1)
+    run = run_of(distributed={"backlog_megabytes": backlog})
+    return Contract(version=version, text=run.text, seed=1)
 
 
 def test_an_actor_of_another_version_refuses_to_play() -> None:

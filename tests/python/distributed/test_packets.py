@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import pyengine
-from cluster_runs import UNIFORM, data_of, numbers_in, part_in, run_of
 from pyengine.data import FinishedGame, Layout
 from pyengine.distributed.inbox import open_inbox
 from pyengine.distributed.outbox import Outbox, OutboxSink
 from pyengine.distributed.packet import DamagedPacketError, Packet, unpack
 from pyengine.train.loop.part import Part
+from run_games import UNIFORM, data_of, numbers_in, part_in, run_of
 
 LAYOUT = Layout.of(pyengine.load_game("tic_tac_toe"), run_of().spec)
 
@@ -54,9 +54,9 @@ def packets_of(*counts: int, game: int = 0) -> list[Packet]:
 
 def test_unpacking_a_packet_returns_its_games() -> None:
     (packet,) = packets_of(3)
-    found = unpack(packet, LAYOUT)
-    assert [line.number for _, line in found] == [0, 1, 2]
-    for number, (rows, line) in enumerate(found):
+    games = unpack(packet, LAYOUT)
+    assert [line.number for _, line in games] == [0, 1, 2]
+    for number, (rows, line) in enumerate(games):
         assert rows.tobytes() == game_of(number).records(LAYOUT).tobytes()
         assert line == game_of(number).line()
 
