@@ -167,9 +167,9 @@ class RunFolder:
         before, total = self._known.get(path) or (ManifestReader(path), Produced(0, 0, 0))
         reader = copy.copy(before)  # after an exception nothing has been counted
         manifest, known = reader.read()
-        news = manifest.shards[known:]
-        if news or known == 0:
-            total = Produced.of(news) + (total if known else Produced(0, 0, 0))
+        if known == 0:
+            total = Produced(0, 0, 0)
+        total += Produced.of(manifest.shards[known:])
         self._known[path] = reader, total
         return total
 
