@@ -347,4 +347,4 @@ def test_the_guide_lists_the_settings_that_may_change() -> None:
         "gate.search": set(runfile._FREE_SEARCH),
         "gate": set(runfile._FREE_GATE),
     }
-    assert set(RunConfig.model_fields) == {*RunConfig.FREE, "seed"}
+    assert RunFile.from_toml(SMALL).fixed()["run"] == {"seed": 3}

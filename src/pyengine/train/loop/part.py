@@ -143,6 +143,14 @@ def outcome(run: Callable[[], None]) -> tuple[int, str]:
     return 0, ""
 
 
+def exit_status(run: Callable[[], None]) -> int:
+    """Call a function that runs a part, print its error, and return the status of the process."""
+    status, message = outcome(run)
+    if status:
+        print(message, file=sys.stderr)
+    return status
+
+
 def _follow_input(part: Part) -> None:
     for line in sys.stdin:
         part.tell(line.strip())
@@ -167,10 +175,7 @@ def main(args: Sequence[str] | None = None) -> int:
             threading.Thread(target=_follow_input, args=(part,), daemon=True).start()
         run_part(part)
 
-    status, message = outcome(run)
-    if status:
-        print(message, file=sys.stderr)
-    return status
+    return exit_status(run)
 
 
 if __name__ == "__main__":

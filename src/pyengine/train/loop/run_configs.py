@@ -299,16 +299,6 @@ class RunConfig(Section):
     restarts: int = Field(default=5, ge=0)
     """Maximum restarts of a crashed part within ten minutes."""
 
-    #: May change when a run is resumed.
-    FREE: ClassVar[tuple[str, ...]] = (
-        "name",
-        "minutes",
-        "games",
-        "steps",
-        "generations",
-        "restarts",
-    )
-
 
 def _number_of_actors(actors: Any) -> Any:
     if actors is None or (isinstance(actors, str) and actors == "auto"):

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyengine.base.checks import check_type, did_you_mean, integer, short_repr, text_is_a_name
+from pyengine.base.checks import check_type, did_you_mean, short_repr, text_is_a_name
 from pyengine.base.files import read_limited, unread
 from pyengine.data.layout import Layout
 from pyengine.data.targets import has_score, has_stones
@@ -106,11 +106,7 @@ class RunFile(Section):
         return spec.replace(value=("win", "draw", "loss") if wdl else "scalar")
 
     def selfplay_config(self, number: int) -> SelfPlayConfig:
-        """Return the self-play settings of a game, by index.
-
-        Raises ConfigError if there is no such game.
-        """
-        number = integer("number", number, 0, len(self.game.name) - 1)
+        """Return the self-play settings of a game, by index."""
         seed = np.random.SeedSequence((self.run.seed, number)).generate_state(1)[0]
         return self.selfplay.config(self.games[number], int(seed))
 
@@ -135,7 +131,7 @@ class RunFile(Section):
             "search": _without(search, _FREE_SEARCH),
             "window": self.window.to_dict(),
             "gate": _without(gate, _FREE_GATE) | {"search": _without(gate["search"], _FREE_SEARCH)},
-            "run": _without(self.run.to_dict(), RunConfig.FREE),
+            "run": {"seed": self.run.seed},
         }
 
     def refuse_changes(self, before: RunFile) -> None:

@@ -24,9 +24,8 @@ from typing import Any, Self
 
 from pyengine.base.extras import need
 from pyengine.data import Dataset
-from pyengine.errors import ConfigError, DataError
 from pyengine.train.configs import LearnerConfig
-from pyengine.train.loop.part import PERMANENT
+from pyengine.train.loop.part import PERMANENT, exit_status
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
@@ -153,12 +152,10 @@ class Team:
 
 
 def _require_devices(config: LearnerConfig) -> None:
-    torch = need("torch", "train")
-    if config.device == "cpu" or not torch.cuda.is_available():
-        return
-    count = torch.cuda.device_count()
-    if count < config.processes:
-        config.refuse("processes", f"at most the number of GPUs, {count}", config.processes)
+    cuda = need("torch", "train").cuda
+    if config.device != "cpu" and cuda.is_available() and cuda.device_count() < config.processes:
+        expected = f"at most the number of GPUs, {cuda.device_count()}"
+        config.refuse("processes", expected, config.processes)
 
 
 def _free_port() -> int:
@@ -185,12 +182,7 @@ def _orders() -> queue.SimpleQueue[dict[str, Any]]:
 
 def main(path: str) -> int:
     """Train with the others until the last order; return a part's exit status."""
-    try:
-        _train(path)
-    except (ConfigError, DataError) as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return PERMANENT
-    return 0
+    return exit_status(lambda: _train(path))
 
 
 def _train(path: str) -> None:
