@@ -22,23 +22,11 @@ from pyengine.train.loop.part import Part
 from pyengine.train.loop.part_gate import work
 from pyengine.train.loop.rating import ratings
 from pyengine.train.loop.state import Best, RunFolder
+from run_games import run_of
 from toy_games import ToyGame, ToyState
 
 TIC_TAC_TOE = pyengine.load_game("tic_tac_toe")
 CONNECT_FOUR = pyengine.load_game("connect_four")
-
-RUN = """
-[game]
-name = "tic_tac_toe"
-[network]
-blocks = 1
-[gate]
-mode = "{mode}"
-against = {against}
-games = {games}
-simulations = 2
-plies = 2
-"""
 
 
 def test_a_stronger_candidate_is_accepted_after_all_its_games() -> None:
@@ -148,11 +136,7 @@ def test_the_default_number_of_games_is_enough_for_the_sequential_test() -> None
     assert test.sprt is not None
     assert test.most_games == test.sprt.games_for() == 1054
     assert (GateConfig().most_games, test.games_of_anchors) == (200, 100)
-    for games in (1, 200, test.sprt.games_for(0.5) - 1):
-        with pytest.raises(pyengine.ConfigError, match=r"games: expected at least 436, .*1054"):
-            GateConfig(method="sprt", games=games)
-    for config in (GateConfig(games=20), GateConfig(mode="latest", method="sprt", games=20)):
-        assert config.most_games == 20
+    assert GateConfig(mode="latest", method="sprt", games=20).most_games == 20
     with pytest.raises(pyengine.ConfigError, match="one game for method"):
         play_gate("uniform", "uniform", [TIC_TAC_TOE, CONNECT_FOUR], test)
 
@@ -176,9 +160,9 @@ class Watched(Part):
 
 def new_run(tmp_path: Path, mode: str, against: int = 1, games: int = 8) -> RunFolder:
     """Return a run of tic-tac-toe; all its networks are the bundled one."""
-    text = RUN.format(mode=mode, against=against, games=games)
     folder = RunFolder(tmp_path / "run")
-    folder.begin(RunFile.from_toml(text))
+    gate = {"mode": mode, "against": against, "games": games, "simulations": 2}
+    folder.begin(run_of(gate=gate))
     write(folder, 0)
     folder.set_best(network(folder, 0, generation=0))
     return folder
@@ -357,7 +341,7 @@ def test_the_status_shows_the_games_the_score_and_the_expected_games(tmp_path: P
 
 def test_gate_games_use_the_max_plies_of_self_play(tmp_path: Path) -> None:
     folder = new_run(tmp_path, "latest")
-    change(folder, "[gate]", "[selfplay]\nmax_plies = 3\nopening_random_moves = 0\n[gate]")
+    change(folder, "opening_random_moves = 3", "opening_random_moves = 0\nmax_plies = 3")
     write(folder, 100)
     (line,) = evaluate(folder)
     assert (line["wins"], line["draws"], line["losses"]) == (0, 8, 0)
