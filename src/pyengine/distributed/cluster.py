@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 from pyengine.base.extras import need
@@ -144,24 +145,24 @@ def reserved(config: DistributedConfig, node: str) -> Iterator[dict[str, dict[st
 
     """
     ray = need("ray", "distributed")
-    needs = parts_need(config)
-    held = [name for name, part in needs.items() if any(part.values())]
-    group = _group(ray, [needs[name] for name in held], node) if held else None
     strategies = importlib.import_module("ray.util.scheduling_strategies")
-    options: dict[str, dict[str, Any]] = {}
-    for name, part in needs.items():
-        place = (
-            strategies.PlacementGroupSchedulingStrategy(group, held.index(name))
-            if name in held
-            else strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-        )
-        options[name] = {
-            "num_cpus": part["CPU"],
-            "num_gpus": part["GPU"],
-            "scheduling_strategy": place,
-        }
+    parts = parts_need(config)
+    bundles = {name: part for name, part in parts.items() if any(part.values())}
+    group = _group(ray, list(bundles.values()), node) if bundles else None
+    on_node = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+    places = {
+        name: strategies.PlacementGroupSchedulingStrategy(group, number)
+        for number, name in enumerate(bundles)
+    }
     try:
-        yield options
+        yield {
+            name: {
+                "num_cpus": part["CPU"],
+                "num_gpus": part["GPU"],
+                "scheduling_strategy": places.get(name, on_node),
+            }
+            for name, part in parts.items()
+        }
     finally:
         if group is not None:
             ray.util.remove_placement_group(group)
@@ -211,7 +212,6 @@ class RayWorkers:
         )
 
     def room(self) -> int:
-        """Return the number of actors that fit beside learner and gate."""
         return room(_nodes(), self._need, self._reserved)
 
     def check_room(self) -> None:
@@ -224,39 +224,31 @@ class RayWorkers:
             )
 
     def start(self, contract: Contract) -> Any:
-        """Request an actor; Ray starts it when a node has room."""
         return self._class.remote(contract)
 
     def publish(self, data: bytes) -> Any:
-        """Put data into the object store; each node fetches it once."""
         return self._ray.put(data)
 
     def ask(self, actor: Any, order: Order, network: Any) -> Any:
-        """Call ``exchange`` without waiting."""
         return actor.exchange.remote(order, network)
 
     def answered(self, calls: Sequence[Any], seconds: float) -> list[Any]:
-        """Return the finished calls; their results are not fetched yet."""
-        ready, _ = self._ray.wait(list(calls), num_returns=len(calls), timeout=0, fetch_local=False)
-        if not ready:
-            ready, _ = self._ray.wait(list(calls), timeout=seconds, fetch_local=False)
-        return list(ready)
+        wait = partial(self._ray.wait, list(calls), fetch_local=False)  # results are fetched later
+        ready, _ = wait(num_returns=len(calls), timeout=0)
+        return list(ready or wait(timeout=seconds)[0])
 
     def answer(self, call: Any) -> Reply:
-        """Fetch an answer. Raises LostError."""
         errors = self._ray.exceptions
         try:
             reply: Reply = self._ray.get(call, timeout=_FETCH_SECONDS)
-        except errors.ActorUnavailableError as error:
-            raise LostError(str(error), gone=False) from error
-        except (errors.RayActorError, errors.RayTaskError) as error:
-            raise LostError(str(error), gone=True) from error
-        except errors.RayError as error:  # an object lost or delayed in transit
-            raise LostError(str(error), gone=False) from error
+        except errors.RayError as error:
+            # Otherwise an object was lost or delayed in transit.
+            died = isinstance(error, errors.RayActorError | errors.RayTaskError)
+            unavailable = isinstance(error, errors.ActorUnavailableError)
+            raise LostError(str(error), gone=died and not unavailable) from error
         return reply
 
     def end(self, actor: Any) -> None:
-        """Kill an actor or cancel its start."""
         self._ray.kill(actor)
 
 
@@ -279,20 +271,12 @@ def on_loopback() -> Iterator[None]:
     setattr(constants, _CONSTANT, False)
     try:
         yield
-        _warn_if_exposed()
+        address = importlib.import_module("ray").util.get_node_ip_address()
+        if address != _LOOPBACK:
+            advice = "block its ports in the firewall"
+            _log.warning("Ray listens on %s, not only on %s: %s", address, _LOOPBACK, advice)
     finally:
         setattr(constants, _CONSTANT, constant)
-        if variable is None:
-            del os.environ[_VARIABLE]
-        else:
+        del os.environ[_VARIABLE]
+        if variable is not None:
             os.environ[_VARIABLE] = variable
-
-
-def _warn_if_exposed() -> None:
-    address = importlib.import_module("ray").util.get_node_ip_address()
-    if address != _LOOPBACK:
-        _log.warning(
-            "Ray listens on %s instead of %s only: block its ports in the firewall",
-            address,
-            _LOOPBACK,
-        )
