@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -54,6 +54,23 @@ def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Da
         )
         for name, count in zip(run.game.name, games, strict=True)
     ]
+
+
+def open_learner(
+    run: RunFile,
+    folder: RunFolder,
+    data: Sequence[Dataset],
+    on_progress: Callable[[Any], None] | None = None,
+) -> Any:
+    """Return the run's learner, a context manager, which resumes from the last checkpoint."""
+    return need("pyengine.train.learner", "train").Learner(
+        run.train,
+        data,
+        folder.checkpoints,
+        resume=True,
+        weights=run.game.shares,
+        on_progress=on_progress,
+    )
 
 
 class Team:
@@ -191,14 +208,7 @@ def _train(path: str) -> None:
     folder = RunFolder(Path(path))
     run, orders = folder.run(), _orders()
     data = windows_on(run, folder, orders.get()["games"])
-    learner = need("pyengine.train.learner", "train").Learner(
-        run.train,
-        data,
-        folder.checkpoints,
-        resume=True,
-        weights=run.game.shares,
-    )
-    with learner:
+    with open_learner(run, folder, data) as learner:
         while "end" not in (order := orders.get()):
             if "games" in order:
                 move_windows(data, order["games"])
