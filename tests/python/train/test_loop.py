@@ -7,8 +7,8 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from pyengine import train
 from pyengine.data import Dataset
 from pyengine.train.json_files import lock, read_lines
 from pyengine.train.loop.child import ProcessChild, ThreadChild
-from pyengine.train.loop.part import PERMANENT, Part, outcome, run_part
+from pyengine.train.loop.part import PARTS, PERMANENT, Part, outcome, run_part
 from pyengine.train.loop.run import _Supervisor
 from pyengine.train.loop.state import RunFolder
 from run_games import Ending, play_games, run_of
@@ -174,53 +174,51 @@ def test_a_second_supervisor_and_a_second_part_are_refused(tmp_path: Path) -> No
             run_part(part_of("gate", folder))
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    """Start the command in a new session."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "pyengine.cli", "train", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def wait_for_steps(
-    folder: RunFolder, process: subprocess.Popen[str], steps: int, before: Sequence[int] = ()
-) -> list[int]:
-    """Wait for a step of the learner; return the process ids of the parts."""
-    while True:
-        learner = folder.status("learner")
-        if learner.get("step", 0) >= steps and learner["pid"] not in before:
-            return [folder.status(part)["pid"] for part in ("selfplay", "learner", "gate")]
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.1)
-
-
-def test_parts_exit_with_their_supervisor_and_the_run_can_be_resumed(tmp_path: Path) -> None:
+def test_parts_exit_with_their_supervisor_and_the_run_resumes_until_ctrl_c(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
-    file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
-    file.write_text(run_of().text)
-    process = start(str(file), "--directory", str(folder.path))
-    pids = wait_for_steps(folder, process, 5)
+    from pyengine.cli import main
+
+    folder = RunFolder(tmp_path / "run")
+    code = "import sys; from pyengine import train; train.train_run(*sys.argv[1:])"
+    process = subprocess.Popen([sys.executable, "-c", code, run_of().text, str(folder.path)])
+    wait_for_steps(folder, 5)
+    pids = [folder.status(part)["pid"] for part in PARTS]
     process.kill()
-    process.communicate(timeout=300)
+    process.wait()
     deadline = time.monotonic() + 300
     while any(alive(pid) for pid in pids):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     Dataset(folder.data("tic_tac_toe"), verify=True)
 
-    process = start(str(file), "--directory", str(folder.path), "--resume")
-    pids = wait_for_steps(folder, process, 6, before=pids)
-    process.send_signal(signal.SIGINT)
-    errors = process.communicate(timeout=300)[1]
-    assert process.returncode == 130
-    assert f"pyengine train --directory {folder.path} --resume" in errors
-    assert not any(alive(pid) for pid in pids)
+    (folder.path / "status" / "learner.json").unlink()
+    monkeypatch.setattr("pyengine.cli.train.train_run", partial(train.train_run, start=ThreadChild))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=send_ctrl_c, args=(folder,), daemon=True).start()
+        assert main(["train", "--directory", str(folder.path), "--resume"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    hint = " ".join(capsys.readouterr().err.split())
+    assert f"pyengine train --directory {folder.path} --resume" in hint
     games = folder.produced("tic_tac_toe").games
     assert Dataset(folder.data("tic_tac_toe"), verify=True).games == games
     assert max(int(path.stem[-10:]) for path in folder.checkpoints.glob("*.pt")) >= 6
+
+
+def wait_for_steps(folder: RunFolder, steps: int) -> None:
+    deadline = time.monotonic() + 300
+    while folder.status("learner").get("step", 0) < steps:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def send_ctrl_c(folder: RunFolder) -> None:
+    """Interrupt this process when the learner of a run has made six steps."""
+    wait_for_steps(folder, 6)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def error_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
