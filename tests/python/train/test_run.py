@@ -18,15 +18,14 @@ from pyengine.train import RunFile, RunProgress, TrainingError, train_run
 from pyengine.train.json_files import append_line, lock, read_lines
 from pyengine.train.loop import part_selfplay
 from pyengine.train.loop.part import PERMANENT, Part
-from pyengine.train.loop.state import Best, RunFolder
-from run_games import SMALL, Ending
+from pyengine.train.loop.state import RunFolder
+from run_games import SMALL, Ending, run_of
 
 #: A line of the curve without matches.
 LINE = '"step": 1, "generation": 0, "games": 0, "elo": 0, "accepted": true'
 
-
 #: A run that reaches its limit at once.
-SHORT = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
+SHORT = run_of(run={"minutes": 1e-6})
 
 
 def ending(status: int = 0) -> Callable[[str, RunFolder, RunFile], Ending]:
@@ -47,14 +46,12 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_run_does_not_start_among_other_files(resume: bool, tmp_path: Path) -> None:
-    config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=2, threads=1))
-    pyengine.selfplay("tic_tac_toe", "uniform", games=1, out=tmp_path, config=config)
-    before = sorted(tmp_path.iterdir())
+    (tmp_path / "manifest.json").touch()
     with pytest.raises(pyengine.ConfigError, match=r"new, empty or hold a run .* manifest\.json"):
         train_run(SMALL, tmp_path, resume=resume)
     with pytest.raises(pyengine.ConfigError, match="new, empty or hold a run"):
         RunFolder(tmp_path).begin(RunFile.from_toml(SMALL))
-    assert sorted(tmp_path.iterdir()) == before
+    assert list(tmp_path.iterdir()) == [tmp_path / "manifest.json"]
 
 
 def test_a_run_starts_beside_settings_output_and_locks(tmp_path: Path) -> None:
@@ -66,37 +63,28 @@ def test_a_run_starts_beside_settings_output_and_locks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "before"),
-    [("minutes = 1", True), ("minutes = 2", None), ("steps = 7", True), ("steps = 8", None)],
+    ("limit", "value", "before"),
+    [("minutes", 1, True), ("minutes", 2, False), ("steps", 7, True), ("steps", 8, False)],
 )
 def test_a_report_says_whether_the_limit_was_reached_earlier(
-    limit: str, before: bool | None, tmp_path: Path
+    limit: str, value: int, before: bool, tmp_path: Path
 ) -> None:
-    run, folder = RunFile.from_toml(SMALL.replace("seed = 3", limit)), RunFolder(tmp_path)
+    run, folder = run_of(run={limit: value}), RunFolder(tmp_path)
     folder.begin(run)
     folder.set_seconds(60.0)
-    (tmp_path / "curve.jsonl").write_text("{" + LINE.replace('"step": 1', '"step": 7') + "}\n")
+    append_line(folder.curve, json.loads(f"{{{LINE}}}") | {"step": 7})
 
     def learn(_progress: RunProgress) -> bool:
         folder.set_status("learner", {"step": 7})  # as a resumed learner does
-        return before is True
+        return before
 
     report = train_run(run, tmp_path, resume=True, on_progress=learn, start=ending())
-    assert report.reason == (limit.split()[0] if before else "stopped")
-    assert report.ended_before is bool(before)
+    assert (report.reason, report.ended_before) == (limit if before else "stopped", before)
 
 
 def test_a_limit_reached_in_this_session_was_not_reached_earlier(tmp_path: Path) -> None:
     report = train_run(SHORT, tmp_path, start=ending())
     assert (report.reason, report.ended_before) == ("minutes", False)
-
-
-def test_the_best_network_is_stored_in_a_file(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    assert folder.best() is None
-    best = Best(name="candidate-00000200.onnx", sha256="ab", step=200, generation=3, elo=12.5)
-    folder.set_best(best)
-    assert folder.best() == best
 
 
 def test_each_board_has_its_own_data_folder(tmp_path: Path) -> None:
@@ -269,8 +257,7 @@ def test_self_play_retries_on_a_full_disk_until_it_is_stopped(
 
 
 def test_the_status_of_an_earlier_session_is_ignored(tmp_path: Path) -> None:
-    run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nsteps = 100"))
-    folder = RunFolder(tmp_path)
+    run, folder = run_of(run={"steps": 100}), RunFolder(tmp_path)
     folder.begin(run)
     folder.set_status("learner", {"pid": 1, "step": 100})  # without a checkpoint
     seen: list[int] = []
@@ -279,12 +266,6 @@ def test_the_status_of_an_earlier_session_is_ignored(tmp_path: Path) -> None:
         seen.append(progress.step)
         return len(seen) < 3
 
-    report = train_run(
-        run,
-        tmp_path,
-        resume=True,
-        on_progress=stop_soon,
-        start=ending(),
-    )
+    report = train_run(run, tmp_path, resume=True, on_progress=stop_soon, start=ending())
     assert report.reason == "stopped"
     assert seen == [0, 0, 0, 0]  # the last one after all parts have exited
