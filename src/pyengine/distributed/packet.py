@@ -60,6 +60,6 @@ def unpack(packet: Packet, layout: Layout) -> list[Game]:
 
 
 def _sha256(records: npt.NDArray[np.uint8], lines: bytes) -> str:
-    digest = hashlib.sha256(memoryview(records))
+    digest = hashlib.sha256(records.data)
     digest.update(lines)
     return digest.hexdigest()

@@ -196,14 +196,14 @@ def _line(
 ) -> dict[str, Any]:
     """Return the candidate's line of the curve, except for whether it was accepted."""
     folder = part.folder
-    produced = [folder.produced(name) for name in part.run.game.name]
+    produced = folder.total(part.run)
     line: dict[str, Any] = {  # "games" are those of self-play
         "time": time.time(),
         "seconds": folder.seconds(),
         "step": candidate.step,
         "generation": candidate.generation,
-        "games": sum(total.games for total in produced),
-        "positions": sum(total.positions for total in produced),
+        "games": produced.games,
+        "positions": produced.positions,
         "elo": candidate.elo,
     }
     if not matches:

@@ -103,7 +103,7 @@ class _Training:
         path = folder.candidate(learner.step)
         if learner.step == 0 or path.exists() or learner.step <= folder.evaluated():
             return
-        games = sum(folder.produced(name).games for name in part.run.game.name)
+        games = folder.total(part.run).games
         facts = {"step": learner.step, "games": games, "positions": self._positions.total}
         failure = None
         try:

@@ -250,11 +250,11 @@ class _Supervisor:
         playing = self._folder.status("selfplay")
         learning = self._folder.status("learner")
         evaluating = self._folder.status("gate")
-        produced = [self._folder.produced(name) for name in self._run.game.name]
+        produced = self._folder.total(self._run)
         return RunProgress(
             seconds=self._seconds(),
-            games=sum(game.games for game in produced),
-            positions=sum(game.positions for game in produced),
+            games=produced.games,
+            positions=produced.positions,
             positions_per_second=float(playing.get("positions_per_second", 0.0)),
             step=int(learning.get("step", 0)),
             policy=learning.get("policy"),

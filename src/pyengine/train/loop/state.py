@@ -67,9 +67,9 @@ class Best:
 class Produced:
     """What self-play has written so far, in closed shards."""
 
-    games: int
-    positions: int
-    full: int  #: positions from full searches
+    games: int = 0
+    positions: int = 0
+    full: int = 0  #: positions from full searches
 
     @classmethod
     def of(cls, shards: Sequence[ShardInfo]) -> Produced:
@@ -163,20 +163,24 @@ class RunFolder:
         """Return the amount of data of a game; reads only new parts of the manifest."""
         path = self.data(game)
         if not (path / MANIFEST).exists():
-            return Produced(0, 0, 0)
-        before, total = self._known.get(path) or (ManifestReader(path), Produced(0, 0, 0))
+            return Produced()
+        before, total = self._known.get(path) or (ManifestReader(path), Produced())
         reader = copy.copy(before)  # after an exception nothing has been counted
         manifest, known = reader.read()
         if known == 0:
-            total = Produced(0, 0, 0)
+            total = Produced()
         total += Produced.of(manifest.shards[known:])
         self._known[path] = reader, total
         return total
 
+    def total(self, run: RunFile) -> Produced:
+        """Return the amount of data of all games."""
+        return sum((self.produced(name) for name in run.game.name), Produced())
+
     def counted(self, run: RunFile) -> int:
         """Return how many positions of all games may be used for training."""
-        games = [self.produced(name) for name in run.game.name]
-        return sum(game.full if run.window.full_only else game.positions for game in games)
+        total = self.total(run)
+        return total.full if run.window.full_only else total.positions
 
     def best(self) -> Best | None:
         """Return the best network; None before there is one. Raises DataError."""
