@@ -275,6 +275,7 @@ class RunFolder:
 
 def _replace(path: Path, values: dict[str, Any]) -> None:
     """Replace a frequently written file without syncing, which may be slow."""
+    path.parent.mkdir(exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(values), "utf-8")
 
