@@ -81,31 +81,6 @@ def test_unfinished_games_are_draws() -> None:
         assert (result.games, result.draws) == (4, 4)
 
 
-def test_an_interrupted_match_is_resumed(tmp_path: Path) -> None:
-    config = GateConfig(mode="latest", games=40, simulations=20)
-    seen: list[int] = []
-
-    def stop() -> bool:
-        return bool(seen) and seen[-1] >= 8
-
-    first = play_gate(
-        "rollout",
-        "uniform",
-        [CONNECT_FOUR],
-        config,
-        stop=stop,
-        on_progress=lambda result: seen.append(result.games),
-        record=tmp_path / "match",
-    )
-    assert not first.complete
-    assert not first.accepted
-    recorded = len(read_lines(tmp_path / "match-0.jsonl"))
-    assert recorded >= first.games
-    second = play_gate("rollout", "uniform", [CONNECT_FOUR], config, record=tmp_path / "match")
-    assert second.complete
-    assert second.games == 40
-
-
 def test_a_match_is_interrupted_within_a_round_of_moves(tmp_path: Path) -> None:
     batches = 0  # 64 searches of 1,000 simulations would need 1,000
 

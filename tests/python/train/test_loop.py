@@ -117,7 +117,10 @@ def test_a_run_on_two_boards_uses_int8_copies_and_exports_the_final_board(tmp_pa
         assert next(data.batches(len(data)))["ended"].all()
 
 
-def test_killed_parts_are_restarted_while_two_processes_learn(tmp_path: Path) -> None:
+def test_killed_parts_are_restarted_while_two_processes_learn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pyengine.train.loop.child._BACKOFF", (0.0,))
     folder = RunFolder(tmp_path)
     teams: list[list[int]] = []
     killed: dict[str, int] = {}
