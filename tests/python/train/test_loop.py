@@ -139,7 +139,9 @@ def test_killed_parts_are_restarted_while_two_processes_learn(
         restarted = len(killed) == 2 and all(folder.status(p)["pid"] != killed[p] for p in killed)
         return not (restarted and len(teams) == 2 and progress.step >= 5)
 
-    report = train.train_run(run_of(train={"processes": 2}), tmp_path, on_progress=kill_each_once)
+    # The uniform evaluator pauses when the learner has enough data, and so leaves it the cores.
+    run = run_of(selfplay={"first": "uniform"}, train={"processes": 2})
+    report = train.train_run(run, tmp_path, on_progress=kill_each_once)
     assert (report.reason, report.progress.restarts) == ("stopped", 3)
     assert [len(team) for team in teams] == [2, 2]
     pids = [*teams[0], *teams[1], *(folder.status(part)["pid"] for part in killed)]
