@@ -76,8 +76,8 @@ def open_learner(
 class Team:
     """The other processes, as seen from the first; there may be none.
 
-    Sets the environment of this process as torchrun does. If another process crashes, this one
-    exits, because it would wait for the other forever.
+    Sets the environment of this process as torchrun does, until it exits. If another process
+    crashes, this one exits, because it would wait for the other forever.
 
     Args:
         folder: of the run.
@@ -91,7 +91,6 @@ class Team:
 
     def __init__(self, folder: RunFolder, config: LearnerConfig, games: Sequence[int]) -> None:
         self._processes: list[subprocess.Popen[str]] = []
-        self._before = dict(os.environ)
         self._over = threading.Event()
         if config.processes == 1:
             return
@@ -108,7 +107,7 @@ class Team:
                     [sys.executable, "-m", "pyengine.train.loop.team", str(folder.path)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
-                    env={**self._before, **variables},
+                    env={**os.environ, **variables},
                     text=True,
                 )
             )
@@ -151,9 +150,6 @@ class Team:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        if self._processes:
-            os.environ.clear()
-            os.environ.update(self._before)
 
     def _watch(self) -> None:
         """End this process if another one has crashed."""
