@@ -28,7 +28,7 @@ from pyengine.train import (
 from pyengine.train.loop import runfile
 from pyengine.train.loop.run_configs import DistributedConfig, RunConfig, WindowConfig
 from pyengine.train.settings import Section, expected
-from run_games import SMALL
+from run_games import SMALL, run_of
 
 SECTIONS = (
     NetworkConfig,
@@ -250,29 +250,43 @@ def test_an_invalid_run_leaves_no_folder(source: Any, resume: bool, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_some_settings_may_change_on_resume() -> None:
-    before = RunFile.from_toml(SMALL)
-    more = SMALL.replace("seed = 3", 'seed = 3\nminutes = 5\nname = "other"').replace(
-        "batch_size = 64", "batch_size = 64\nthreads = 2"
-    )
-    room = "threads = 2\nmemory_limit = 1000000000\ncache_entries = 1000\n"
-    more += f"[search]\n{room}[gate]\nthreads = 2\nkeep_rejected = true\n[gate.search]\n{room}"
-    more += "[distributed]\nactors = 3\ngpus = 0.5\n"
-    RunFile.from_toml(more).refuse_changes(before)
-    by_hand = SMALL.replace('"constant"', '"steps"\nboundaries = [10]\nrates = [1e-2, 1e-3]')
-    lowered = by_hand.replace("10]", "10, 20]").replace("1e-3]", "1e-3, 1e-4]")
-    RunFile.from_toml(lowered).refuse_changes(RunFile.from_toml(by_hand))
-    with pytest.raises(
-        pyengine.ConfigError, match=r"\[train\.optimiser\] schedule: 'constant' is now 'steps'"
-    ):
-        RunFile.from_toml(by_hand).refuse_changes(before)
-    other = RunFile.from_toml(SMALL.replace("blocks = 1", "blocks = 2") + "[gate]\ngames = 10")
-    message = r"\[gate\] games: None is now 10; \[network\] blocks: 1 is now 2"
-    with pytest.raises(pyengine.ConfigError, match=message):
-        other.refuse_changes(before)
-    gomoku = RunFile.from_toml(SMALL.replace("tic_tac_toe", "gomoku"))
-    with pytest.raises(pyengine.ConfigError, match=r"expected tic_tac_toe, .* got gomoku$"):
-        gomoku.refuse_changes(before)
+STEPS = {"kind": "adamw", "schedule": "steps", "boundaries": [10], "rates": [1e-2, 1e-3]}
+ROOM = {"threads": 2, "memory_limit": 10**9, "cache_entries": 1000}
+
+
+@pytest.mark.parametrize(
+    ("before", "changes"),
+    [
+        ({}, {"run": {"minutes": 5, "name": "other"}, "train": {"threads": 2}}),
+        ({}, {"search": ROOM, "gate": {"threads": 2, "keep_rejected": True, "search": ROOM}}),
+        ({}, {"distributed": {"actors": 3, "gpus": 0.5}}),
+        (
+            {"train": {"optimiser": STEPS}},
+            {"train": {"optimiser": STEPS | {"boundaries": [10, 20], "rates": [1e-2, 1e-3, 1e-4]}}},
+        ),
+    ],
+)
+def test_some_settings_may_change_on_resume(
+    before: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    run_of(**changes).refuse_changes(run_of(**before))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"train": {"optimiser": STEPS}}, "[train.optimiser] schedule: 'constant' is now 'steps'"),
+        (
+            {"network": {"blocks": 2}, "gate": {"games": 10}, "search": {"c_puct": 2.0}},
+            "[gate] games: 4 is now 10; [network] blocks: 1 is now 2; [search] c_puct: None is now",
+        ),
+        ({"selfplay": {"concurrent_games": 9}}, "[selfplay] concurrent_games: 8 is now 9"),
+        ({"game": {"name": "gomoku"}}, "game.name: expected tic_tac_toe, as the run there; got go"),
+    ],
+)
+def test_other_settings_may_not_change_on_resume(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(pyengine.ConfigError, match=re.escape(message)):
+        run_of(**changes).refuse_changes(run_of())
 
 
 def test_the_window_grows_more_slowly_than_the_data() -> None:
