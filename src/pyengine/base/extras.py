@@ -11,6 +11,7 @@ from pyengine.errors import EngineError
 _FEATURES = {
     "convert": "this conversion",
     "distributed": "a run on a cluster",
+    "plot": "a picture",
     "train": "training",
 }
 #: Telemetry of ONNX Runtime and Ray is off unless the user turns it on. Ray actors that request no

@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,9 @@ from pyengine import _core
 from pyengine.base.files import write_durably
 from pyengine.base.locks import lock
 from pyengine.data import GameSink, Layout
-from pyengine.distributed.outbox import Outbox
+from pyengine.distributed.outbox import Outbox, OutboxSink
 from pyengine.distributed.packet import Packet
 from pyengine.errors import ConfigError, DataError
-from pyengine.games.game import load_game
 from pyengine.train.loop import part_selfplay
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.runfile import RunFile
@@ -41,9 +40,6 @@ class Contract:
     version: str  #: of pyengine on the driver; the actor needs the same
     text: str  #: the run file
     seed: int  #: of the actor's games
-    threads: int  #: of its searches, if the run file has 0 (all cores)
-    delivery_seconds: float
-    backlog_bytes: float
     #: For each game of the run, FinishedGame.lowest of recent games, oldest first.
     played_on: tuple[tuple[float, ...], ...] = ()
 
@@ -68,7 +64,6 @@ class Reply:
     node: str  #: name of the machine
     pid: int  #: of the process
     network: str | None  #: the network that it has
-    status: dict[str, Any] = field(default_factory=dict)  #: of self-play
     failed: str | None = None  #: traceback of the error that ended it
     permanent: bool = False  #: a new actor would fail too
 
@@ -76,32 +71,25 @@ class Reply:
 class _ActorPart(Part):
     """Self-play in a folder that holds only networks; games go to the outbox."""
 
-    def __init__(
-        self,
-        folder: RunFolder,
-        run: RunFile,
-        outbox: Outbox,
-        played_on: tuple[tuple[float, ...], ...],
-    ) -> None:
+    def __init__(self, folder: RunFolder, run: RunFile, contract: Contract) -> None:
         super().__init__("selfplay", folder, run)
-        self._played_on = played_on
-        self.outbox = outbox
+        self._played_on = contract.played_on
+        config = run.distributed
+        self.outbox = Outbox(config.delivery_seconds, config.backlog_megabytes * 1e6)
         self.hold = False
-        self.current_status: dict[str, Any] = {}
 
     @property
     def held(self) -> bool:
         return self.hold or self.outbox.full
 
-    def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
-        surprise = configuration["record_surprise"]
-        layout = Layout.of(load_game(game), self.run.spec, surprise=surprise)
-        number = self.run.game.name.index(game)
+    def open_sink(self, number: int, sha256: str | None) -> GameSink:
+        surprise = self.run.selfplay_config(number).record_surprise
+        layout = Layout.of(self.run.games[number], self.run.spec, surprise=surprise)
         played_on = self._played_on[number] if self._played_on else ()
-        return self.outbox.sink(number, layout, played_on)
+        return OutboxSink(self.outbox, number, layout, played_on)
 
     def say(self, values: dict[str, Any], *, now: bool = False) -> None:
-        self.current_status = values
+        """Do nothing: the driver publishes the status of all actors."""
 
 
 class Actor:
@@ -116,10 +104,9 @@ class Actor:
             )
         self._scratch = Scratch()
         folder = RunFolder(self._scratch.path)
-        run = _adapted(RunFile.from_toml(contract.text), contract)
+        run = _adapted(RunFile.from_toml(contract.text), contract.seed)
         folder.begin(run)
-        outbox = Outbox(contract.delivery_seconds, contract.backlog_bytes)
-        self._part = _ActorPart(folder, run, outbox, contract.played_on)
+        self._part = _ActorPart(folder, run, contract)
         self._best: Best | None = None
         self._files: list[Path] = []  # networks, newest last
         self._failed: BaseException | None = None
@@ -151,7 +138,6 @@ class Actor:
             node=platform.node(),
             pid=os.getpid(),
             network=None if self._best is None else self._best.name,
-            status=part.current_status,
             failed=self._traceback,
             permanent=isinstance(self._failed, ConfigError | DataError),
         )
@@ -186,13 +172,13 @@ class Actor:
             self._part.outbox.close()
 
 
-def _adapted(run: RunFile, contract: Contract) -> RunFile:
-    """Return the run with the actor's seed and threads."""
+def _adapted(run: RunFile, seed: int) -> RunFile:
+    """Return the run with the actor's seed; searches on all cores get the actor's CPUs instead."""
     selfplay = run.selfplay
     if run.selfplay_config(0).search.threads == 0:
-        search = {**selfplay.search, "threads": contract.threads}
-        selfplay = selfplay.replace(search=search)
-    return run.limited(seed=contract.seed).replace(selfplay=selfplay)
+        threads = max(1, int(run.distributed.cpus or 1))
+        selfplay = selfplay.replace(search={**selfplay.search, "threads": threads})
+    return run.limited(seed=seed).replace(selfplay=selfplay)
 
 
 class Scratch:
@@ -201,10 +187,9 @@ class Scratch:
     The next actor on the node removes the folder of a killed process, whose lock is free.
     """
 
-    def __init__(self, parent: Path | None = None) -> None:
-        parent = parent or Path(tempfile.gettempdir())
-        _sweep(parent)
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    def __init__(self) -> None:
+        _sweep()
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self._lock = lock(self.path / _LOCK)
         self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
@@ -213,9 +198,9 @@ class Scratch:
         self._remove()
 
 
-def _sweep(parent: Path) -> None:
+def _sweep() -> None:
     """Remove the folders of killed processes."""
-    for path in parent.glob(f"{_PREFIX}*"):
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         try:
             if time.time() - path.stat().st_mtime > _LOCK_DELAY and (path / _LOCK).exists():
                 lock(path / _LOCK).release()

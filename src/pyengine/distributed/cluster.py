@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import logging
+import math
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 from pyengine.base.extras import need
@@ -18,19 +20,16 @@ from pyengine.train.loop.run_configs import DistributedConfig
 from pyengine.train.loop.runfile import RunFile
 
 _STORE_BYTES = 256 << 20  # object store of a local Ray, for a few networks and packets
-
 _FETCH_SECONDS = 60.0  # to fetch an answer; blocks the others
-
 _RESERVE_SECONDS = 30.0  # to reserve resources for learner and gate
-
-_TRIES = 3  # to start a local Ray
+_TRIES = 3  # to start a local Ray, which fails after 30 s on a busy machine
+_LOOPBACK = "127.0.0.1"
 
 #: If false, Ray's servers listen only on 127.0.0.1, as by default on macOS and Windows. (Ray would
 #: replace ``_node_ip_address="127.0.0.1"`` by the machine's address.) Processes of the node read
 #: the variable; this process read it when Ray was imported, so the constant is set too.
 _VARIABLE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 _CONSTANT = "ENABLE_RAY_CLUSTER"
-_LOOPBACK = "127.0.0.1"
 
 _log = logging.getLogger("pyengine")
 
@@ -40,12 +39,6 @@ def cpus_of_an_actor(run: RunFile) -> float:
     if run.distributed.cpus is not None:
         return run.distributed.cpus
     return float(run.selfplay_config(0).search.threads or 1)
-
-
-def needs(run: RunFile) -> dict[str, float]:
-    """Return an actor's resources by Ray's names."""
-    config = run.distributed
-    return {"CPU": cpus_of_an_actor(run), "GPU": config.gpus, **config.resources}
 
 
 def parts_need(config: DistributedConfig) -> dict[str, dict[str, float]]:
@@ -94,7 +87,6 @@ def connected(address: str, run: RunFile, options: Mapping[str, Any]) -> Iterato
 
 
 def _init(ray: Any, address: str, options: Mapping[str, Any]) -> None:
-    """Connect; a local Ray that does not start within Ray's 30 s is retried (busy machine)."""
     for left in reversed(range(_TRIES if address == "local" else 1)):
         try:
             ray.init(address=address, **options)
@@ -116,10 +108,11 @@ def _local_options(run: RunFile) -> dict[str, Any]:
     """
     config = run.distributed
     cores = os.cpu_count() or 1
-    actors = config.actors or max(1, int(cores / max(1.0, cpus_of_an_actor(run))))
-    play = actors * max(1.0, cpus_of_an_actor(run))
+    cpus = max(1.0, cpus_of_an_actor(run))
+    actors = config.actors or max(1, int(cores / cpus))
+    needed = math.ceil(actors * cpus + config.learner_cpus + config.gate_cpus)
     return {
-        "num_cpus": max(cores, int(play + config.learner_cpus + config.gate_cpus + 0.999)),
+        "num_cpus": max(cores, needed),
         "include_dashboard": False,
         "object_store_memory": _STORE_BYTES,
     }
@@ -152,24 +145,24 @@ def reserved(config: DistributedConfig, node: str) -> Iterator[dict[str, dict[st
 
     """
     ray = need("ray", "distributed")
-    needs = parts_need(config)
-    held = [name for name, part in needs.items() if any(part.values())]
-    group = _group(ray, [needs[name] for name in held], node) if held else None
     strategies = importlib.import_module("ray.util.scheduling_strategies")
-    options: dict[str, dict[str, Any]] = {}
-    for name, part in needs.items():
-        place = (
-            strategies.PlacementGroupSchedulingStrategy(group, held.index(name))
-            if name in held
-            else strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-        )
-        options[name] = {
-            "num_cpus": part["CPU"],
-            "num_gpus": part["GPU"],
-            "scheduling_strategy": place,
-        }
+    parts = parts_need(config)
+    bundles = {name: part for name, part in parts.items() if any(part.values())}
+    group = _group(ray, list(bundles.values()), node) if bundles else None
+    on_node = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+    places = {
+        name: strategies.PlacementGroupSchedulingStrategy(group, number)
+        for number, name in enumerate(bundles)
+    }
     try:
-        yield options
+        yield {
+            name: {
+                "num_cpus": part["CPU"],
+                "num_gpus": part["GPU"],
+                "scheduling_strategy": places.get(name, on_node),
+            }
+            for name, part in parts.items()
+        }
     finally:
         if group is not None:
             ray.util.remove_placement_group(group)
@@ -205,21 +198,20 @@ class RayWorkers:
 
     def __init__(self, run: RunFile, node: str) -> None:
         self._ray, self._run = need("ray", "distributed"), run
-        self._need = needs(run)
-        parts = parts_need(run.distributed).values()
+        config = run.distributed
+        self._need = {"CPU": cpus_of_an_actor(run), "GPU": config.gpus, **config.resources}
+        parts = parts_need(config).values()
         self._reserved = {
             node: {name: sum(part[name] for part in parts) for name in ("CPU", "GPU")}
         }
-        others = {k: v for k, v in self._need.items() if k not in ("CPU", "GPU")}
         self._class = self._ray.remote(Actor).options(
             num_cpus=self._need["CPU"],
             num_gpus=self._need["GPU"],
-            resources=others,
+            resources=dict(config.resources),
             scheduling_strategy="SPREAD",
         )
 
     def room(self) -> int:
-        """Return the number of actors that fit beside learner and gate."""
         return room(_nodes(), self._need, self._reserved)
 
     def check_room(self) -> None:
@@ -232,39 +224,31 @@ class RayWorkers:
             )
 
     def start(self, contract: Contract) -> Any:
-        """Request an actor; Ray starts it when a node has room."""
         return self._class.remote(contract)
 
     def publish(self, data: bytes) -> Any:
-        """Put data into the object store; each node fetches it once."""
         return self._ray.put(data)
 
     def ask(self, actor: Any, order: Order, network: Any) -> Any:
-        """Call ``exchange`` without waiting."""
         return actor.exchange.remote(order, network)
 
     def answered(self, calls: Sequence[Any], seconds: float) -> list[Any]:
-        """Return the finished calls; their results are not fetched yet."""
-        ready, _ = self._ray.wait(list(calls), num_returns=len(calls), timeout=0, fetch_local=False)
-        if not ready:
-            ready, _ = self._ray.wait(list(calls), timeout=seconds, fetch_local=False)
-        return list(ready)
+        wait = partial(self._ray.wait, list(calls), fetch_local=False)  # results are fetched later
+        ready, _ = wait(num_returns=len(calls), timeout=0)
+        return list(ready or wait(timeout=seconds)[0])
 
     def answer(self, call: Any) -> Reply:
-        """Fetch an answer. Raises LostError."""
         errors = self._ray.exceptions
         try:
             reply: Reply = self._ray.get(call, timeout=_FETCH_SECONDS)
-        except errors.ActorUnavailableError as error:
-            raise LostError(str(error), gone=False) from error
-        except (errors.RayActorError, errors.RayTaskError) as error:
-            raise LostError(str(error), gone=True) from error
-        except errors.RayError as error:  # an object lost or delayed in transit
-            raise LostError(str(error), gone=False) from error
+        except errors.RayError as error:
+            # Otherwise an object was lost or delayed in transit.
+            died = isinstance(error, errors.RayActorError | errors.RayTaskError)
+            unavailable = isinstance(error, errors.ActorUnavailableError)
+            raise LostError(str(error), gone=died and not unavailable) from error
         return reply
 
     def end(self, actor: Any) -> None:
-        """Kill an actor or cancel its start."""
         self._ray.kill(actor)
 
 
@@ -287,20 +271,12 @@ def on_loopback() -> Iterator[None]:
     setattr(constants, _CONSTANT, False)
     try:
         yield
-        _warn_if_exposed()
+        address = importlib.import_module("ray").util.get_node_ip_address()
+        if address != _LOOPBACK:
+            advice = "block its ports in the firewall"
+            _log.warning("Ray listens on %s, not only on %s: %s", address, _LOOPBACK, advice)
     finally:
         setattr(constants, _CONSTANT, constant)
-        if variable is None:
-            del os.environ[_VARIABLE]
-        else:
+        del os.environ[_VARIABLE]
+        if variable is not None:
             os.environ[_VARIABLE] = variable
-
-
-def _warn_if_exposed() -> None:
-    address = importlib.import_module("ray").util.get_node_ip_address()
-    if address != _LOOPBACK:
-        _log.warning(
-            "Ray listens on %s instead of %s only: block its ports in the firewall",
-            address,
-            _LOOPBACK,
-        )

@@ -12,9 +12,9 @@ import numpy as np
 from pyengine import _core
 from pyengine.base.files import unread
 from pyengine.distributed.actor import Contract, Order, Reply
-from pyengine.distributed.inbox import Inbox
+from pyengine.distributed.inbox import Inbox, open_inbox
 from pyengine.distributed.packet import DamagedPacketError
-from pyengine.distributed.workers import LostError, Member, Meter, Seat, Workers
+from pyengine.distributed.workers import LostError, Member, Meter, Workers
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line
@@ -43,7 +43,7 @@ def work(part: Part, workers: Workers) -> None:
     best = first_best(part)
     if best is None:
         return
-    with Inbox(part, best) as inbox:
+    with open_inbox(part, best) as inbox:
         crew = Crew(part, workers, inbox, best)
         try:
             while not part.finishing:
@@ -133,7 +133,7 @@ class Crew:
         actors = self._config.actors
         target = self._workers.room() if actors is None else actors
         while len(self.members) < target:
-            self.members.append(Member(Seat(f"actor-{self._seats}"), Meter(now)))
+            self.members.append(Member(f"actor-{self._seats}", Meter(now)))
             self._seats += 1
         for member in reversed(self.members.copy()):  # a node may have left
             if len(self.members) > target and member.reply is None:
@@ -144,10 +144,10 @@ class Crew:
         """Start actors in empty seats."""
         now = time.monotonic()
         for member in self.members:
-            if member.actor is None and now >= member.seat.not_before:
+            if member.actor is None and now >= member.not_before:
                 self._started += 1
                 actor = self._workers.start(self._contract())
-                member.assign(actor, f"{member.seat.name}.{self._started}", now)
+                member.assign(actor, f"{member.name}.{self._started}", now)
                 self._note(member, "starts")
 
     def _contract(self) -> Contract:
@@ -157,9 +157,6 @@ class Crew:
             version=_core.__version__,
             text=self._part.run.text,
             seed=int(np.random.SeedSequence(key).generate_state(1)[0]),
-            threads=max(1, int(self._config.cpus or 1)),
-            delivery_seconds=self._config.delivery_seconds,
-            backlog_bytes=self._config.backlog_megabytes * 1e6,
             played_on=self._inbox.played_on(),
         )
 
@@ -216,9 +213,7 @@ class Crew:
         games, positions = self._inbox.take(member.sender, reply.packets)
         member.silences = 0  # not after a damaged packet
         if games:
-            member.games += games
-            member.meter.add(time.monotonic(), positions)
-            member.seat.delivered()
+            member.delivered(games, positions, time.monotonic())
         if reply.state == "ended" and not reply.packets:
             self._ended(member, reply)
 
@@ -245,15 +240,15 @@ class Crew:
 
     def _died(self, member: Member, words: str) -> None:
         """Record a death. Raises TrainingError if actors keep dying in every seat."""
-        member.seat.died(time.monotonic(), words.strip()[-_MAX_CHARS:])
-        self._note(member, "died", words=member.seat.words)
+        member.died(time.monotonic(), words.strip()[-_MAX_CHARS:])
+        self._note(member, "died", words=member.words)
         self._leave(member)
         self._looked = -_LOOK_SECONDS  # the node may have left
         restarts = self._part.run.run.restarts
-        if all(member.seat.failing(restarts) for member in self.members):
+        if all(member.failures > restarts for member in self.members):
             raise TrainingError(
                 f"self-play: actors of all {len(self.members)} seats died {restarts + 1} times in "
-                f"a row before they delivered a game; the last error: {member.seat.words}"
+                f"a row before they delivered a game; the last error: {member.words}"
             )
 
     def _note(self, member: Member, event: str, **more: Any) -> None:

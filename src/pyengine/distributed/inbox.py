@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from types import TracebackType
 
 from pyengine.data import ShardWriter
-from pyengine.distributed.packet import Game, Packet, unpack
-from pyengine.errors import DataError
+from pyengine.distributed.packet import Packet, unpack
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best
 
 
 class Inbox:
-    """Writes delivered games; the only writer of the run's data while it is open.
+    """Writes delivered games; the only writer of the run's data.
 
     A packet is checked before any of its games is used. The games get the next numbers of the
-    folder and go to the open shard.
-
-    Args:
-        part: the self-play part of the run.
-        best: the network that plays.
-
-    Raises:
-        ConfigError, DataError: see :class:`~pyengine.data.ShardWriter`.
-
+    folder and go to the open shard of their game's writer.
     """
 
-    def __init__(self, part: Part, best: Best) -> None:
+    def __init__(self, writers: Sequence[ShardWriter]) -> None:
+        self._writers = writers
         self._taken: dict[str, int] = {}  # number of the last packet by sender
-        self._writers: list[ShardWriter] = []
-        with ExitStack() as stack:
-            for number, name in enumerate(part.run.game.name):
-                config = part.run.selfplay_config(number)
-                writer = part.open_writer(
-                    name, config.to_dict(), best.sha256, part.run.distributed.shard_positions
-                )
-                self._writers.append(stack.enter_context(writer))
-            self._stack = stack.pop_all()
-        self._next = [writer.next_number for writer in self._writers]
-        #: In the folder, including open shards.
-        self.games = sum(writer.games for writer in self._writers)
-        self.positions = sum(writer.positions for writer in self._writers)
+
+    @property
+    def games(self) -> int:
+        """Number of games in the folder, including open shards."""
+        return sum(writer.games for writer in self._writers)
+
+    @property
+    def positions(self) -> int:
+        """Number of positions in the folder, including open shards."""
+        return sum(writer.positions for writer in self._writers)
 
     def taken(self, sender: str) -> int:
         """Return the number of the last packet from a sender; 0 before the first."""
@@ -62,27 +50,17 @@ class Inbox:
         before = self.games, self.positions
         for packet in packets:
             if packet.number == self.taken(sender) + 1:
-                games = unpack(packet, self._writers[packet.game].layout)
+                self._write(packet)
                 self._taken[sender] = packet.number
-                self._write(packet.game, games)
         return self.games - before[0], self.positions - before[1]
 
-    def _write(self, game: int, games: Sequence[Game]) -> None:
-        """Number the games and write them. On an error the writer still has all of them."""
-        failed: DataError | None = None
-        for rows, line in games:
-            number = self._next[game]
+    def _write(self, packet: Packet) -> None:
+        writer = self._writers[packet.game]
+        games = unpack(packet, writer.layout)
+        for number, (rows, line) in enumerate(games, writer.next_number):
             numbered = rows.copy()
             numbered["game"] = number
-            try:
-                self._writers[game].add_records(numbered, replace(line, number=number))
-            except DataError as error:
-                failed = error
-            self._next[game] += 1
-            self.games += 1
-            self.positions += len(rows)
-        if failed is not None:
-            raise failed
+            writer.add_records(numbered, replace(line, number=number))
 
     def played_on(self) -> tuple[tuple[float, ...], ...]:
         """Return :meth:`ShardWriter.played_on` for each game of the run."""
@@ -102,13 +80,24 @@ class Inbox:
         for writer in self._writers:
             writer.tick()
 
-    def __enter__(self) -> Inbox:
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.__exit__(kind, error, trace)
+@contextmanager
+def open_inbox(part: Part, best: Best) -> Iterator[Inbox]:
+    """Open the inbox of a run; at the end of the block the open shards are written.
+
+    Args:
+        part: the self-play part of the run.
+        best: the network that plays.
+
+    Raises:
+        ConfigError, DataError: see :class:`~pyengine.data.ShardWriter`.
+
+    """
+    positions = part.run.distributed.shard_positions
+    with ExitStack() as stack:
+        yield Inbox(
+            [
+                stack.enter_context(part.open_writer(number, best.sha256, positions))
+                for number in range(len(part.run.game.name))
+            ]
+        )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Any
+from typing import Self
 
 from pyengine.data import FinishedGame, Layout
 from pyengine.data.writer import MOST_POSITIONS
@@ -26,37 +25,29 @@ class Outbox:
     """
 
     def __init__(self, seconds: float, most_bytes: float, positions: int = MOST_POSITIONS) -> None:
-        self.limits = (seconds, positions)
+        self.seconds, self.positions = seconds, positions
         self._most_bytes = most_bytes
         self._packets: list[Packet] = []
         self._last = 0  # number of the last packet
         self._changed = threading.Condition()
         self._closed = False
 
-    def sink(self, game: int, layout: Layout, played_on: Sequence[float] = ()) -> OutboxSink:
-        """Return a sink for finished games of the run's game with this number.
-
-        ``played_on``: values of earlier games that the receiver knows.
-        """
-        return OutboxSink(self, game, layout, played_on)
-
-    @property
-    def full(self) -> bool:
-        """Whether self-play should pause until packets are acknowledged."""
-        with self._changed:
-            return self._bytes() > self._most_bytes
-
     @property
     def bytes(self) -> int:
         """Size of all packets."""
         with self._changed:
-            return self._bytes()
+            return sum(packet.bytes for packet in self._packets)
+
+    @property
+    def full(self) -> bool:
+        """Whether self-play should pause until packets are acknowledged."""
+        return self.bytes > self._most_bytes
 
     def put(self, game: int, games: list[Game]) -> None:
         """Add a packet of games."""
         with self._changed:
-            self._packets.append(pack(self._last + 1, game, games))
             self._last += 1
+            self._packets.append(pack(self._last, game, games))
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -70,31 +61,31 @@ class Outbox:
         with self._changed:
             self._packets = [p for p in self._packets if p.number > acknowledged]
             self._changed.wait_for(lambda: self._packets or self._closed, wait)
-            taken: list[Packet] = []
             size = 0
-            for packet in self._packets:
+            for count, packet in enumerate(self._packets):
                 size += packet.bytes
-                if taken and size > _REPLY_BYTES:
-                    break
-                taken.append(packet)
-            return taken
-
-    def _bytes(self) -> int:
-        return sum(packet.bytes for packet in self._packets)
+                if count > 0 and size > _REPLY_BYTES:
+                    return self._packets[:count]
+            return self._packets.copy()
 
 
 class OutboxSink:
-    """Collects finished games into packets; a :class:`~pyengine.data.GameSink`.
+    """Collects finished games of one kind into packets; a :class:`~pyengine.data.GameSink`.
 
     Game numbers start at 0 here; the receiver renumbers the games.
+
+    Args:
+        outbox: receives the packets.
+        game: number of the game in the run file.
+        layout: of the records.
+        played_on: values of earlier games that the receiver knows.
+
     """
 
     def __init__(
         self, outbox: Outbox, game: int, layout: Layout, played_on: Sequence[float] = ()
     ) -> None:
-        self.games = 0
-        self.positions = 0
-        self.next_number = 0
+        self.games = self.positions = self.next_number = 0
         self._outbox, self._game, self._layout = outbox, game, layout
         self._played_on = list(played_on)
         self._open: list[Game] = []
@@ -119,8 +110,8 @@ class OutboxSink:
 
     def tick(self) -> None:
         """Close the open packet if it is due."""
-        seconds, positions = self._outbox.limits
-        if self._waiting >= positions or time.monotonic() - self._begun >= seconds:
+        full = self._waiting >= self._outbox.positions
+        if full or time.monotonic() - self._begun >= self._outbox.seconds:
             self.flush()
 
     def flush(self) -> None:
@@ -132,13 +123,8 @@ class OutboxSink:
     def set_model(self, sha256: str) -> None:
         """Do nothing: the receiver knows the network."""
 
-    def __enter__(self) -> OutboxSink:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> Any:
+    def __exit__(self, *_: object) -> None:
         self.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -10,55 +9,26 @@ from typing import Any
 from pyengine.base.extras import need
 from pyengine.distributed import crew
 from pyengine.distributed.cluster import RayWorkers
-from pyengine.train.loop.child import Child
-from pyengine.train.loop.part import Part, outcome
+from pyengine.train.loop.child import Child, ThreadChild
+from pyengine.train.loop.part import Part, outcome, run_part
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
-
-
-class Orders:
-    """Orders to a part, stored until it is ready; ``outcome`` calls :meth:`ready`."""
-
-    def __init__(self) -> None:
-        self._part: Part | None = None
-        self._orders: list[str | None] = []
-        self._lock = threading.Lock()
-
-    def ready(self, part: Part) -> None:
-        """Set the part and pass on earlier orders."""
-        with self._lock:
-            self._part = part
-            for line in self._orders:
-                self._obey(part, line)
-
-    def tell(self, line: str | None) -> None:
-        """Order the part to ``"finish"``, or with None to stop immediately."""
-        with self._lock:
-            self._orders.append(line)
-            if self._part is not None:
-                self._obey(self._part, line)
-
-    @staticmethod
-    def _obey(part: Part, line: str | None) -> None:
-        if line is None:
-            part.stop()
-        else:
-            part.finish()
 
 
 class PartBody:
     """The class of the actor of learner or gate; it does not depend on Ray."""
 
-    def __init__(self, name: str, folder: str) -> None:
-        self._name, self._folder, self._orders = name, RunFolder(folder), Orders()
+    def __init__(self, name: str, path: str) -> None:
+        folder = RunFolder(path)
+        self._part = Part(name, folder, folder.run())
 
     def work(self) -> tuple[int, str]:
         """Run the part; return the exit status and the error message."""
-        return outcome(self._name, self._folder, self._orders.ready)
+        return outcome(lambda: run_part(self._part))
 
     def tell(self, line: str | None) -> None:
         """Pass on an order."""
-        self._orders.tell(line)
+        self._part.tell(line)
 
 
 class ActorChild(Child):
@@ -76,7 +46,7 @@ class ActorChild(Child):
         self._work = self._actor.work.remote()
         self._outcome: tuple[int, str] | None = None
 
-    def _status(self) -> int | None:
+    def status(self) -> int | None:
         if self._outcome is None:
             if not self._ray.wait([self._work], timeout=0)[0]:
                 return None
@@ -92,45 +62,12 @@ class ActorChild(Child):
         return "" if self._outcome is None else self._outcome[1]
 
     def _tell(self, line: str | None) -> None:
-        if self._status() is None:
+        if self.status() is None:
             self._actor.tell.remote(line)
 
     def end(self) -> None:
         """Kill the process."""
         self._ray.kill(self._actor)
-
-
-class ThreadChild(Child):
-    """Self-play: a thread that receives the games of the actors."""
-
-    def __init__(self, name: str, folder: RunFolder, work: Callable[[Part], None]) -> None:
-        self._folder = folder
-        self._work = work
-        super().__init__(name)
-
-    def _start(self) -> None:
-        self._orders = orders = Orders()
-        self._outcome: tuple[int, str] | None = None
-
-        def run() -> None:
-            self._outcome = outcome(self.name, self._folder, orders.ready, self._work)
-
-        self._thread = threading.Thread(target=run, daemon=True)
-        self._thread.start()
-
-    def _status(self) -> int | None:
-        return None if self._thread.is_alive() else (self._outcome or (1, ""))[0]
-
-    def last_words(self) -> str:
-        """Return the error message."""
-        return "" if self._outcome is None else self._outcome[1]
-
-    def _tell(self, line: str | None) -> None:
-        self._orders.tell(line)
-
-    def end(self) -> None:
-        """Stop the thread; its actors end with the connection at the latest."""
-        self._orders.tell(None)
 
 
 def starter(
@@ -145,12 +82,7 @@ def starter(
         if name == "selfplay":
             workers = RayWorkers(run, node)
             workers.check_room()
-            return ThreadChild(name, folder, partial(_play, workers=workers, run=run))
+            return ThreadChild(name, folder, run, partial(crew.work, workers=workers))
         return ActorChild(name, folder, options[name])
 
     return start
-
-
-def _play(part: Part, workers: RayWorkers, run: RunFile) -> None:
-    part.run = run  # includes arguments that override the file
-    crew.work(part, workers)

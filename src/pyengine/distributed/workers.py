@@ -52,32 +52,6 @@ class Workers(Protocol):
 
 
 @dataclass
-class Seat:
-    """The failures of an actor and its successors."""
-
-    name: str
-    deaths: int = 0
-    failures: int = 0  #: deaths since the last delivery
-    not_before: float = 0.0  #: earliest restart, by the caller's clock
-    words: str = ""  #: error message of the last death
-
-    def died(self, now: float, words: str) -> None:
-        """Record a death. The delay of the restart grows with the number of failures."""
-        self.not_before = now + _BACKOFF[min(self.failures, len(_BACKOFF) - 1)]
-        self.deaths += 1
-        self.failures += 1
-        self.words = words
-
-    def delivered(self) -> None:
-        """Record a delivery, which resets the failures."""
-        self.failures = 0
-
-    def failing(self, restarts: int) -> bool:
-        """Whether actors keep dying here before they deliver anything."""
-        return self.failures > restarts
-
-
-@dataclass
 class Meter:
     """A mean rate over the last half minute."""
 
@@ -122,13 +96,17 @@ def room(
 
 @dataclass(eq=False)
 class Member:
-    """A seat in the crew and its current actor."""
+    """A seat in the crew: its current actor, and the failures of that and its predecessors."""
 
-    seat: Seat
+    name: str
     meter: Meter
-    games: int = 0  #: delivered by all actors of the seat
+    games: int = 0  #: delivered by all actors
+    deaths: int = 0
+    failures: int = 0  #: deaths since the last delivery
+    not_before: float = 0.0  #: earliest restart, by the caller's clock
+    words: str = ""  #: error message of the last death
     actor: Actor = None  #: None: no actor
-    sender: str = ""  #: unique name of this actor
+    sender: str = ""  #: unique name of the actor
     call: Call = None  #: pending call
     called: float = 0.0  #: time of the pending call
     reply: Reply | None = None  #: the last reply
@@ -143,6 +121,19 @@ class Member:
     def set_call(self, call: Call, now: float) -> None:
         self.call, self.called = call, now
 
+    def delivered(self, games: int, positions: int, now: float) -> None:
+        """Record a delivery, which resets the failures."""
+        self.games += games
+        self.meter.add(now, positions)
+        self.failures = 0
+
+    def died(self, now: float, words: str) -> None:
+        """Record a death. The delay of the restart grows with the number of failures."""
+        self.not_before = now + _BACKOFF[min(self.failures, len(_BACKOFF) - 1)]
+        self.deaths += 1
+        self.failures += 1
+        self.words = words
+
     def hangs(self, now: float, seconds: float) -> bool:
         """Whether a call is overdue; an actor that has not started may still wait for room."""
         return self.call is not None and self.reply is not None and now - self.called > seconds
@@ -153,18 +144,18 @@ class Member:
     def state(self, now: float) -> str:
         """Return the state for display."""
         if self.actor is None:
-            wait = self.seat.not_before - now
+            wait = self.not_before - now
             return f"again in {wait:.0f} s" if wait > 0 else "ended"
         return "starts" if self.reply is None else self.reply.state
 
     def progress(self, now: float) -> dict[str, Any]:
         """Return the fields of an :class:`~pyengine.train.loop.run.ActorProgress`."""
         return {
-            "name": self.seat.name,
+            "name": self.name,
             "node": "" if self.reply is None else self.reply.node,
             "pid": None if self.reply is None else self.reply.pid,
             "state": self.state(now),
             "games": self.games,
             "positions_per_second": self.meter.rate(now) if self.actor is not None else 0.0,
-            "deaths": self.seat.deaths,
+            "deaths": self.deaths,
         }

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent import futures
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +18,28 @@ import numpy as np
 import pytest
 
 import pyengine
-from cluster_runs import UNIFORM, data_of, numbers_in, part_in, run_of, text_of
-from pyengine import train
+from conftest import ROOT
+from pyengine.base.files import sha256_of
 from pyengine.distributed import crew
 from pyengine.distributed.actor import Actor, Contract, Order, Reply, Scratch
-from pyengine.distributed.workers import LostError, Meter, Seat, room
+from pyengine.distributed.workers import LostError, Member, Meter, room
 from pyengine.train.json_files import read_lines
-from pyengine.train.loop.part import PERMANENT, Part, outcome
+from pyengine.train.loop.part import PERMANENT, Part, outcome, run_part
 from pyengine.train.loop.state import Best
+from run_games import UNIFORM, data_of, numbers_in, part_in, run_of
 
 
 def test_restarts_are_delayed_more_with_each_failure() -> None:
-    place = Seat("a")
-    waits = []
+    member = Member("a", Meter(0.0))
+    delays = []
     for _ in range(10):
-        place.died(100.0, "words")
-        waits.append(place.not_before - 100)
-    assert waits == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
-    assert place.failing(9)
-    place.delivered()
-    assert not place.failing(0)
-    place.died(100.0, "words")
-    assert place.not_before == 100
-    assert place.deaths == 11
+        member.died(100.0, "words")
+        delays.append(member.not_before - 100)
+    assert delays == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
+    member.delivered(games=1, positions=9, now=100.0)
+    member.died(100.0, "words")
+    assert member.not_before == 100
+    assert member.deaths == 11
 
 
 @pytest.mark.parametrize(
@@ -66,116 +68,82 @@ def test_a_rate_is_the_mean_of_the_last_half_minute() -> None:
     assert meter.rate(40.0) == pytest.approx(2)
 
 
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ('actors = "many"', r"distributed\.actors: expected an int of at least 1 or \"auto\""),
-        ("actors = 0", r"distributed\.actors: expected an int of at least 1"),
-        ("cpu = 1", r"distributed\.cpu: no such setting"),
-        ("resources = {player = -1}", r"distributed\.resources\.player: .*got -1"),
-        ("resources = {GPU = 1}", r"distributed\.resources\.GPU: expected the setting gpus"),
-        (
-            "gpus = 1.5",
-            r"distributed\.gpus: expected a fraction below 1, or a whole number, got 1\.5",
-        ),
-    ],
-)
-def test_a_wrong_cluster_setting_is_refused(setting: str, message: str) -> None:
-    text = text_of().split("[distributed]")[0]
-    with pytest.raises(pyengine.ConfigError, match=message):
-        train.RunFile.from_toml(text + "[distributed]\n" + setting)
-
-
-def test_a_run_may_resume_with_other_cluster_settings() -> None:
-    other = text_of().replace("actors = 2", 'actors = "auto"\ngpus = 0.5')
-    found = train.RunFile.from_toml(other)
-    found.refuse_changes(run_of())
-    assert found.distributed.actors is None
-
-
-@pytest.fixture
-def part(tmp_path: Path) -> Part:
-    """Return the self-play part of a run."""
-    return part_in(tmp_path)
-
-
 class Threads:
     """A cluster in this process: each call of an Actor runs in a thread."""
 
     def __init__(self, *, places: int = 2) -> None:
         self.places = places
-        self.players: list[Actor] = []
+        self.actors: list[Actor] = []
         self.contracts: list[Contract] = []
         self.ended: list[Any] = []
         self.network_files = 0
+        self._pool = futures.ThreadPoolExecutor(8)
+        self._callees: dict[Any, Actor] = {}  # by call
 
     def room(self) -> int:
         return self.places
 
     def start(self, contract: Contract) -> Any:
         self.contracts.append(contract)
-        self.players.append(Actor(contract))
-        return self.players[-1]
+        self.actors.append(Actor(contract))
+        return self.actors[-1]
 
     def publish(self, data: bytes) -> Any:
         return data
 
     def ask(self, actor: Any, order: Order, network: Any) -> Any:
         self.network_files += network is not None
-        return _Question(actor, order, network)
+        call = self._pool.submit(actor.exchange, order, network)
+        self._callees[call] = actor
+        return call
 
-    def answered(self, questions: Sequence[Any], seconds: float) -> list[Any]:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            found = [each for each in questions if not each.thread.is_alive()]
-            if found:
-                return found
-            time.sleep(0.01)
-        return []
+    def answered(self, calls: Sequence[Any], seconds: float) -> list[Any]:
+        return list(futures.wait(calls, seconds, futures.FIRST_COMPLETED).done)
 
-    def answer(self, question: Any) -> Reply:
-        if question.actor in self.ended:
+    def answer(self, call: Any) -> Reply:
+        actor = self._callees.pop(call)
+        if actor in self.ended:
             raise LostError("the actor was killed", gone=True)
-        if isinstance(question.found, Exception):
-            raise question.found
-        return question.found
+        return self.changed(actor, call.result())
+
+    def changed(self, actor: Actor, reply: Reply) -> Reply:
+        """Return what arrives instead of a reply, or raise LostError."""
+        return reply
 
     def end(self, actor: Any) -> None:
         self.ended.append(actor)
         actor.exchange(Order(finish=True))  # stops its thread
 
 
-class _Question:
-    def __init__(self, actor: Any, order: Order, network: Any) -> None:
-        self.actor = actor
-        self.found: Any = None
-        self.thread = threading.Thread(target=self._ask, args=(order, network), daemon=True)
-        self.thread.start()
+@pytest.fixture
+def part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Part:
+    """Return the self-play part of a run; actors that die restart soon."""
+    monkeypatch.setattr("pyengine.distributed.workers._BACKOFF", (0.0, 0.01))
+    monkeypatch.setattr(crew, "_WAIT", 0.1)
+    return part_in(tmp_path)
 
-    def _ask(self, order: Order, network: Any) -> None:
-        try:
-            self.found = self.actor.exchange(order, network)
-        except Exception as error:
-            self.found = error
+
+def configure(part: Part, **changes: Any) -> None:
+    """Change the driver's cluster settings."""
+    part.run = part.run.replace(distributed=part.run.distributed.replace(**changes))
 
 
 def work(part: Part, workers: Any, until: Callable[[], bool]) -> tuple[int, str]:
     """Run the crew until a condition holds, then let it finish; return its outcome."""
 
     def watch() -> None:
-        while not until() and not over.is_set():
-            time.sleep(0.05)
+        while not until() and not over.wait(0.02):
+            pass
         part.finish()
 
     over = threading.Event()
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     try:
-        told = outcome("selfplay", part.folder, lambda _: None, lambda _: crew.work(part, workers))
+        return outcome(lambda: run_part(part, partial(crew.work, workers=workers)))
     finally:
         over.set()
         thread.join()
-    return told
 
 
 def delivered(part: Part) -> int:
@@ -183,35 +151,43 @@ def delivered(part: Part) -> int:
     return int(part.folder.status("selfplay").get("games", 0))
 
 
-def test_all_games_that_actors_report_are_in_the_folder(part: Part) -> None:
+def actors_of(part: Part) -> list[dict[str, Any]]:
+    """Return the progress of the actors that the crew reports."""
+    return list(part.folder.status("selfplay").get("actors", []))
+
+
+def deaths_in(part: Part) -> list[str]:
+    """Return the last words of the actors that died."""
+    events = read_lines(part.folder.log / "actors.jsonl")
+    return [event["words"] for event in events if event["event"] == "died"]
+
+
+def assert_all_games_are_kept(part: Part) -> None:
+    assert data_of(part).games == delivered(part)
+    assert numbers_in(part.folder) == list(range(delivered(part)))
+
+
+def test_all_games_that_actors_report_are_in_the_folder_with_their_surprise(part: Part) -> None:
+    part.run = run_of(selfplay={"first": "uniform", "record_surprise": True})
     workers = Threads()
 
     def all_have_played() -> bool:
-        told = part.folder.status("selfplay").get("actors", [])
-        return delivered(part) >= 100 and all(each["games"] > 0 for each in told)
+        return delivered(part) >= 50 and all(actor["games"] for actor in actors_of(part))
 
     assert work(part, workers, all_have_played) == (0, "")
-    assert len(workers.players) == 2
-    data = data_of(part)
-    assert data.games == delivered(part) >= 100
-    told = part.folder.status("selfplay")["actors"]
-    assert sum(each["games"] for each in told) == data.games
-
-
-def test_actors_deliver_recorded_surprise(tmp_path: Path) -> None:
-    text = run_of(first="uniform").text.replace("[search]", "record_surprise = true\n[search]", 1)
-    part = part_in(tmp_path, train.RunFile.from_toml(text))
-    assert work(part, Threads(), lambda: delivered(part) >= 5) == (0, "")
+    assert len(workers.actors) == 2
+    assert sum(actor["games"] for actor in actors_of(part)) == delivered(part) >= 50
+    assert_all_games_are_kept(part)
     rows = data_of(part).sample(99, np.random.default_rng(0))
     assert rows["surprise"].max() > 0
 
 
 def test_every_actor_of_every_session_has_another_seed(part: Part) -> None:
     first, second = Threads(), Threads()
-    work(part, first, lambda: delivered(part) >= 20)
+    work(part, first, lambda: delivered(part) >= 1)
     before = delivered(part)
     again = Part("selfplay", part.folder, part.run)
-    work(again, second, lambda: delivered(again) >= before + 20)
+    work(again, second, lambda: delivered(again) > before)
     seeds = [contract.seed for contract in (*first.contracts, *second.contracts)]
     assert len(set(seeds)) == len(seeds) == 4
 
@@ -221,128 +197,116 @@ def test_a_killed_actor_is_replaced_and_its_games_are_kept(part: Part) -> None:
     seen: list[int] = []
 
     def killed_and_replaced() -> bool:
-        if not seen and delivered(part) >= 50:
+        if not seen and delivered(part) >= 20:
             seen.append(delivered(part))
-            workers.end(workers.players[0])
-        return bool(seen) and len(workers.players) == 3 and delivered(part) >= seen[0] + 100
+            workers.end(workers.actors[0])
+        return bool(seen) and len(workers.actors) == 3 and delivered(part) >= seen[0] + 50
 
     assert work(part, workers, killed_and_replaced) == (0, "")
-    assert data_of(part).games == delivered(part)
-    assert numbers_in(part) == list(range(delivered(part)))
+    assert_all_games_are_kept(part)
     events = read_lines(part.folder.log / "actors.jsonl")
-    assert [e["event"] for e in events] == ["starts", "starts", "died", "starts"]
-    assert events[2]["words"] == "the actor was killed"
+    assert [event["event"] for event in events] == ["starts", "starts", "died", "starts"]
+    assert deaths_in(part) == ["the actor was killed"]
 
 
-class Dying(Threads):
-    """Actors that fail at the first call."""
+def test_actors_that_die_in_every_seat_end_the_run_with_their_error(part: Part) -> None:
+    class AllDie(Threads):
+        def changed(self, actor: Actor, reply: Reply) -> Reply:
+            raise LostError("no pyengine here", gone=True)
 
-    def answer(self, question: Any) -> Reply:
-        raise LostError("no pyengine here", gone=True)
-
-
-def test_actors_that_die_in_every_seat_end_the_run_with_their_error(
-    part: Part, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pyengine.distributed.workers._BACKOFF", (0.0,))
-    status, words = work(part, Dying(), lambda: False)
+    part.run = part.run.limited(restarts=1)
+    status, words = work(part, AllDie(), lambda: False)
     assert status == 1
-    assert "actors of all 2 seats died 6 times in a row" in words
+    assert "actors of all 2 seats died 2 times in a row" in words
     assert "no pyengine here" in words
 
 
-class OneBadNode(Threads):
-    """Actors of the first seat always die."""
+def test_a_bad_node_does_not_end_the_run(part: Part) -> None:
+    class OneBadNode(Threads):
+        def changed(self, actor: Actor, reply: Reply) -> Reply:
+            if actor is not self.actors[1]:
+                raise LostError("a bad node", gone=True)
+            return reply
 
-    def answer(self, question: Any) -> Reply:
-        if question.actor is not self.players[1]:
-            raise LostError("a bad node", gone=True)
-        return super().answer(question)
-
-
-def test_a_bad_node_does_not_end_the_run(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyengine.distributed.workers._BACKOFF", (0.0, 0.01))
+    part.run = part.run.limited(restarts=1)
     workers = OneBadNode()
-    ended = work(part, workers, lambda: len(workers.players) > 12 and delivered(part) >= 50)
+    ended = work(part, workers, lambda: len(workers.actors) > 4 and delivered(part) >= 20)
     assert ended == (0, "")
-    assert data_of(part).games == delivered(part)
+    assert_all_games_are_kept(part)
 
 
-class Lossy(Threads):
-    """A third of each actor's answers is lost, and a third is damaged."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.counts: Counter[Any] = Counter()
-
-    def answer(self, question: Any) -> Reply:
-        reply = super().answer(question)
-        self.counts[question.actor] += 1
-        if self.counts[question.actor] % 3 == 1:
-            raise LostError("an object was lost", gone=False)
-        if self.counts[question.actor] % 3 == 2 and reply.packets:
-            damaged = dataclasses.replace(reply.packets[0], lines=b"")
-            return dataclasses.replace(reply, packets=[damaged, *reply.packets[1:]])
-        return reply
+def damaged(reply: Reply, count: int | None = None) -> Reply:
+    """Return a reply whose first packets are damaged."""
+    packets = [dataclasses.replace(packet, lines=b"") for packet in reply.packets[:count]]
+    return dataclasses.replace(reply, packets=[*packets, *reply.packets[len(packets) :]])
 
 
 def test_lost_and_damaged_answers_are_requested_again(part: Part) -> None:
+    counts: Counter[Actor] = Counter()
+
+    class Lossy(Threads):
+        def changed(self, actor: Actor, reply: Reply) -> Reply:
+            counts[actor] += 1
+            if counts[actor] % 3 == 1:
+                raise LostError("an object was lost", gone=False)
+            return damaged(reply, 1) if counts[actor] % 3 == 2 else reply
+
     workers = Lossy()
-    assert work(part, workers, lambda: delivered(part) >= 50) == (0, "")
-    assert len(workers.players) == 2
-    assert data_of(part).games == delivered(part)
-    assert numbers_in(part) == list(range(delivered(part)))
-
-
-class OneDamaged(Threads):
-    """All packets of the first actor are damaged."""
-
-    def answer(self, question: Any) -> Reply:
-        reply = super().answer(question)
-        if question.actor is not self.players[0]:
-            return reply
-        packets = [dataclasses.replace(each, lines=b"") for each in reply.packets]
-        return dataclasses.replace(reply, packets=packets)
+    assert work(part, workers, lambda: delivered(part) >= 20) == (0, "")
+    assert len(workers.actors) == 2
+    assert_all_games_are_kept(part)
 
 
 def test_an_actor_whose_packets_are_always_damaged_is_replaced(part: Part) -> None:
+    class OneDamaged(Threads):
+        def changed(self, actor: Actor, reply: Reply) -> Reply:
+            return damaged(reply) if actor is self.actors[0] else reply
+
     workers = OneDamaged()
-    assert work(part, workers, lambda: len(workers.players) == 3) == (0, "")
-    (died,) = [e for e in read_lines(part.folder.log / "actors.jsonl") if e["event"] == "died"]
-    assert "packet 1 is damaged: expected SHA-256" in died["words"]
-
-
-class OneHangs(Threads):
-    """The first actor stops answering after its first delivery."""
-
-    played = False
-
-    def answered(self, questions: Sequence[Any], seconds: float) -> list[Any]:
-        found = super().answered(questions, seconds)
-        return [each for each in found if each.actor is not self.players[0] or not self.played]
-
-    def answer(self, question: Any) -> Reply:
-        reply = super().answer(question)
-        self.played = self.played or (question.actor is self.players[0] and bool(reply.packets))
-        return reply
+    assert work(part, workers, lambda: len(workers.actors) == 3) == (0, "")
+    assert [words[:37] for words in deaths_in(part)] == ["packet 1 is damaged: expected SHA-256"]
 
 
 def test_a_hanging_actor_is_replaced_and_its_games_are_kept(
     part: Part, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "_ANSWER_SECONDS", 5.0)
-    monkeypatch.setattr(crew, "_WAIT", 0.1)
+    class OneHangs(Threads):
+        """The first actor stops answering after its first delivery."""
+
+        played = False
+
+        def answered(self, calls: Sequence[Any], seconds: float) -> list[Any]:
+            done = super().answered(calls, seconds)
+            if not self.played:
+                return done
+            return [call for call in done if self._callees[call] is not self.actors[0]]
+
+        def changed(self, actor: Actor, reply: Reply) -> Reply:
+            self.played = self.played or (actor is self.actors[0] and bool(reply.packets))
+            return reply
+
+    monkeypatch.setattr(crew, "_ANSWER_SECONDS", 3.0)
     workers, deadline = OneHangs(), time.monotonic() + 120
 
     def replaced() -> bool:
-        played = len(workers.players) >= 3 and delivered(part) >= 50
+        played = len(workers.actors) >= 3 and delivered(part) >= 20
         return played or time.monotonic() > deadline
 
     assert work(part, workers, replaced) == (0, "")
-    assert workers.players[0] in workers.ended
-    assert numbers_in(part) == list(range(delivered(part)))
-    died = [e for e in read_lines(part.folder.log / "actors.jsonl") if e["event"] == "died"]
-    assert died[0]["words"] == "no answer within 5 s"
+    assert workers.actors[0] in workers.ended
+    assert_all_games_are_kept(part)
+    assert deaths_in(part)[0] == "no answer within 3 s"
+
+
+def test_an_error_that_would_end_every_actor_ends_the_run(part: Part) -> None:
+    class Permanent(Threads):
+        def changed(self, actor: Actor, reply: Reply) -> Reply:
+            failure = {"state": "ended", "failed": "ConfigError: no", "permanent": True}
+            return dataclasses.replace(reply, packets=[], **failure)
+
+    status, words = work(part, Permanent(), lambda: False)
+    assert status == PERMANENT
+    assert "self-play failed: ConfigError: no" in words
 
 
 def test_a_damaged_network_ends_the_run(part: Part) -> None:
@@ -355,82 +319,66 @@ def test_a_damaged_network_ends_the_run(part: Part) -> None:
 
 
 def test_a_new_node_gets_actors(part: Part) -> None:
-    config = part.run.distributed.replace(actors="auto")
-    part.run = part.run.replace(distributed=config)
+    configure(part, actors="auto")
     workers = Threads(places=1)
 
     def joined() -> bool:
-        if delivered(part) >= 20:
+        if delivered(part) >= 10:
             workers.places = 3
-        told = part.folder.status("selfplay").get("actors", [])
-        return len(told) == 3 and all(each["games"] > 0 for each in told)
+        actors = actors_of(part)
+        return len(actors) == 3 and all(actor["games"] > 0 for actor in actors)
 
     assert work(part, workers, joined) == (0, "")
-    assert len(workers.players) == 3
-
-
-def states(part: Part) -> set[str]:
-    """Return the states of the actors."""
-    return {each["state"] for each in part.folder.status("selfplay").get("actors", [])}
+    assert len(workers.actors) == 3
 
 
 def test_self_play_waits_for_a_slow_learner(part: Part) -> None:
-    config = part.run.distributed.replace(ahead=300, shard_positions=500)
-    part.run = part.run.replace(distributed=config)
-    assert work(part, Threads(), lambda: states(part) == {"held"}) == (0, "")
+    configure(part, ahead=300, shard_positions=500)
+
+    def all_are_held() -> bool:
+        return {actor["state"] for actor in actors_of(part)} == {"held"}
+
+    assert work(part, Threads(), all_are_held) == (0, "")
     assert data_of(part).games > 0
 
 
-@pytest.mark.parametrize("window", ["minimum_positions = 40_000", "samples_per_position = 0.001"])
-def test_self_play_continues_while_the_learner_waits(part: Part, window: str) -> None:
-    name = window.split(" = ")[0]
-    lines = [line for line in part.run.text.splitlines() if not line.startswith(name)]
-    text = "\n".join(lines).replace("[window]", f"[window]\n{window}")
-    run = train.RunFile.from_toml(text)  # a step needs 32 / 0.001 positions
-    config = run.distributed.replace(ahead=1, shard_positions=500)
-    part.run = run.replace(distributed=config)
-    limit = 10_000  # more than the backlog of two actors
+@pytest.mark.parametrize(
+    "window",
+    [{"minimum_positions": 40_000}, {"samples_per_position": 0.001}],  # 32,000 for a step
+    ids=str,
+)
+def test_self_play_continues_while_the_learner_waits(part: Part, window: dict[str, Any]) -> None:
+    part.run = run_of(
+        selfplay={"first": "uniform"},
+        window=window,
+        distributed={"ahead": 1, "shard_positions": 500},
+    )
+    limit = 3_000  # more than the backlog of two actors
     assert work(part, Threads(), lambda: part.folder.counted(part.run) >= limit) == (0, "")
 
 
 def test_a_new_network_goes_to_each_actor_once(part: Part) -> None:
-    pytest.importorskip("torch", reason="networks are made with PyTorch: the extra train")
-    pytest.importorskip("onnx", reason="export needs onnx: the extra train")
-    best = network_in(part)
+    path = part.folder.candidate(20)
+    path.write_bytes((ROOT / "models" / "tic_tac_toe.onnx").read_bytes())
+    best = Best(name=path.name, sha256=sha256_of(path), step=20, generation=1, elo=0.0)
     workers = Threads()
-    told: list[int] = []
+    before: list[int] = []
 
     def all_follow() -> bool:
-        if delivered(part) >= 20 and not told:
+        if delivered(part) >= 20 and not before:
             part.folder.set_best(best)
-            told.append(delivered(part))
-        return workers.network_files >= 2 and delivered(part) >= told[0] + 200
+            before.append(delivered(part))
+        return workers.network_files >= 2 and delivered(part) >= before[0] + 100
 
     assert work(part, workers, all_follow) == (0, "")
     assert workers.network_files == 2
-    assert data_of(part).games == delivered(part)
+    assert_all_games_are_kept(part)
 
 
-def network_in(part: Part) -> Best:
-    """Put a network into the run's folder."""
-    network = train.need("pyengine.train.network").new_network(part.run.train, 3, (3, 3), 9)
-    path = part.folder.candidate(20)
-    train.export(network, part.run.games, part.run.spec, path)
-    sha256 = pyengine.base.files.sha256_of(path)
-    return Best(name=path.name, sha256=sha256, step=20, generation=1, elo=0.0)
-
-
-def contract_of(**changes: Any) -> Contract:
-    """Return a contract for a player."""
-    given = {
-        "version": pyengine.__version__,
-        "text": run_of(first="uniform").text,
-        "seed": 1,
-        "threads": 1,
-        "delivery_seconds": 0.05,
-        "backlog_bytes": 1e6,
-    }
-    return Contract(**{**given, **changes})
+def contract_of(version: str = pyengine.__version__, backlog: float = 1.0) -> Contract:
+    """Return the contract of an actor; ``backlog`` in megabytes."""
+    run = run_of(distributed={"backlog_megabytes": backlog})
+    return Contract(version=version, text=run.text, seed=1)
 
 
 def test_an_actor_of_another_version_refuses_to_play() -> None:
@@ -439,42 +387,28 @@ def test_an_actor_of_another_version_refuses_to_play() -> None:
 
 
 def test_an_actor_pauses_when_its_outbox_is_full() -> None:
-    player = Actor(contract_of(backlog_bytes=2000.0))
-    reply = player.exchange(Order(best=UNIFORM, wait=600))
+    actor = Actor(contract_of(backlog=0.002))
+    reply = actor.exchange(Order(best=UNIFORM, wait=600))
     while reply.state != "held":
-        reply = player.exchange(Order())
-    held = -1
-    while held != (held := player._part.outbox.bytes):  # finished games are still packed
-        time.sleep(0.5)
+        reply = actor.exchange(Order(wait=0.01))
     taken = 0
     while reply.state != "ended" or reply.packets:
         taken = max([taken, *(packet.number for packet in reply.packets)])
-        reply = player.exchange(Order(acknowledged=taken, finish=True))
+        reply = actor.exchange(Order(acknowledged=taken, finish=True, wait=1))
     assert reply.failed is None
 
 
 def test_an_actor_removes_the_folders_of_killed_actors_only(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    living = Scratch(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    living = Scratch()
     killed = tmp_path / "pyengine-actor-killed"
     killed.mkdir()
     (killed / ".lock").touch()
     for path in (living.path, killed):
         os.utime(path, (0, 0))
-    new = Scratch(tmp_path)
+    new = Scratch()
     assert sorted(tmp_path.iterdir()) == sorted([living.path, new.path])
     new.close()
     assert list(tmp_path.iterdir()) == [living.path]
-
-
-def test_an_error_that_would_end_every_actor_ends_the_run(part: Part) -> None:
-    class Permanent(Threads):
-        def answer(self, question: Any) -> Reply:
-            reply = super().answer(question)
-            told = {"state": "ended", "packets": [], "failed": "ConfigError: no", "permanent": True}
-            return dataclasses.replace(reply, **told)
-
-    status, words = work(part, Permanent(), lambda: False)
-    assert status == PERMANENT
-    assert "self-play failed: ConfigError: no" in words

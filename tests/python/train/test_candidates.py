@@ -8,42 +8,33 @@ from typing import Any
 import pytest
 
 from pyengine import train
+from pyengine.data.window import Piece
 from pyengine.train.loop import part_learner, part_selfplay
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
-from run_games import Impatient, play_games
+from run_games import Impatient, play_games, run_of
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
-RUN = """
-[run]
-steps = {steps}
-[game]
-name = "tic_tac_toe"
-planes = ["own[0]", "opp[0]", "ones"]
-[network]
-kind = "convolutional"
-blocks = 1
-filters = 8
-[train]
-batch_size = 16
-threads = 1
-checkpoint_steps = 100
-log_steps = 5
-[window]
-minimum_positions = 20
-samples_per_position = 1000
-[gate]
-mode = "latest"
-every_steps = 10
-"""
+
+def learning(steps: int = 10, **changes: dict[str, Any]) -> train.RunFile:
+    """Return a run with a candidate every ten steps."""
+    return run_of(
+        **{
+            "run": {"steps": steps},
+            "train": {"batch_size": 16},
+            "window": {"minimum_positions": 20, "samples_per_position": 1000},
+            "gate": {"every_steps": 10},
+            **changes,
+        }
+    )
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     """Return the folder of a run with some games."""
-    folder, run = RunFolder(tmp_path), train.RunFile.from_toml(RUN.format(steps=10))
+    folder, run = RunFolder(tmp_path), learning()
     folder.begin(run)
     play_games(folder, run, 20)
     return folder
@@ -51,8 +42,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 def learn(folder: RunFolder, steps: int) -> dict[str, Any]:
     """Run the learner up to a step and return its final status."""
-    run = train.RunFile.from_toml(RUN.format(steps=steps))
-    part_learner.work(Impatient("learner", folder, run))
+    part_learner.work(Impatient("learner", folder, learning(steps)))
     return folder.status("learner")
 
 
@@ -75,32 +65,20 @@ def test_a_learner_killed_before_an_export_exports_after_resuming(
     assert folder.candidates() == [0, 10, 20]
 
 
-def test_the_learner_moves_its_window_without_reopening_the_data(
+def test_the_learner_moves_its_window_and_verifies_each_shard_once(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = train.RunFile.from_toml(RUN.format(steps=10))
+    verified: list[str] = []
+    monkeypatch.setattr(Piece, "verify", lambda piece: verified.append(piece.path.name))
+    run = learning()
     positions = part_learner._Positions(Impatient("learner", folder, run))
     (data,) = positions.open()
     before = data.games
     play_games(folder, run, 5)
-    monkeypatch.setattr(part_learner, "windows_on", None)
     (again,) = positions.open()
-    assert again is data
+    assert again is data  # it is not read again
     assert (data.games, positions.size) == (before + 5, len(data))
-
-
-def test_the_learner_forgets_the_hashes_of_shards_outside_its_window(
-    folder: RunFolder,
-) -> None:
-    newest = '[window]\nkind = "games"\ngames = 5'
-    run = train.RunFile.from_toml(RUN.format(steps=10).replace("[window]", newest))
-    positions = part_learner._Positions(Impatient("learner", folder, run))
-    positions.open()
-    (first,) = positions._verified
-    play_games(folder, run, 5)
-    (data,) = positions.open()
-    (last,) = positions._verified
-    assert [str(piece.path) for piece in data.pieces] == [last] != [first]
+    assert verified == ["shard-000000.npy", "shard-000001.npy"]
 
 
 def test_a_failed_export_is_published_and_the_learner_continues(
@@ -123,7 +101,7 @@ def test_a_failed_export_is_published_and_the_learner_continues(
 
 
 def test_an_evaluator_without_a_network_waits_for_the_learner(folder: RunFolder) -> None:
-    run = train.RunFile.from_toml(RUN.format(steps=10))
+    run = learning()
     part = Part("selfplay", folder, run)
     first = Best(name="rollout", sha256=None, step=0, generation=0, elo=0.0)
     positions = folder.counted(run)
@@ -142,10 +120,12 @@ def test_the_first_evaluator_plays_only_what_the_learner_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(part_selfplay, "_FIRST_TURN_SECONDS", 0.0)
-    games = '["gomoku(board_size=5,win_length=4)", "gomoku(board_size=6,win_length=4)"]'
-    fast = "[selfplay]\nfirst = 'uniform'\nconcurrent_games = 8\n[search]\nsimulations = 4\n"
-    text = RUN.format(steps=10).replace('"tic_tac_toe"', games) + fast
-    run = train.RunFile.from_toml(text.replace("samples_per_position = 1000", ""))
+    run = learning(
+        game={"name": [f"gomoku(board_size={size},win_length=4)" for size in (5, 6)]},
+        selfplay={"first": "uniform"},
+        search={"simulations": 4},
+        window={"minimum_positions": 20, "samples_per_position": 4},
+    )
     folder = RunFolder(tmp_path)
     folder.begin(run)
     folder.set_best(Best(name="uniform", sha256=None, step=0, generation=0, elo=0.0))

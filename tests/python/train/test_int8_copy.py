@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,51 +12,26 @@ import pyengine
 from pyengine import distributed, train
 from pyengine.train.loop import int8_copy, part_learner, part_selfplay
 from pyengine.train.loop.state import Best, RunFolder
-from run_games import Impatient, play_games
+from run_games import Impatient, play_games, run_of
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
-RUN = """
-[run]
-steps = {steps}
-[game]
-name = {games}
-planes = ["own[0]", "opp[0]", "ones"]
-[network]
-kind = "convolutional"
-blocks = 1
-filters = 8
-[selfplay]
-precision = "int8"
-fast_simulations = 2
-concurrent_games = 4
-[search]
-simulations = 4
-threads = 1
-batch_size = 4
-[train]
-batch_size = 16
-threads = 1
-[window]
-minimum_positions = 20
-samples_per_position = 1000
-[gate]
-mode = "latest"
-every_steps = 10
-games = 4
-simulations = 4
-"""
-
 
 def trained(path: Path, *games: str) -> tuple[RunFolder, train.RunFile]:
     """Return the folder of a run after 10 training steps, and the run."""
-    run = train.RunFile.from_toml(RUN.format(steps=10, games=json.dumps(games)))
+    run = run_of(
+        run={"steps": 10},
+        game={"name": games},
+        selfplay={"precision": "int8"},
+        train={"batch_size": 16},
+        window={"minimum_positions": 20, "samples_per_position": 1000},
+        gate={"every_steps": 10},
+    )
     folder = RunFolder(path)
     folder.begin(run)
     for game in games:
-        alone = train.RunFile.from_toml(RUN.format(steps=10, games=json.dumps([game])))
-        play_games(folder, alone, 10)
+        play_games(folder, run_of(game={"name": game}), 10)
     part_learner.work(Impatient("learner", folder, run))
     return folder, run
 
@@ -137,6 +111,6 @@ def test_an_inaccurate_copy_is_discarded_and_reported(
 
 
 def test_a_cluster_refuses_int8(tmp_path: Path) -> None:
-    run = RUN.format(steps=20, games='["tic_tac_toe"]')
+    run = run_of(selfplay={"precision": "int8"})
     with pytest.raises(pyengine.ConfigError, match=r"selfplay\.precision: expected .float32. on"):
         distributed.train(run, tmp_path)

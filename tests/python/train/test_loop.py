@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,66 +22,28 @@ from pyengine import train
 from pyengine.data import Dataset
 from pyengine.match import Openings
 from pyengine.train.json_files import lock, read_lines
-from pyengine.train.loop.child import ProcessChild
-from pyengine.train.loop.part import PERMANENT, outcome, run_part
-from pyengine.train.loop.run import _gate_text, _Supervisor
+from pyengine.train.loop.child import ProcessChild, ThreadChild
+from pyengine.train.loop.part import PARTS, PERMANENT, Part, outcome, run_part
+from pyengine.train.loop.run import _Supervisor
 from pyengine.train.loop.state import RunFolder
-from run_games import Ending, play_games
+from run_games import Ending, play_games, run_of
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the loop is tested on POSIX")
 
-RUN = """
-[run]
-name = "tiny"
-{limits}
-[game]
-name = {game}
-planes = ["own[0]", "opp[0]", "ones"]
-[network]
-kind = "convolutional"
-blocks = 1
-filters = 16
-[selfplay]
-preset = "fast"
-full_search_fraction = 1.0
-opening_random_moves = 3
-temperature_moves = 4
-concurrent_games = 16
-resign_threshold = "none"
-[search]
-simulations = 24
-threads = 1
-batch_size = 16
-in_flight = 1
-[train]
-batch_size = 64
-threads = 1
-checkpoint_steps = 20
-log_steps = 10
-[train.optimiser]
-kind = "adamw"
-schedule = "constant"
-learning_rate = 2e-3
-[window]
-minimum_positions = 200
-start = 2000
-samples_per_position = 32
-[gate]
-mode = "{mode}"
-every_steps = 20
-games = 10
-simulations = 4
-plies = 2
-batch_size = 16
-"""
+
+def run_here(
+    run: train.RunFile, path: Path, *, resume: bool = False, on_progress: Any = None
+) -> train.RunReport:
+    """Run the loop with its parts in threads, which start faster than processes."""
+    return train.train_run(run, path, resume=resume, on_progress=on_progress, start=ThreadChild)
 
 
-def run_of(limits: str = "", *, game: str = '"tic_tac_toe"', mode: str = "latest") -> train.RunFile:
-    """Return a run that takes seconds."""
-    return train.RunFile.from_toml(RUN.format(limits=limits, game=game, mode=mode))
+def part_of(name: str, folder: RunFolder) -> Part:
+    """Return a part of the run in a folder."""
+    return Part(name, folder, folder.run())
 
 
 def alive(pid: int) -> bool:
@@ -95,7 +57,7 @@ def alive(pid: int) -> bool:
 
 def test_a_run_ends_at_its_limit_and_can_be_resumed(tmp_path: Path) -> None:
     shown: list[train.RunProgress] = []
-    report = train.train_run(run_of("steps = 20"), tmp_path, on_progress=shown.append)
+    report = run_here(run_of(run={"steps": 20}), tmp_path, on_progress=shown.append)
     assert report.reason == "steps"
     assert shown[-1] == report.progress
     assert not report.progress.finishing
@@ -109,10 +71,10 @@ def test_a_run_ends_at_its_limit_and_can_be_resumed(tmp_path: Path) -> None:
     assert data.games == report.progress.games
 
     with pytest.raises(pyengine.ConfigError, match="already holds a run"):
-        train.train_run(run_of("steps = 40"), tmp_path)
+        train.train_run(run_of(run={"steps": 40}), tmp_path)
     with pytest.raises(pyengine.ConfigError, match=r"\[gate\] mode: 'latest' is now 'gate'"):
-        train.train_run(run_of("steps = 40", mode="gate"), tmp_path, resume=True)
-    second = train.train_run(run_of("steps = 40"), tmp_path, resume=True)
+        train.train_run(run_of(run={"steps": 40}, gate={"mode": "gate"}), tmp_path, resume=True)
+    second = run_here(run_of(run={"steps": 40}), tmp_path, resume=True)
     assert second.progress.step == 40
     assert second.progress.games > report.progress.games
     assert second.progress.seconds > report.progress.seconds
@@ -120,7 +82,7 @@ def test_a_run_ends_at_its_limit_and_can_be_resumed(tmp_path: Path) -> None:
     assert steps == sorted(set(steps))
 
     (tmp_path / "data" / "tic_tac_toe" / "manifest.json").write_text("{")
-    status, message = outcome("learner", RunFolder(tmp_path), lambda _: None)
+    status, message = outcome(lambda: run_part(part_of("learner", RunFolder(tmp_path))))
     assert status == PERMANENT
     assert re.search(r"DataError: .*manifest\.json is damaged", message)
     assert list((tmp_path / "checkpoints").glob("*.pt"))
@@ -128,12 +90,19 @@ def test_a_run_ends_at_its_limit_and_can_be_resumed(tmp_path: Path) -> None:
 
 def test_a_run_on_two_boards_uses_int8_copies_and_exports_the_final_board(tmp_path: Path) -> None:
     games = ["othello(board_size=4)", "othello(board_size=6)"]
-    text = RUN.format(limits="steps = 20", game=json.dumps(games), mode="latest")
-    text = text.replace("[train]\n", "[train]\nexport_final_board = true\n", 1)
-    text = text.replace("[selfplay]\n", '[selfplay]\nprecision = "int8"\n', 1)
-    text += "[train.loss]\nownership_weight = 1.5\nscore_weight = 0.0015\n"
-    run, folder = train.RunFile.from_toml(text), RunFolder(tmp_path)
-    report = train.train_run(run, tmp_path)
+    run, folder = (
+        run_of(
+            run={"steps": 20},
+            game={"name": games},
+            selfplay={"precision": "int8"},
+            train={
+                "export_final_board": True,
+                "loss": {"ownership_weight": 1.5, "score_weight": 0.0015},
+            },
+        ),
+        RunFolder(tmp_path),
+    )
+    report = run_here(run, tmp_path)
     assert report.model == folder.candidate(20)
     assert folder.played(20) == folder.int8_copy(20)
     lines = read_lines(tmp_path / "checkpoints" / "log.jsonl")
@@ -149,9 +118,11 @@ def test_a_run_on_two_boards_uses_int8_copies_and_exports_the_final_board(tmp_pa
         assert next(data.batches(len(data)))["ended"].all()
 
 
-def test_killed_parts_are_restarted_while_two_processes_learn(tmp_path: Path) -> None:
+def test_killed_parts_are_restarted_while_two_processes_learn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pyengine.train.loop.child._BACKOFF", (0.0,))
     folder = RunFolder(tmp_path)
-    text = run_of().text.replace("batch_size = 64", "batch_size = 64\nprocesses = 2", 1)
     teams: list[list[int]] = []
     killed: dict[str, int] = {}
 
@@ -167,16 +138,17 @@ def test_killed_parts_are_restarted_while_two_processes_learn(tmp_path: Path) ->
                 killed[part] = pid
                 os.kill(pid, signal.SIGKILL)
         restarted = len(killed) == 2 and all(folder.status(p)["pid"] != killed[p] for p in killed)
-        return not (restarted and len(teams) == 2 and progress.step >= 25)
+        return not (restarted and len(teams) == 2 and progress.step >= 5)
 
-    report = train.train_run(train.RunFile.from_toml(text), tmp_path, on_progress=kill_each_once)
+    # The uniform evaluator pauses when the learner has enough data, and so leaves it the cores.
+    run = run_of(selfplay={"first": "uniform"}, train={"processes": 2})
+    report = train.train_run(run, tmp_path, on_progress=kill_each_once)
     assert (report.reason, report.progress.restarts) == ("stopped", 3)
     assert [len(team) for team in teams] == [2, 2]
     pids = [*teams[0], *teams[1], *(folder.status(part)["pid"] for part in killed)]
     assert not any(alive(pid) for pid in pids)
     Dataset(tmp_path / "data" / "tic_tac_toe", verify=True)
-    last = sorted(folder.checkpoints.glob("*.pt"))[-1]
-    assert int(last.stem[-10:]) >= 25
+    assert list(folder.checkpoints.glob("*.pt"))
 
 
 def test_a_damaged_shard_is_named_before_training_on_it(tmp_path: Path) -> None:
@@ -188,7 +160,7 @@ def test_a_damaged_shard_is_named_before_training_on_it(tmp_path: Path) -> None:
     content[-40] ^= 1
     shard.write_bytes(content)
     with pytest.raises(pyengine.DataError, match=rf"{shard.name}.*damaged"):
-        run_part("learner", folder)
+        run_part(part_of("learner", folder))
     assert not list(folder.checkpoints.glob("*.pt"))
 
 
@@ -205,61 +177,54 @@ def test_a_second_supervisor_and_a_second_part_are_refused(tmp_path: Path) -> No
             lock(folder.lock("gate"), "a part"),
             pytest.raises(pyengine.EngineError, match=r"the part gate of .* is running already"),
         ):
-            run_part("gate", folder)
+            run_part(part_of("gate", folder))
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    """Start the command in a new session."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "pyengine.cli", "train", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def wait_for_steps(
-    folder: RunFolder, process: subprocess.Popen[str], steps: int, before: Sequence[int] = ()
-) -> list[int]:
-    """Wait for a step of the learner; return the process ids of the parts."""
-    while True:
-        learner = folder.status("learner")
-        if learner.get("step", 0) >= steps and learner["pid"] not in before:
-            return [folder.status(part)["pid"] for part in ("selfplay", "learner", "gate")]
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.1)
-
-
-def test_parts_exit_with_their_supervisor_and_the_run_can_be_resumed(
-    tmp_path: Path,
+def test_parts_exit_with_their_supervisor_and_the_run_resumes_until_ctrl_c(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
-    file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
-    file.write_text(run_of().text)
-    process = start(str(file), "--directory", str(folder.path))
-    pids = wait_for_steps(folder, process, 5)
+    from pyengine.cli import main
+
+    folder = RunFolder(tmp_path / "run")
+    code = "import sys; from pyengine import train; train.train_run(*sys.argv[1:])"
+    process = subprocess.Popen([sys.executable, "-c", code, run_of().text, str(folder.path)])
+    wait_for_steps(folder, 5)
+    pids = [folder.status(part)["pid"] for part in PARTS]
     process.kill()
-    process.communicate(timeout=300)
+    process.wait()
     deadline = time.monotonic() + 300
     while any(alive(pid) for pid in pids):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     Dataset(folder.data("tic_tac_toe"), verify=True)
 
-    process = start(str(file), "--directory", str(folder.path), "--resume")
-    pids = wait_for_steps(folder, process, 6, before=pids)
-    process.send_signal(signal.SIGINT)
-    errors = process.communicate(timeout=300)[1]
-    assert process.returncode == 130
-    assert f"pyengine train --directory {folder.path} --resume" in errors
-    assert not any(alive(pid) for pid in pids)
+    (folder.path / "status" / "learner.json").unlink()
+    monkeypatch.setattr("pyengine.cli.train.train_run", partial(train.train_run, start=ThreadChild))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=send_ctrl_c, args=(folder,), daemon=True).start()
+        assert main(["train", "--directory", str(folder.path), "--resume"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    hint = " ".join(capsys.readouterr().err.split())
+    assert f"pyengine train --directory {folder.path} --resume" in hint
     games = folder.produced("tic_tac_toe").games
     assert Dataset(folder.data("tic_tac_toe"), verify=True).games == games
+    assert max(int(path.stem[-10:]) for path in folder.checkpoints.glob("*.pt")) >= 6
 
-    steps = max(int(path.stem[-10:]) for path in folder.checkpoints.glob("*.pt"))
-    report = train.train_run(run_of(f"steps = {steps + 20}"), folder.path, resume=True)
-    assert (report.reason, report.progress.step) == ("steps", steps + 20)
+
+def wait_for_steps(folder: RunFolder, steps: int) -> None:
+    deadline = time.monotonic() + 300
+    while folder.status("learner").get("step", 0) < steps:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def send_ctrl_c(folder: RunFolder) -> None:
+    """Interrupt this process when the learner of a run has made six steps."""
+    wait_for_steps(folder, 6)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def error_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -277,10 +242,9 @@ def error_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ([], "expected a RUN.toml"),
         (["--part", "chess", "x.toml"], "--part"),
         (["no-such-file.toml"], "no-such-file.toml"),
-        (
-            ["x.toml", "--part", "gate", "--minutes", "1"],
-            "--part cannot be combined",
-        ),
+        (["x.toml", "--part", "gate", "--minutes", "1"], "--part cannot be combined"),
+        (["x.toml", "--actors", "2"], "--actors requires --ray"),
+        (["x.toml", "--ray", "local", "--part", "gate"], "--part cannot be combined with --ray"),
     ],
 )
 def test_wrong_use_of_the_command_is_refused(
@@ -294,7 +258,7 @@ def test_a_part_refuses_settings_that_differ_from_its_folder(
 ) -> None:
     file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
     folder.begin(run_of())
-    file.write_text(run_of(mode="gate").text)
+    file.write_text(run_of(gate={"mode": "gate"}).text)
     arguments = [str(file), "--directory", str(folder.path), "--part", "gate"]
     assert "[gate] mode: 'latest' is now 'gate'" in error_of(arguments, capsys)
 
@@ -307,7 +271,7 @@ def test_the_command_names_the_limit_reached_in_an_earlier_session(
 
     ending = partial(train.train_run, start=lambda name, _folder, _run: Ending(name, 0))
     monkeypatch.setattr("pyengine.cli.train.train_run", ending)
-    run, folder = run_of("minutes = 1"), RunFolder(tmp_path)
+    run, folder = run_of(run={"minutes": 1}), RunFolder(tmp_path)
     folder.begin(run)
     folder.set_seconds(61.0)
     assert main(["train", "--directory", str(tmp_path), "--resume"]) == 0
@@ -322,7 +286,7 @@ def test_redirected_progress_ends_with_the_final_state(
     pytest.importorskip("typer", reason="the command needs the extra cli")
     from pyengine.cli.train import _progress
 
-    run, folder = run_of("games = 3"), RunFolder(tmp_path)
+    run, folder = run_of(run={"games": 3}), RunFolder(tmp_path)
     folder.begin(run)
     progress = _Supervisor(run, folder, None, ProcessChild)._progress()
     with _progress(run) as show:
@@ -332,16 +296,9 @@ def test_redirected_progress_ends_with_the_final_state(
     assert [line.split("self-play ")[1][:7] for line in lines] == ["0 games", "2 games"]
 
 
-def test_progress_shows_the_expected_number_of_games() -> None:
-    status = {"step": 5, "games": 20, "most_games": 1054, "score": 0.55}
-    assert _gate_text(status) == "step 5: 20 of 1054 games, 55%"
-    assert "(SPRT, 526 expected)" in _gate_text(status | {"expected_games": 526})
-
-
 def test_a_short_run_ends_stronger_than_it_began(tmp_path: Path) -> None:
     text = (ROOT / "models" / "runs" / "tic_tac_toe.toml").read_text()
-    run = train.RunFile.from_toml(text.replace("minutes = 1", "steps = 400"))
-    report = train.train_run(run, tmp_path)
+    report = run_here(train.RunFile.from_toml(text.replace("minutes = 1", "steps = 200")), tmp_path)
     assert report.model is not None
     settings = pyengine.SearchConfig(simulations=4, threads=1, batch_size=64, in_flight=1)
     first = RunFolder(tmp_path).candidate(0)

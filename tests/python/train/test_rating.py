@@ -7,11 +7,10 @@ import random
 from collections.abc import Sequence
 from statistics import fmean, stdev
 
-import numpy as np
 import pytest
 
 from pyengine.match.statistics import score_of_elo
-from pyengine.train.loop.rating import Factors, Pairing, Rating, ratings
+from pyengine.train.loop.rating import Pairing, Rating, ratings
 
 
 def played(rng: random.Random, true: Sequence[float], a: int, b: int, games: int) -> Pairing:
@@ -47,9 +46,7 @@ def test_strengths_are_recovered_within_their_errors(rng: random.Random) -> None
     assert all(10 < rating_of(result, a).error < 40 for a in range(1, len(true)))
 
 
-def test_the_rating_of_a_long_chain_is_unbiased(
-    rng: random.Random,
-) -> None:
+def test_the_rating_of_a_long_chain_is_unbiased(rng: random.Random) -> None:
     true = [15.0 * a for a in range(60)]
     ends = [rating_of(ratings(chain(rng, true, games=20, back=4)), 59).elo for _ in range(30)]
     assert abs(fmean(ends) - true[-1]) < 4 * stdev(ends) / math.sqrt(len(ends))
@@ -95,31 +92,3 @@ def test_unconnected_players_have_no_rating() -> None:
     assert (result[4], result[5]) == (None, None)
     assert rating_of(result, 1).elo == pytest.approx(0)
     assert ratings([]) == {0: Rating(elo=0.0, error=0.0)}
-
-
-@pytest.mark.parametrize("density", [0.0, 0.1, 1.0])
-def test_factors_agree_with_numpy(rng: random.Random, density: float) -> None:
-    rows = 40
-    links = {
-        (a, b): rng.gauss(0, 1) for a in range(rows) for b in range(a) if rng.random() < density
-    }
-    dense = np.zeros((rows, rows))
-    for (a, b), value in links.items():
-        dense[a, b] = dense[b, a] = value
-    diagonal = np.abs(dense).sum(axis=1) + np.array([rng.uniform(0.1, 1.0) for _ in range(rows)])
-    dense[np.diag_indices(rows)] = diagonal
-    right = np.array([rng.gauss(0, 1) for _ in range(rows)])
-    factors = Factors(diagonal.tolist(), links)
-    assert factors.solve(right.tolist()) == pytest.approx(np.linalg.solve(dense, right))
-    assert factors.inverse_diagonal() == pytest.approx(np.diag(np.linalg.inv(dense)))
-
-
-@pytest.mark.parametrize("kind", ["chain", "star"])
-def test_elimination_keeps_chains_and_stars_sparse(kind: str) -> None:
-    rows, back = 2000, 4  # the cost is then linear
-    others = {"chain": lambda row: {row - 1, row - back}, "star": lambda row: {row // 1000 * 1000}}
-    links = {
-        (row, other): -1.0 for row in range(rows) for other in others[kind](row) if 0 <= other < row
-    }
-    factors = Factors([5.0] * rows, links) if kind == "chain" else Factors([1001.0] * rows, links)
-    assert max(len(step.shares) for step in factors._steps) <= 2 * back

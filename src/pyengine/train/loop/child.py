@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
+import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
 
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import writing
-from pyengine.train.loop.part import PERMANENT
+from pyengine.train.loop.part import PERMANENT, Part, outcome, run_part
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
 _FORGET = 600.0  # seconds after which a restart no longer counts
 _BACKOFF = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a restart
-_LEAST_ROOM = 1 << 16  # minimum free bytes on the disk
 _TAIL = 1500  # characters kept of a part's last output
 
 
@@ -35,7 +35,7 @@ class Child(ABC):
         """Start or restart it."""
 
     @abstractmethod
-    def _status(self) -> int | None:
+    def status(self) -> int | None:
         """Return None while it runs, then 0, 1, or :data:`PERMANENT`."""
 
     @abstractmethod
@@ -60,7 +60,7 @@ class Child(ABC):
 
         Raises TrainingError after repeated crashes.
         """
-        status = self._status()
+        status = self.status()
         now = time.monotonic()
         if self._again is not None:
             if now >= self._again:
@@ -80,13 +80,9 @@ class Child(ABC):
         self._again = None
         self._tell(line)
 
-    def ended(self) -> bool:
-        """Return whether it has exited."""
-        return self._status() is not None
-
     def check(self) -> None:
         """Raise TrainingError if it has failed."""
-        status = self._status()
+        status = self.status()
         if status:
             raise self._failed(f"exit status {status}, while the run ended")
 
@@ -118,14 +114,11 @@ class ProcessChild(Child):
                 start_new_session=True,  # Ctrl-C goes to the supervisor, which stops the parts
             )
 
-    def _status(self) -> int | None:
+    def status(self) -> int | None:
         return self._process.poll()
 
     def last_words(self) -> str:
-        words = self._words.read_text("utf-8", errors="replace")
-        if not words and shutil.disk_usage(self._words.parent).free < _LEAST_ROOM:
-            return f"the disk has no room for {self._words}"
-        return words
+        return self._words.read_text("utf-8", errors="replace")
 
     def _tell(self, line: str | None) -> None:
         pipe = self._process.stdin
@@ -142,3 +135,42 @@ class ProcessChild(Child):
     def end(self) -> None:
         self._process.kill()
         self._process.wait()
+
+
+class ThreadChild(Child):
+    """A part running as a thread of this process.
+
+    ``work`` is its work function; None: that of its module.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        folder: RunFolder,
+        run: RunFile,
+        work: Callable[[Part], None] | None = None,
+    ) -> None:
+        self._folder, self._run, self._work = folder, run, work
+        super().__init__(name)
+
+    def _start(self) -> None:
+        self._part = Part(self.name, self._folder, self._run)
+        self._outcome = (1, "")
+        self._thread = threading.Thread(target=self._run_part, args=(self._part,), daemon=True)
+        self._thread.start()
+
+    def _run_part(self, part: Part) -> None:
+        self._outcome = outcome(lambda: run_part(part, self._work))
+
+    def status(self) -> int | None:
+        return None if self._thread.is_alive() else self._outcome[0]
+
+    def last_words(self) -> str:
+        return self._outcome[1]
+
+    def _tell(self, line: str | None) -> None:
+        self._part.tell(line)
+
+    def end(self) -> None:
+        """Ask it to stop; it ends with this process at the latest."""
+        self._part.stop()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.extras import need
 from pyengine.base.files import path_of, replacing, unwritten
 from pyengine.errors import ConfigError
 from pyengine.train.loop.rating import Pairing, Rating, ratings
@@ -54,8 +54,9 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
         path: the picture; the suffix selects the format (.svg, .png, .pdf).
 
     Raises:
-        ConfigError: matplotlib is missing, no candidate was evaluated, or the format is unknown.
+        ConfigError: no candidate was evaluated, or the format is unknown.
         DataError: the curve is damaged, or the file cannot be written.
+        EngineError: matplotlib is missing.
 
     """
     folder = RunFolder(path_of("directory", directory))
@@ -64,13 +65,7 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
     lines = [line for line in folder.evaluations() if line.get("step") in fit]
     if not lines:
         raise ConfigError(f"no candidate was evaluated in {directory}")
-    try:
-        kind = importlib.import_module("matplotlib.figure")
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            "the picture needs matplotlib: pip install 'pyengine-search[plot]'"
-        ) from error
-    figure = kind.Figure(figsize=(7, 4), layout="constrained")
+    figure = need("matplotlib.figure", "plot").Figure(figsize=(7, 4), layout="constrained")
     _draw(figure.add_subplot(), lines, fit)
     try:
         with replacing(target) as temporary:

@@ -58,6 +58,13 @@ class Part:
         """Ask it to finish its work."""
         self._finish.set()
 
+    def tell(self, line: str | None) -> None:
+        """Follow an order of the supervisor: ``"finish"``, or None to stop."""
+        if line is None:
+            self.stop()
+        else:
+            self.finish()
+
     @property
     def stopping(self) -> bool:
         return self._stop.is_set()
@@ -71,32 +78,28 @@ class Part:
         """Whether self-play should pause, because its games are not being received."""
         return False
 
-    def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
-        """Return the sink of a game's finished games, a context manager: the run's data.
+    def open_sink(self, number: int, sha256: str | None) -> GameSink:
+        """Return the sink of finished games, a context manager: the run's data.
 
         Args:
-            game: its name in the run file.
-            configuration: of self-play.
+            number: of the game in the run file.
             sha256: of the playing network; None: no network.
 
         """
-        return self.open_writer(game, configuration, sha256)
+        return self.open_writer(number, sha256)
 
     def open_writer(
-        self,
-        game: str,
-        configuration: dict[str, Any],
-        sha256: str | None,
-        positions: int = MOST_POSITIONS,
+        self, number: int, sha256: str | None, positions: int = MOST_POSITIONS
     ) -> ShardWriter:
         """Return the writer of a game's data, with a maximum shard size in positions."""
+        name, config = self.run.game.name[number], self.run.selfplay_config(number)
         return ShardWriter(
-            self.folder.data(game),
-            load_game(game),
+            self.folder.data(name),
+            load_game(name),
             self.run.spec,
-            configuration=configuration,
+            configuration=config.to_dict(),
             model_sha256=sha256,
-            surprise=configuration["record_surprise"],
+            surprise=config.record_surprise,
             positions=positions,
         )
 
@@ -109,60 +112,49 @@ class Part:
         if now or time.monotonic() - self._published >= _STATUS_SECONDS:
             self._published = time.monotonic()
             status = {"time": time.time(), "pid": os.getpid(), **values}
-            with suppress(OSError):  # on a full disk readers miss a status, but work continues
+            with suppress(DataError):  # on a full disk readers miss a status, but work continues
                 self.folder.set_status(self.name, status)
 
 
-def run_part(
-    name: str,
-    folder: RunFolder,
-    ready: Callable[[Part], None] | None = None,
-    work: Callable[[Part], None] | None = None,
-) -> None:
-    """Run one of :data:`PARTS` until it is asked to stop.
+def run_part(part: Part, work: Callable[[Part], None] | None = None) -> None:
+    """Run a part until it is asked to stop.
 
     Args:
-        name: of the part.
-        folder: of the run.
-        ready: called with the part before it starts.
+        part: one of :data:`PARTS`.
         work: its work function; None: that of its module.
 
     Raises:
         EngineError: another process is running it, or its work raises.
 
     """
-    part = Part(name, folder, folder.run())
-    if ready is not None:
-        ready(part)
-    with lock(folder.lock(name), f"the part {name} of {folder.path}"):
-        (work or importlib.import_module(PARTS[name]).work)(part)
+    with lock(part.folder.lock(part.name), f"the part {part.name} of {part.folder.path}"):
+        (work or importlib.import_module(PARTS[part.name]).work)(part)
 
 
-def _follow_input(part: Part) -> None:
-    for line in sys.stdin:
-        if line.strip() == "finish":
-            part.finish()
-    part.stop()
-
-
-def outcome(
-    name: str,
-    folder: RunFolder,
-    ready: Callable[[Part], None],
-    work: Callable[[Part], None] | None = None,
-) -> tuple[int, str]:
-    """Run a part to its end; return 0, 1 or :data:`PERMANENT`, and the error message.
-
-    The arguments are those of :func:`run_part`.
-    """
+def outcome(run: Callable[[], None]) -> tuple[int, str]:
+    """Call a function that runs a part; return 0, 1 or :data:`PERMANENT`, and the error message."""
     try:
-        run_part(name, folder, ready, work)
+        run()
     except EngineError as error:
         permanent = isinstance(error, ConfigError | DataError)
         return PERMANENT if permanent else 1, f"{type(error).__name__}: {error}"
     except Exception:
         return 1, traceback.format_exc()
     return 0, ""
+
+
+def exit_status(run: Callable[[], None]) -> int:
+    """Call a function that runs a part, print its error, and return the status of the process."""
+    status, message = outcome(run)
+    if status:
+        print(message, file=sys.stderr)
+    return status
+
+
+def _follow_input(part: Part) -> None:
+    for line in sys.stdin:
+        part.tell(line.strip())
+    part.tell(None)
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -174,16 +166,16 @@ def main(args: Sequence[str] | None = None) -> int:
     options = parser.parse_args(args)
     logging.basicConfig(level=logging.WARNING)
 
-    def ready(part: Part) -> None:
+    def run() -> None:
+        folder = RunFolder(options.folder)
+        part = Part(options.name, folder, folder.run())
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: part.stop())
         if options.watched:
             threading.Thread(target=_follow_input, args=(part,), daemon=True).start()
+        run_part(part)
 
-    status, message = outcome(options.name, RunFolder(options.folder), ready)
-    if status:
-        print(message, file=sys.stderr)
-    return status
+    return exit_status(run)
 
 
 if __name__ == "__main__":

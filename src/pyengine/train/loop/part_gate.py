@@ -6,9 +6,9 @@ import math
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,10 +20,12 @@ from pyengine.train.loop.gate import GateResult, play_gate
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.part_selfplay import evaluator_of
 from pyengine.train.loop.rating import ratings
-from pyengine.train.loop.state import Best
+from pyengine.train.loop.state import Best, RunFolder
 
 _COUNTS = ("wins", "draws", "losses")
 _RECORD = re.compile(r"match-(\d{8})-.*\.jsonl")
+
+_Match: TypeAlias = tuple[Best, GateResult]  # a candidate's opponent and result
 
 
 def work(part: Part) -> None:
@@ -43,11 +45,11 @@ def work(part: Part) -> None:
 
 def _settle(part: Part) -> None:
     """Complete what a killed gate left unfinished, according to the curve."""
-    best = part.folder.best()
+    folder, best = part.folder, part.folder.best()
     for line in _accepted(part)[-1:]:
-        exists = part.folder.candidate(line["step"]).exists()
-        if exists and best is not None and line["step"] >= best.step:
-            part.folder.set_best(_network(part, line))
+        step = line["step"]
+        if folder.candidate(step).exists() and best is not None and step >= best.step:
+            folder.set_best(_network(folder, step, line["generation"], line["elo"]))
     _tidy(part)
 
 
@@ -68,14 +70,6 @@ def _next(part: Part) -> int | None:
     return next((step for step in waiting if step in started), waiting[-1])
 
 
-@dataclass(frozen=True)
-class _Match:
-    """A match of a candidate."""
-
-    other: Best
-    result: GateResult
-
-
 def _evaluate(part: Part, step: int) -> None:
     """Play the candidate's games and let it replace the best network if it passes.
 
@@ -84,93 +78,36 @@ def _evaluate(part: Part, step: int) -> None:
     folder, config = part.folder, part.run.gate
     before = folder.best()
     assert before is not None
-    candidate = before
     in_use = step == before.step  # already used by self-play, so it is accepted anyway
+    candidate = before
     if not in_use:
-        path = folder.candidate(step)
-        candidate = replace(
-            before,
-            name=path.name,
-            sha256=sha256_of(path),
-            step=step,
-            generation=before.generation + 1,
-        )
-        if config.mode == "latest":
-            folder.set_best(candidate)
+        candidate = _network(folder, step, before.generation + 1, before.elo)
     start = time.monotonic()
-    matches = _matches(part, candidate, _opponents(part, candidate, before), "")
+    if config.mode == "latest":
+        folder.set_best(candidate)
+        opponents = _opponents(part, candidate, config.most_games)
+    else:
+        opponents = [(_older(part, candidate, candidate.generation - 1), config.most_games)]
+    matches = _matches(part, candidate, opponents, "")
     if matches is None:
         return
     anchors: list[_Match] | None = []
-    accepted = in_use or all(match.result.accepted for match in matches)
+    accepted = in_use or all(result.accepted for _, result in matches)
     if config.mode == "gate" and accepted:
         folder.set_best(candidate)  # self-play need not wait for the curve
-        shares = _shares(part, candidate, config.games_of_anchors)
-        anchors = _matches(part, candidate, shares, "anchor-")
+        opponents = _opponents(part, candidate, config.games_of_anchors)
+        anchors = _matches(part, candidate, opponents, "anchor-")
     if anchors is None:
         return
-    facts = {"accepted": accepted, "judging_seconds": time.monotonic() - start}
-    _conclude(part, candidate, matches, anchors, facts)
+    line = _line(part, candidate, matches, anchors)
+    line |= {"accepted": accepted, "judging_seconds": time.monotonic() - start}
+    append_line(folder.curve, line)
+    if accepted:
+        folder.set_best(replace(candidate, elo=line["elo"]))
     _tidy(part)
 
 
-def _matches(
-    part: Part, candidate: Best, opponents: Sequence[tuple[Best, int]], kind: str
-) -> list[_Match] | None:
-    """Play a candidate's matches of one kind; return None if one was interrupted."""
-    matches: list[_Match] = []
-    for other, games in opponents:
-        result = _match(part, candidate, other, games, kind)
-        if not result.complete:
-            return None
-        matches.append(_Match(other, result))
-    return matches
-
-
-def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> GateResult:
-    """Play one match of a candidate; anchor matches run to the end, with separate openings."""
-    step = candidate.step
-    changes: dict[str, Any] = {"games": games}
-    seed = part.run.run.seed + step
-    if kind:
-        changes |= {"mode": "latest", "method": "score"}
-        seed = int(np.random.SeedSequence((seed, 1)).generate_state(1)[0])
-
-    config = part.run.gate.replace(**changes)
-
-    def show(result: MatchResult) -> None:
-        score = result.score if result.games else None
-        facts = {"step": step, "games": result.games, "score": score, "most_games": games}
-        if result.sprt is not None:
-            facts["expected_games"] = result.sprt.expected_games
-        part.say({"state": "evaluates", **facts})
-
-    # Threads may change between sessions, but a record is for one setting.
-    settings = config.search_config().fingerprint()[:8]
-    return play_gate(
-        part.folder.played(step),
-        evaluator_of(other, part.folder),
-        part.run.games,
-        config,
-        seed=seed,
-        max_plies=part.run.selfplay_config(0).max_plies,
-        stop=lambda: part.stopping,
-        on_progress=show,
-        record=part.folder.log / f"match-{step:08d}-{other.step:08d}-{kind}{settings}",
-    )
-
-
-def _opponents(part: Part, candidate: Best, before: Best) -> list[tuple[Best, int]]:
-    """Return the candidate's opponents and the number of games against each."""
-    config = part.run.gate
-    if config.mode == "latest":
-        return _shares(part, candidate, config.most_games)
-    if before.step != candidate.step:
-        return [(before, config.most_games)]
-    return [(_older(part, candidate, candidate.generation - 1), config.most_games)]
-
-
-def _shares(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
+def _opponents(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
     """Return opponents for a network's rating and the number of games against each.
 
     One is the previous generation, which connects all networks, and one is several generations
@@ -189,81 +126,112 @@ def _shares(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
 
 def _older(part: Part, candidate: Best, generation: int) -> Best:
     """Return the network of a generation, or the nearest older one whose file exists."""
+    folder = part.folder
     for line in reversed(_accepted(part)):
-        older = line["generation"] <= generation and line["step"] < candidate.step
-        if older and part.folder.candidate(line["step"]).exists():
-            return _network(part, line)
-    first = part.folder.candidate(0)
-    sha256 = sha256_of(first) if first.exists() else None
-    name = part.run.selfplay.first if sha256 is None else first.name
-    return Best(name=name, sha256=sha256, step=0, generation=0, elo=0.0)
+        step = line["step"]
+        older = line["generation"] <= generation and step < candidate.step
+        if older and folder.candidate(step).exists():
+            return _network(folder, step, line["generation"], line["elo"])
+    if folder.candidate(0).exists():
+        return _network(folder, 0, 0, 0.0)
+    return Best(name=part.run.selfplay.first, sha256=None, step=0, generation=0, elo=0.0)
 
 
-def _network(part: Part, line: dict[str, Any]) -> Best:
-    """Return the network of a line of the curve."""
-    path = part.folder.candidate(line["step"])
-    return Best(
-        name=path.name,
-        sha256=sha256_of(path),
-        step=line["step"],
-        generation=line["generation"],
-        elo=line["elo"],
+def _network(folder: RunFolder, step: int, generation: int, elo: float) -> Best:
+    path = folder.candidate(step)
+    return Best(name=path.name, sha256=sha256_of(path), step=step, generation=generation, elo=elo)
+
+
+def _matches(
+    part: Part, candidate: Best, opponents: Sequence[tuple[Best, int]], kind: str
+) -> list[_Match] | None:
+    """Play a candidate's matches of one kind; return None if one was interrupted."""
+    matches: list[_Match] = []
+    for other, games in opponents:
+        result = _match(part, candidate, other, games, kind)
+        if not result.complete:
+            return None
+        matches.append((other, result))
+    return matches
+
+
+def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> GateResult:
+    """Play one match of a candidate; anchor matches run to the end, with separate openings."""
+    step = candidate.step
+    config = part.run.gate.replace(games=games)
+    seed = part.run.run.seed + step
+    if kind:
+        config = config.replace(mode="latest", method="score")
+        seed = int(np.random.SeedSequence((seed, 1)).generate_state(1)[0])
+    # Threads may change between sessions, but a record is for one setting.
+    settings = config.search_config().fingerprint()[:8]
+
+    def show(result: MatchResult) -> None:
+        state = _describe(step, result, games)
+        part.say({"state": state, "step": step, "games": result.games})
+
+    return play_gate(
+        part.folder.played(step),
+        evaluator_of(other, part.folder),
+        part.run.games,
+        config,
+        seed=seed,
+        max_plies=part.run.selfplay_config(0).max_plies,
+        stop=lambda: part.stopping,
+        on_progress=show,
+        record=part.folder.log / f"match-{step:08d}-{other.step:08d}-{kind}{settings}",
     )
 
 
-def _conclude(
-    part: Part,
-    candidate: Best,
-    matches: Sequence[_Match],
-    anchors: Sequence[_Match],
-    facts: dict[str, Any],
-) -> None:
-    """Add the candidate and its results to the curve, and let it replace the best network."""
+def _describe(step: int, result: MatchResult, games: int) -> str:
+    """Describe an unfinished match of a candidate that has at most so many games."""
+    text = f"step {step}: {result.games} of {games} games"
+    if result.sprt is not None:
+        text += f" (SPRT, {result.sprt.expected_games} expected)"
+    return f"{text}, {result.score:.0%}" if result.games else text
+
+
+def _line(
+    part: Part, candidate: Best, matches: Sequence[_Match], anchors: Sequence[_Match]
+) -> dict[str, Any]:
+    """Return the candidate's line of the curve, except for whether it was accepted."""
     folder = part.folder
-    produced = [folder.produced(name) for name in part.run.game.name]
+    produced = folder.total(part.run)
     line: dict[str, Any] = {  # "games" are those of self-play
         "time": time.time(),
         "seconds": folder.seconds(),
         "step": candidate.step,
         "generation": candidate.generation,
-        "games": sum(total.games for total in produced),
-        "positions": sum(total.positions for total in produced),
+        "games": produced.games,
+        "positions": produced.positions,
         "elo": candidate.elo,
-        **facts,
     }
-    if matches:
-        line |= _counts(matches)
-        tests = [asdict(total.result.sprt) for total in matches if total.result.sprt is not None]
-        if tests:
-            line["sprt"] = tests[0]
-        if anchors:
-            line["anchors"] = _results(anchors)
-        line |= _strength(part, line)
-    append_line(folder.curve, line)
-    if line["accepted"]:
-        folder.set_best(replace(candidate, elo=line["elo"]))
-
-
-def _counts(matches: Sequence[_Match]) -> dict[str, Any]:
-    """Return the results in total and by opponent."""
-    opponents = _results(matches)
+    if not matches:
+        return line
+    opponents = _counts(matches)
     total = {name: sum(opponent[name] for opponent in opponents) for name in _COUNTS}
     games = sum(total.values())
-    score = (total["wins"] + total["draws"] / 2) / games if games else None
-    return {"score": score, **total, "opponents": opponents}
+    line["score"] = (total["wins"] + total["draws"] / 2) / games if games else None
+    line |= {**total, "opponents": opponents}
+    test = matches[0][1].sprt
+    if test is not None:
+        line["sprt"] = asdict(test)
+    if anchors:
+        line["anchors"] = _counts(anchors)
+    return line | _strength(folder, line)
 
 
-def _results(matches: Sequence[_Match]) -> list[dict[str, Any]]:
+def _counts(matches: Sequence[_Match]) -> list[dict[str, Any]]:
+    """Return the results by opponent."""
     return [
-        {"step": match.other.step, "generation": match.other.generation}
-        | {name: getattr(match.result, name) for name in _COUNTS}
-        for match in matches
+        {"step": other.step, "generation": other.generation}
+        | {name: getattr(result, name) for name in _COUNTS}
+        for other, result in matches
     ]
 
 
-def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
+def _strength(folder: RunFolder, line: dict[str, Any]) -> dict[str, Any]:
     """Return a new line's Elo above the first network, from all games of the run so far."""
-    folder = part.folder
     fit = ratings(curve.results([*folder.evaluations(), line]))
     rating = fit.get(line["step"])
     if rating is None:  # no chain of games connects it to the first network

@@ -21,7 +21,7 @@ from pyengine.train.errors import TrainingError
 from pyengine.train.loop.int8_copy import write_copy
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best
-from pyengine.train.loop.team import Team, move_windows, windows_on
+from pyengine.train.loop.team import Team, move_windows, open_learner, windows_on
 
 _CHUNK = 50  # steps between two checks of the data
 _LOOK_SECONDS = 10.0  # minimum time between two openings of the data
@@ -38,64 +38,85 @@ def work(part: Part) -> None:
             return
         part.say({"step": 0, "state": "waits for positions"})
         part.wait()
-    status: dict[str, Any] = {}
-
-    def keep(report: Any) -> None:
-        status.update(asdict(report))
-
     data = positions.open()
     with Team(part.folder, part.run.train.learner, positions.games) as team:
-        status["processes"] = team.pids
-        learner = need("pyengine.train.learner", "train").Learner(
-            part.run.train,
-            data,
-            part.folder.checkpoints,
-            resume=True,
-            weights=part.run.game.shares,
-            on_progress=keep,
-        )
-        with learner:
-            _say(part, learner, positions, status, now=True)
-            _learn(part, positions, learner, team, status)
-            learner.save()
-            if part.finishing and not part.stopping:
-                _export(part, learner, positions, status)
-            _say(part, learner, positions, status, now=True)
+        training = _Training(part, positions, team)
+        with open_learner(part.run, part.folder, data, training.keep) as learner:
+            training.run(learner)
             team.end()
 
 
-def _learn(
-    part: Part, positions: _Positions, learner: Any, team: Team, status: dict[str, Any]
-) -> None:
-    """Run the steps that the data allow, until asked to stop."""
-    every = part.run.gate.every_steps
-    if learner.step % every == 0:  # a crash may have come between checkpoint and export
-        _export(part, learner, positions, status)
-    while not part.finishing:
-        if positions.due:
-            learner.set_data(positions.open(), part.run.game.shares)
-            team.tell(games=positions.games)
-        allowed = part.run.window.allowed_steps(positions.total, part.run.train.learner.batch_size)
-        if part.run.run.steps is not None:
-            allowed = min(allowed, part.run.run.steps)
-        due = every - learner.step % every
-        steps = min(_CHUNK, due, allowed - learner.step)
+class _Training:
+    """The work of a learner: its steps, its candidates and its status."""
+
+    def __init__(self, part: Part, positions: _Positions, team: Team) -> None:
+        self._part, self._positions, self._team = part, positions, team
+        self._status: dict[str, Any] = {"processes": team.pids}
+
+    def keep(self, report: Any) -> None:
+        """Add a report of the learner to the status."""
+        self._status |= asdict(report)
+
+    def run(self, learner: Any) -> None:
+        """Train until asked to stop; before finishing, write a candidate of the last step."""
+        self._say(learner, now=True)
+        if learner.step % self._part.run.gate.every_steps == 0:
+            self._export(learner)  # a crash may have come between checkpoint and export
+        while not self._part.finishing:
+            self._learn(learner)
+            self._say(learner)
+        learner.save()
+        if not self._part.stopping:
+            self._export(learner)
+        self._say(learner, now=True)
+
+    def _learn(self, learner: Any) -> None:
+        """Run the next steps if the data allow them, or wait."""
+        part, run = self._part, self._part.run
+        if self._positions.due:
+            learner.set_data(self._positions.open(), run.game.shares)
+            self._team.tell(games=self._positions.games)
+        allowed = run.window.allowed_steps(self._positions.total, run.train.learner.batch_size)
+        if run.run.steps is not None:
+            allowed = min(allowed, run.run.steps)
+        every = run.gate.every_steps
+        steps = min(_CHUNK, every - learner.step % every, allowed - learner.step)
         if steps <= 0:
             part.wait()
-        else:
-            team.tell(steps=steps)
-            learner.train(steps, stop=lambda: part.finishing, save=False)
-            if learner.step % every == 0:
-                learner.save()
-                _export(part, learner, positions, status)
-        _say(part, learner, positions, status)
+            return
+        self._team.tell(steps=steps)
+        learner.train(steps, stop=lambda: part.finishing, save=False)
+        if learner.step % every == 0:
+            learner.save()
+            self._export(learner)
 
+    def _say(self, learner: Any, *, now: bool = False) -> None:
+        window = {"window": self._positions.size, "positions": self._positions.total}
+        self._part.say({**self._status, **window, "step": learner.step}, now=now)
 
-def _say(
-    part: Part, learner: Any, positions: _Positions, status: dict[str, Any], *, now: bool = False
-) -> None:
-    window = {"window": positions.size, "positions": positions.total}
-    part.say({**status, **window, "step": learner.step}, now=now)
+    def _export(self, learner: Any) -> None:
+        """Write the candidate of this step, unless it exists or is not needed.
+
+        If it cannot be written, the learner publishes the failure and continues.
+        """
+        part, folder = self._part, self._part.folder
+        path = folder.candidate(learner.step)
+        if learner.step == 0 or path.exists() or learner.step <= folder.evaluated():
+            return
+        games = folder.total(part.run).games
+        facts = {"step": learner.step, "games": games, "positions": self._positions.total}
+        failure = None
+        try:
+            if part.run.selfplay.precision == "int8":
+                planes = self._positions.planes(learner.step)
+                failure = _write_with_copy(part, learner.exported, path, facts, planes)
+            else:
+                _write(part, learner.exported, path, facts)
+        except TrainingError as error:
+            failure = str(error)
+        self._status["failure"] = failure
+        if failure is not None:
+            print(failure, file=sys.stderr)  # recorded in the run's log
 
 
 class _Positions:
@@ -105,7 +126,7 @@ class _Positions:
         self._part = part
         self._opened = self._took = 0.0
         self._data: list[Dataset] = []
-        self._verified: dict[str, str] = {}  # SHA-256 by shard path
+        self._verified: set[tuple[Path, str]] = set()  # shards and their SHA-256
         self.games: list[int] = []  #: in the window, per game, at the last opening
         self.size = 0  #: positions in the window at the last opening
 
@@ -140,9 +161,7 @@ class _Positions:
         else:
             self._data = windows_on(run, folder, self.games)
         self._took = time.monotonic() - start
-        self._forget_old()
-        for window in self._data:
-            self._verify(window)
+        self._verify()
         self.size = sum(map(len, self._data))
         self._opened = time.monotonic()
         return self._data
@@ -158,21 +177,22 @@ class _Positions:
         count = produced.full if config.full_only else produced.positions
         return config.games_of(produced.games, count)
 
-    def _forget_old(self) -> None:
-        """Drop the hashes of shards outside the window."""
-        paths = {str(piece.path) for window in self._data for piece in window.pieces}
-        self._verified = {path: sha for path, sha in self._verified.items() if path in paths}
-
-    def _verify(self, window: Dataset) -> None:
+    def _verify(self) -> None:
         """Check each shard against the manifest's SHA-256 once, before training on it."""
-        for piece in window.pieces:
+        pieces = {
+            (piece.path, piece.shard.sha256): piece
+            for window in self._data
+            for piece in window.pieces
+        }
+        for key, piece in pieces.items():
+            if key in self._verified:
+                continue
             if self._part.stopping:
                 return
-            if self._verified.get(str(piece.path)) != piece.shard.sha256:
-                if self.size == 0:  # the whole window may take minutes
-                    self._part.say({"step": 0, "state": f"verifies {piece.path.name}"})
-                piece.verify()
-                self._verified[str(piece.path)] = piece.shard.sha256
+            if self.size == 0:  # the whole window may take minutes
+                self._part.say({"step": 0, "state": f"verifies {piece.path.name}"})
+            piece.verify()
+        self._verified = set(pieces)
 
 
 def _first(part: Part) -> None:
@@ -191,28 +211,6 @@ def _first(part: Part) -> None:
         _write(part, network, path, {"step": 0, "games": 0, "positions": 0})
         first, sha256 = path.name, sha256_of(path)
     part.folder.set_best(Best(name=first, sha256=sha256, step=0, generation=0, elo=0.0))
-
-
-def _export(part: Part, learner: Any, positions: _Positions, status: dict[str, Any]) -> None:
-    """Write the candidate of this step, unless it exists or is not needed.
-
-    If it cannot be written, the learner publishes the failure and continues.
-    """
-    path = part.folder.candidate(learner.step)
-    if learner.step == 0 or path.exists() or learner.step <= part.folder.evaluated():
-        return
-    games = sum(part.folder.produced(name).games for name in part.run.game.name)
-    facts = {"step": learner.step, "games": games, "positions": positions.total}
-    status["failure"] = None
-    try:
-        if part.run.selfplay.precision == "int8":
-            planes = positions.planes(learner.step)
-            status["failure"] = _write_with_copy(part, learner.exported, path, facts, planes)
-        else:
-            _write(part, learner.exported, path, facts)
-    except TrainingError as error:
-        status["failure"] = str(error)
-        print(error, file=sys.stderr)  # recorded in the run's log
 
 
 def _write_with_copy(
@@ -234,8 +232,6 @@ def _write_with_copy(
         failure = write_copy(source, copied, planes, part.run.games)
         with replacing(path) as temporary:
             shutil.copyfile(source, temporary)
-    if failure is not None:
-        print(failure, file=sys.stderr)  # recorded in the run's log
     return failure
 
 

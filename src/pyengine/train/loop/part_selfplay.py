@@ -12,7 +12,6 @@ from pyengine.base.files import sha256_of
 from pyengine.data import FinishedGame, GameSink, ShardWriter
 from pyengine.errors import DataError
 from pyengine.eval.evaluators import Evaluator, as_evaluator
-from pyengine.games.game import load_game
 from pyengine.selfplay import SelfPlayer
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
@@ -98,18 +97,16 @@ class _GameRunner:
 @contextmanager
 def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
     """Create a runner for each game of the run; finished games are written on exit."""
+    run = part.run
     with ExitStack() as stack:
         runners = []
-        shares = zip(part.run.game.name, part.run.game.shares, strict=True)
-        for number, (name, share) in enumerate(shares):
-            config = part.run.selfplay_config(number)
-            game = load_game(name)
-            writer = stack.enter_context(part.open_sink(name, config.to_dict(), best.sha256))
+        for number, (game, share) in enumerate(zip(run.games, run.game.shares, strict=True)):
+            writer = stack.enter_context(part.open_sink(number, best.sha256))
             player = SelfPlayer(
                 game,
                 evaluator_of(best, part.folder),
-                config,
-                spec=part.run.spec,
+                run.selfplay_config(number),
+                spec=run.spec,
                 first_number=writer.next_number,
                 played_on=writer.played_on(),
             )
@@ -172,7 +169,6 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
                 "positions": positions,
                 "generation": runner.best.generation,
                 "positions_per_second": (positions - before) / max(seconds, 1e-9),
-                **_counts(runner),
             }
         )
         best = part.folder.best()
@@ -182,13 +178,3 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
         return not (part.finishing or part.held or waits or newer or turn_over)
 
     runner.player.run(_ENDLESS, proceed)
-
-
-def _counts(runner: _GameRunner) -> dict[str, Any]:
-    report = runner.player.report()
-    return {
-        "mean_length": report.mean_length,
-        "batch_fill": report.batch_fill,
-        "simulations": report.simulations,
-        "evaluations": report.evaluations,
-    }

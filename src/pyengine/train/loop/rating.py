@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,7 @@ _STEPS = 200  # maximum iterations of Newton's method; about ten are needed
 _ENOUGH = 1e-9  # length of the last step
 _HALVINGS = 40  # of a step that is too long
 
-_Vector = npt.NDArray[np.floating[Any]]
+_Array = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +50,7 @@ def ratings(results: Iterable[Pairing], anchor: int = 0) -> dict[int, Rating | N
 
     Uses the Bradley-Terry model with a draw as half a win. Each pair that met is credited with an
     extra half of a drawn game, so a 40-0 match has a finite rating. The errors assume independent
-    games and are slightly too wide if many are drawn.
+    games and are slightly too wide if many are drawn. The fit takes seconds for 2,000 players.
 
     Args:
         results: in any order; there may be several for the same pair.
@@ -61,190 +60,91 @@ def ratings(results: Iterable[Pairing], anchor: int = 0) -> dict[int, Rating | N
         An entry for the anchor and each player; None for players not connected to the anchor.
 
     """
-    pairs = _merged(results)
-    players = {anchor} | {player for pair in pairs for player in pair}
-    joined = _joined(pairs, anchor)
-    result: dict[int, Rating | None] = dict.fromkeys(sorted(players))
-    result[anchor] = Rating(elo=0.0, error=0.0)
-    others = sorted(joined - {anchor})
-    if others:
-        fit = _Fit({pair: games for pair, games in pairs.items() if pair[0] in joined}, others)
-        strengths, errors = fit.solve()
-        for player, strength, error in zip(others, strengths, errors, strict=True):
-            result[player] = Rating(elo=_ELO * float(strength), error=_ELO * float(error))
+    points: dict[tuple[int, int], float] = {}  # of the first player against the second
+    for pairing in results:
+        player, opponent = pairing.player, pairing.opponent
+        if player == opponent or pairing.wins + pairing.draws + pairing.losses == 0:
+            continue
+        for pair, wins in (
+            ((player, opponent), pairing.wins),
+            ((opponent, player), pairing.losses),
+        ):
+            points[pair] = points.get(pair, _PRIOR / 2) + wins + pairing.draws / 2
+    players = [anchor, *sorted(_joined(points, anchor) - {anchor})]
+    index = {player: number for number, player in enumerate(players)}
+    table = np.zeros((len(players), len(players)))
+    for (player, opponent), total in points.items():
+        if player in index:
+            table[index[player], index[opponent]] = total
+    result: dict[int, Rating | None] = dict.fromkeys(sorted({anchor}.union(*points)))
+    for player, strength, error in zip(players, *_fit(table), strict=True):
+        result[player] = Rating(elo=_ELO * float(strength), error=_ELO * float(error))
     return result
 
 
-#: Points of the first player and number of games, for each pair that met.
-_Pairs = Mapping[tuple[int, int], tuple[float, float]]
-
-
-def _merged(results: Iterable[Pairing]) -> dict[tuple[int, int], tuple[float, float]]:
-    """Return points of the first player and games for each pair that met, including the prior."""
-    pairs: dict[tuple[int, int], tuple[float, float]] = {}
-    for pairing in results:
-        games = pairing.wins + pairing.draws + pairing.losses
-        if games == 0 or pairing.player == pairing.opponent:
-            continue
-        first = min(pairing.player, pairing.opponent)
-        won = pairing.wins if pairing.player == first else pairing.losses
-        pair = (first, max(pairing.player, pairing.opponent))
-        points, before = pairs.get(pair, (_PRIOR / 2, _PRIOR))
-        pairs[pair] = (points + won + pairing.draws / 2, before + games)
-    return pairs
-
-
-def _joined(pairs: _Pairs, anchor: int) -> set[int]:
+def _joined(pairs: Iterable[tuple[int, int]], anchor: int) -> set[int]:
     """Return all players connected to the anchor by games."""
-    neighbours: dict[int, list[int]] = {}
-    for a, b in pairs:
-        neighbours.setdefault(a, []).append(b)
-        neighbours.setdefault(b, []).append(a)
-    reached, ahead = {anchor}, [anchor]
-    while ahead:
-        for other in neighbours.get(ahead.pop(), ()):
-            if other not in reached:
-                reached.add(other)
-                ahead.append(other)
+    in_order = sorted(pairs)  # so that a chain of generations is followed in one pass
+    reached, before = {anchor}, 0
+    while before < len(reached):
+        before = len(reached)
+        for pair in in_order:
+            if not reached.isdisjoint(pair):
+                reached.update(pair)
     return reached
 
 
-class _Fit:
-    """The likelihood of ratings, as natural logarithms of odds; the anchor's is 0."""
-
-    def __init__(self, pairs: _Pairs, others: list[int]) -> None:
-        place = {player: number for number, player in enumerate(others)}
-        self._count = len(others)
-        #: [pairs, 2]: indices of the two players; the anchor has the last index
-        self._places = np.array(
-            [[place.get(player, self._count) for player in pair] for pair in pairs]
-        )
-        self._points = np.array([points for points, _ in pairs.values()])
-        self._games = np.array([games for _, games in pairs.values()])
-
-    def solve(self) -> tuple[_Vector, _Vector]:
-        """Return the maximum-likelihood ratings and their standard errors, by Newton's method."""
-        strengths = np.zeros(self._count)
-        for _ in range(_STEPS):
-            slope = self._summed(self._points - self._games * _expected(self._gaps(strengths)))
-            step = np.array(self._information(strengths).solve(slope.tolist()))
-            strengths = strengths + self._shortened(strengths, step)
-            if float(np.abs(step).max()) < _ENOUGH:
-                break
-        return strengths, np.sqrt(self._information(strengths).inverse_diagonal())
-
-    def _gaps(self, strengths: _Vector) -> _Vector:
-        """Return by how much the first player of each pair is stronger."""
-        first, second = np.append(strengths, 0.0)[self._places.T]
-        gaps: _Vector = first - second
-        return gaps
-
-    def _summed(self, of_pairs: _Vector, sign: float = -1.0) -> _Vector:
-        """Return each player's sum over his pairs, multiplied by ``sign`` if he is second."""
-        first, second = (
-            np.bincount(places, of_pairs, self._count + 1) for places in self._places.T
-        )
-        sums: _Vector = (first + sign * second)[:-1]
-        return sums
-
-    def _information(self, strengths: _Vector) -> Factors:
-        """Return Fisher's information, the negative second derivative of the log likelihood."""
-        expected = _expected(self._gaps(strengths))
-        weights = self._games * expected * (1 - expected)
-        links = {
-            (a, b): -weight
-            for (a, b), weight in zip(self._places.tolist(), weights.tolist(), strict=True)
-            if self._count not in (a, b)
-        }
-        return Factors(self._summed(weights, sign=1.0).tolist(), links)
-
-    def _shortened(self, strengths: _Vector, step: _Vector) -> _Vector:
-        """Return the step, halved until it does not decrease the likelihood."""
-        before = self._likelihood(strengths)
-        for _ in range(_HALVINGS):
-            if self._likelihood(strengths + step) >= before - 1e-12 * abs(before):
-                break
-            step = step / 2
-        return step
-
-    def _likelihood(self, strengths: _Vector) -> float:
-        """Return the log likelihood of the games."""
-        gaps = self._gaps(strengths)
-        return float(np.sum(self._points * gaps - self._games * np.logaddexp(0.0, gaps)))
-
-
-def _expected(gaps: _Vector) -> _Vector:
-    """Return the expected score in (0, 1) for a rating difference."""
-    scores: _Vector = 1 / (1 + np.exp(-gaps))
-    return scores
-
-
-@dataclass(frozen=True, slots=True)
-class _Eliminated:
-    """An eliminated row: its pivot and its factors for the remaining rows."""
-
-    row: int
-    pivot: float
-    shares: Mapping[int, float]
-
-
-class Factors:
-    """An LDLᵀ factorisation of a positive definite matrix, with minimum-degree ordering.
-
-    Time and memory are linear in the number of rows if each has few neighbours, as for players that
-    meet only their immediate predecessors.
+def _fit(points: _Array) -> tuple[_Array, _Array]:
+    """Return maximum-likelihood ratings and their standard errors, by Newton's method.
 
     Args:
-        diagonal: one number per row.
-        links: the off-diagonal elements by pair of rows, each pair once in either order.
+        points: [players, players], of the row's player against the column's.
+
+    Returns:
+        Natural logarithms of odds, relative to player 0.
+
     """
+    games = points + points.T
+    strengths = np.zeros(len(points))
+    step = np.zeros(len(points))
+    for _ in range(_STEPS):
+        slope = np.sum(points - games * _expected(strengths), axis=1)
+        step[1:] = np.linalg.solve(_information(games, strengths), slope[1:])
+        strengths = strengths + _shortened(points, strengths, step)
+        if float(np.abs(step).max()) < _ENOUGH:
+            break
+    covariance = np.linalg.inv(_information(games, strengths))
+    return strengths, np.sqrt([0.0, *covariance.diagonal()])
 
-    def __init__(self, diagonal: Sequence[float], links: Mapping[tuple[int, int], float]) -> None:
-        pivots = list(diagonal)
-        ahead: list[dict[int, float]] = [{} for _ in pivots]
-        for (a, b), value in links.items():
-            ahead[a][b] = ahead[b][a] = value
-        self._steps: list[_Eliminated] = []
-        waiting = [(len(neighbours), row) for row, neighbours in enumerate(ahead)]
-        heapq.heapify(waiting)
-        gone = [False] * len(pivots)
-        while waiting:
-            degree, row = heapq.heappop(waiting)
-            if gone[row] or degree != len(ahead[row]):
-                continue  # it was pushed again since
-            gone[row] = True
-            shares = {other: value / pivots[row] for other, value in ahead[row].items()}
-            self._steps.append(_Eliminated(row, pivots[row], shares))
-            for other, share in shares.items():
-                updated = ahead[other]
-                del updated[row]
-                pivots[other] -= share * ahead[row][other]
-                for third, value in ahead[row].items():
-                    if third != other:
-                        updated[third] = updated.get(third, 0.0) - share * value
-                heapq.heappush(waiting, (len(updated), other))
 
-    def solve(self, right: Sequence[float]) -> list[float]:
-        """Return x with A x = right."""
-        x = list(right)
-        for step in self._steps:
-            for other, share in step.shares.items():
-                x[other] -= share * x[step.row]
-        for step in reversed(self._steps):
-            rest = sum(share * x[other] for other, share in step.shares.items())
-            x[step.row] = x[step.row] / step.pivot - rest
-        return x
+def _gaps(strengths: _Array) -> _Array:
+    """Return by how much the row's player is stronger than the column's."""
+    return strengths[:, np.newaxis] - strengths
 
-    def inverse_diagonal(self) -> list[float]:
-        """Return the diagonal of the inverse [Takahashi et al., 1973]."""
-        inverse: list[dict[int, float]] = [{} for _ in self._steps]
-        for step in reversed(self._steps):
-            row = step.row
-            for other in step.shares:
-                element = -sum(
-                    share * inverse[third][other] for third, share in step.shares.items()
-                )
-                inverse[row][other] = inverse[other][row] = element
-            rest = sum(share * inverse[row][other] for other, share in step.shares.items())
-            inverse[row][row] = 1 / step.pivot - rest
-        return [inverse[row][row] for row in range(len(inverse))]
+
+def _expected(strengths: _Array) -> _Array:
+    """Return the expected scores of the rows' players."""
+    expected: _Array = 1 / (1 + np.exp(-_gaps(strengths)))
+    return expected
+
+
+def _information(games: _Array, strengths: _Array) -> _Array:
+    """Return Fisher's information, the negative second derivative of the log likelihood."""
+    expected = _expected(strengths)
+    weights = games * expected * (1 - expected)
+    information: _Array = np.diag(weights.sum(axis=1)) - weights
+    return information[1:, 1:]  # player 0 is fixed
+
+
+def _shortened(points: _Array, strengths: _Array, step: _Array) -> _Array:
+    """Return the step, halved until it does not decrease the likelihood."""
+    before = _log_likelihood(points, strengths)
+    for _ in range(_HALVINGS):
+        if _log_likelihood(points, strengths + step) >= before - 1e-12 * abs(before):
+            break
+        step = step / 2
+    return step
+
+
+def _log_likelihood(points: _Array, strengths: _Array) -> float:
+    return -float(np.sum(points * np.logaddexp(0.0, -_gaps(strengths))))

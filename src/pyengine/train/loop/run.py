@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pyengine.base.files import path_of
 from pyengine.errors import ConfigError, DataError
@@ -137,12 +136,10 @@ def _settings(source: RunFile | str | Path | None, folder: RunFolder, resume: bo
 
 
 def _prepared(run: RunFile, folder: RunFolder, resume: bool) -> RunFile:
-    """Create the folder of the run and return its settings."""
-    exists = (folder.path / "run.toml").exists()
-    if resume and exists:
-        run.refuse_changes(folder.run())
+    """Create the folder of the run, or continue there, and return the settings."""
     with writing(folder.path / "run.toml"):
-        if resume and exists:
+        if resume and folder.holds_run:
+            run.refuse_changes(folder.run())
             folder.set_run(run)
         else:
             folder.begin(run)
@@ -155,14 +152,6 @@ def _forget_statuses(folder: RunFolder) -> None:
         path = folder.path / "status" / f"{name}.json"
         with writing(path):
             path.unlink(missing_ok=True)
-
-
-def _gate_text(evaluating: Mapping[str, Any]) -> str:
-    """Describe a match of the gate: games, expected games, score."""
-    text = f"step {evaluating['step']}: {evaluating['games']} of {evaluating['most_games']} games"
-    if "expected_games" in evaluating:
-        text += f" (SPRT, {evaluating['expected_games']} expected)"
-    return text if evaluating["score"] is None else f"{text}, {evaluating['score']:.0%}"
 
 
 class _Supervisor:
@@ -232,7 +221,7 @@ class _Supervisor:
         if time.monotonic() - self._written > _CLOCK_SECONDS:
             self._written = time.monotonic()
             with suppress(DataError):  # a full disk may have space the next time
-                self._write_clock()
+                self._folder.set_seconds(self._seconds())
         answer = None if self._on_progress is None else self._on_progress(progress)
         return None if answer is False else progress
 
@@ -261,21 +250,18 @@ class _Supervisor:
         playing = self._folder.status("selfplay")
         learning = self._folder.status("learner")
         evaluating = self._folder.status("gate")
-        produced = [self._folder.produced(name) for name in self._run.game.name]
-        gate = str(evaluating.get("state", ""))
-        if gate == "evaluates":
-            gate = _gate_text(evaluating)
+        produced = self._folder.total(self._run)
         return RunProgress(
             seconds=self._seconds(),
-            games=sum(game.games for game in produced),
-            positions=sum(game.positions for game in produced),
+            games=produced.games,
+            positions=produced.positions,
             positions_per_second=float(playing.get("positions_per_second", 0.0)),
             step=int(learning.get("step", 0)),
             policy=learning.get("policy"),
             value=learning.get("value"),
             best=self._folder.best(),
             window=int(learning.get("window", 0)),
-            gate=gate,
+            gate=str(evaluating.get("state", "")),
             restarts=sum(child.restarts for child in self._children),
             finishing=self._finishing,
             actors=tuple(ActorProgress(**actor) for actor in playing.get("actors", ())),
@@ -290,7 +276,7 @@ class _Supervisor:
         self._finishing = True
         for child in self._children:
             child.tell("finish")
-            while not child.ended():
+            while child.status() is None:
                 if self._show() is None:
                     return
                 time.sleep(_POLL)
@@ -303,27 +289,20 @@ class _Supervisor:
             for child in self._children:
                 child.tell(None)
             deadline = time.monotonic() + _GRACE
-            while time.monotonic() < deadline and not self._all_ended():
+            while time.monotonic() < deadline and any(c.status() is None for c in self._children):
                 time.sleep(_POLL / 5)
         finally:
             for child in self._children:
                 child.end()
-
-    def _all_ended(self) -> bool:
-        return all(child.ended() for child in self._children)
 
     def _seconds(self) -> float:
         return self._before + time.monotonic() - self._begun
 
     def _close(self, reason: str) -> None:
         """Record how the session ended. Raises DataError."""
-        self._write_clock()
+        self._folder.set_seconds(self._seconds())
         self._note(reason)
 
-    def _write_clock(self) -> None:
-        with writing(self._folder.path / "clock.json"):
-            self._folder.set_seconds(self._seconds())
-
     def _note(self, event: str) -> None:
-        values: dict[str, Any] = {"time": time.time(), "event": event}
-        append_line(self._folder.log / "run.jsonl", {**values, "seconds": self._seconds()})
+        line = {"time": time.time(), "event": event, "seconds": self._seconds()}
+        append_line(self._folder.log / "run.jsonl", line)

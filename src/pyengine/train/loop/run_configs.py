@@ -130,7 +130,7 @@ class GateConfig(Section):
     threshold: Number = Field(default=0.55, ge=0, le=1)
     """Score that a candidate must exceed with ``"score"`` [AlphaGo Zero]."""
     elo0: Number = Field(default=0.0, ge=-4000, le=4000)
-    """Lower hypothesis of ``"sprt"``: see :class:`~pyengine.Sprt`."""
+    """Lower hypothesis of ``"sprt"``: see :class:`~pyengine.match.Sprt`."""
     elo1: Number = Field(default=35.0, ge=-4000, le=4000)
     """Upper hypothesis of ``"sprt"``, above ``elo0``. 35 Elo correspond to a score of 55 %."""
     against: int = Field(default=1, ge=1)
@@ -298,16 +298,6 @@ class RunConfig(Section):
     """Limit: networks accepted by the gate."""
     restarts: int = Field(default=5, ge=0)
     """Maximum restarts of a crashed part within ten minutes."""
-
-    #: May change when a run is resumed.
-    FREE: ClassVar[tuple[str, ...]] = (
-        "name",
-        "minutes",
-        "games",
-        "steps",
-        "generations",
-        "restarts",
-    )
 
 
 def _number_of_actors(actors: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyengine.base.checks import check_type, did_you_mean, integer, short_repr, text_is_a_name
+from pyengine.base.checks import check_type, did_you_mean, short_repr, text_is_a_name
 from pyengine.base.files import read_limited, unread
 from pyengine.data.layout import Layout
 from pyengine.data.targets import has_score
@@ -55,34 +55,20 @@ _PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
 _FREE_SEARCH = ("threads", "memory_limit", "cache_entries")
 _FREE_GATE = ("threads", "keep_accepted", "keep_rejected")
 
-#: Names of sections in :meth:`RunFile.fixed` that differ from the run file.
-_WRITTEN = {
-    "train.learner": "train",
-    "train.network": "network",
-    "selfplay.settings": "selfplay",
-    "selfplay.search": "search",
-}
-
 
 class RunFile(Section):
-    """A run: its validated sections and their text."""
+    """A run: its validated sections and their TOML text."""
 
     game: GameConfig
-    """Section ``[game]``."""
     train: TrainConfig
     """Sections ``[network]`` and ``[train]``."""
     selfplay: SelfplaySection
     """Sections ``[selfplay]`` and ``[search]``."""
     window: WindowConfig
-    """Section ``[window]``."""
     gate: GateConfig
-    """Section ``[gate]``."""
     run: RunConfig
-    """Section ``[run]``."""
     distributed: DistributedConfig
-    """Section ``[distributed]``."""
     text: str
-    """The TOML text of the sections."""
 
     @classmethod
     def from_toml(cls, source: str | Path) -> RunFile:
@@ -120,11 +106,7 @@ class RunFile(Section):
         return spec.replace(value=("win", "draw", "loss") if wdl else "scalar")
 
     def selfplay_config(self, number: int) -> SelfPlayConfig:
-        """Return the self-play settings of a game, by index.
-
-        Raises ConfigError if there is no such game.
-        """
-        number = integer("number", number, 0, len(self.game.name) - 1)
+        """Return the self-play settings of a game, by index."""
         seed = np.random.SeedSequence((self.run.seed, number)).generate_state(1)[0]
         return self.selfplay.config(self.games[number], int(seed))
 
@@ -137,15 +119,19 @@ class RunFile(Section):
         return self.replace(distributed=self.distributed.replace(actors=actors))
 
     def fixed(self) -> dict[str, Any]:
-        """Return the settings that must not change when a run is resumed."""
-        gate, selfplay = self.gate.to_dict(), self.selfplay.to_dict()
+        """Return the settings that must not change when a run is resumed, by section."""
+        train, selfplay, gate = self.train.fixed(), self.selfplay.to_dict(), self.gate.to_dict()
+        network, learner = train.pop("network"), train.pop("learner")
+        settings, search = selfplay.pop("settings"), selfplay.pop("search")
         return {
             "game": self.game.to_dict(),
-            "train": self.train.fixed(),
-            "selfplay": selfplay | {"search": _without(selfplay["search"], _FREE_SEARCH)},
+            "network": network,
+            "train": learner | train,
+            "selfplay": selfplay | settings,
+            "search": _without(search, _FREE_SEARCH),
             "window": self.window.to_dict(),
             "gate": _without(gate, _FREE_GATE) | {"search": _without(gate["search"], _FREE_SEARCH)},
-            "run": _without(self.run.to_dict(), RunConfig.FREE),
+            "run": {"seed": self.run.seed},
         }
 
     def refuse_changes(self, before: RunFile) -> None:
@@ -226,7 +212,7 @@ def _as_written(change: str) -> str:
     """Return a changed setting with its section in the run file: ``[gate] games: ...``."""
     path, values = change.split(": ", 1)
     section, _, name = path.rpartition(".")
-    return f"[{_WRITTEN.get(section, section)}] {name}: {values}"
+    return f"[{section}] {name}: {values}"
 
 
 def _without(table: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -38,10 +38,12 @@ _EVALUATION = {
 }
 _OPPONENT = {"step": _COUNT, "wins": _COUNT, "draws": _COUNT, "losses": _COUNT}
 
-# Files that may exist in a folder before a run starts: run files, settings, the command's output,
-# and temporary files.
-_OWN_FILES = ("best.json", "clock.json", "curve.jsonl")
-_OWN_FOLDERS = ("checkpoints", "data", "lock", "log", "models", "status")
+# Files that may exist in a folder before a run starts: its own, and by suffix run files, settings,
+# the command's output, and temporary files.
+_OWN = (
+    *("best.json", "clock.json", "curve.jsonl"),
+    *("checkpoints", "data", "lock", "log", "models", "status"),
+)
 _BESIDE = (".toml", ".log", ".txt", TEMPORARY)
 _CANDIDATE = re.compile(r"candidate-(\d{8})\.onnx")
 
@@ -65,9 +67,9 @@ class Best:
 class Produced:
     """What self-play has written so far, in closed shards."""
 
-    games: int
-    positions: int
-    full: int  #: positions from full searches
+    games: int = 0
+    positions: int = 0
+    full: int = 0  #: positions from full searches
 
     @classmethod
     def of(cls, shards: Sequence[ShardInfo]) -> Produced:
@@ -108,9 +110,14 @@ class RunFolder:
         self._evaluations: tuple[tuple[int, int, int] | None, list[dict[str, Any]]] = (None, [])
         self._known: dict[Path, tuple[ManifestReader, Produced]] = {}  # by data folder
 
+    @property
+    def holds_run(self) -> bool:
+        """Whether a run has begun here."""
+        return (self.path / "run.toml").exists()
+
     def begin(self, run: RunFile) -> None:
         """Create the folder for a run. Raises ConfigError if it already has one."""
-        if (self.path / "run.toml").exists():
+        if self.holds_run:
             raise ConfigError(
                 f"{self.path} already holds a run: resume it (--resume), or choose another "
                 "directory (--directory)"
@@ -122,16 +129,15 @@ class RunFolder:
 
     def refuse_other_files(self) -> None:
         """Raise ConfigError if the folder contains unrelated files."""
-        if not self.path.is_dir() or (self.path / "run.toml").exists():
+        if not self.path.is_dir() or self.holds_run:
             return
-        own = {*_OWN_FILES, *_OWN_FOLDERS}
-        names = sorted(file.name for file in self.path.iterdir())
-        others = [name for name in names if name not in own and not name.endswith(_BESIDE)]
-        others = [name for name in others if not name.startswith(".")]  # hidden system files
-        if others:
+        for name in sorted(file.name for file in self.path.iterdir()):
+            # Files that start with a dot belong to the system.
+            if name in _OWN or name.startswith(".") or name.endswith(_BESIDE):
+                continue
             raise ConfigError(
                 f"{self.path} must be new, empty or hold a run (--directory); it has other files, "
-                f"such as {others[0]}"
+                f"such as {name}"
             )
 
     def set_run(self, run: RunFile) -> None:
@@ -141,7 +147,7 @@ class RunFolder:
 
     def run(self) -> RunFile:
         """Return the settings. Raises ConfigError if there is no run."""
-        if not (self.path / "run.toml").exists():
+        if not self.holds_run:
             raise ConfigError(f"{self.path / 'run.toml'} does not exist")
         return RunFile.from_toml(self.path / "run.toml")
 
@@ -157,20 +163,24 @@ class RunFolder:
         """Return the amount of data of a game; reads only new parts of the manifest."""
         path = self.data(game)
         if not (path / MANIFEST).exists():
-            return Produced(0, 0, 0)
-        before, total = self._known.get(path) or (ManifestReader(path), Produced(0, 0, 0))
+            return Produced()
+        before, total = self._known.get(path) or (ManifestReader(path), Produced())
         reader = copy.copy(before)  # after an exception nothing has been counted
         manifest, known = reader.read()
-        news = manifest.shards[known:]
-        if news or known == 0:
-            total = Produced.of(news) + (total if known else Produced(0, 0, 0))
+        if known == 0:
+            total = Produced()
+        total += Produced.of(manifest.shards[known:])
         self._known[path] = reader, total
         return total
 
+    def total(self, run: RunFile) -> Produced:
+        """Return the amount of data of all games."""
+        return sum((self.produced(name) for name in run.game.name), Produced())
+
     def counted(self, run: RunFile) -> int:
         """Return how many positions of all games may be used for training."""
-        games = [self.produced(name) for name in run.game.name]
-        return sum(game.full if run.window.full_only else game.positions for game in games)
+        total = self.total(run)
+        return total.full if run.window.full_only else total.positions
 
     def best(self) -> Best | None:
         """Return the best network; None before there is one. Raises DataError."""
@@ -237,8 +247,8 @@ class RunFolder:
         return lines
 
     def set_status(self, part: str, values: dict[str, Any]) -> None:
-        """Publish a part's status."""
-        self._replace(self.path / "status" / f"{part}.json", values)
+        """Publish a part's status. Raises DataError."""
+        _replace(self.path / "status" / f"{part}.json", values)
 
     def status(self, part: str) -> dict[str, Any]:
         """Return a part's last status."""
@@ -259,14 +269,15 @@ class RunFolder:
         return float(clock["seconds"])
 
     def set_seconds(self, seconds: float) -> None:
-        """Write the run's total time."""
-        self._replace(self.path / "clock.json", {"seconds": round(seconds, 3)})
+        """Write the run's total time. Raises DataError."""
+        _replace(self.path / "clock.json", {"seconds": round(seconds, 3)})
 
-    def _replace(self, path: Path, values: dict[str, Any]) -> None:
-        """Replace a frequently written file without syncing, which may be slow."""
-        path.parent.mkdir(exist_ok=True)
-        with replacing(path) as temporary:
-            temporary.write_text(json.dumps(values), "utf-8")
+
+def _replace(path: Path, values: dict[str, Any]) -> None:
+    """Replace a frequently written file without syncing, which may be slow."""
+    path.parent.mkdir(exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(values), "utf-8")
 
 
 @contextmanager

@@ -17,16 +17,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from pyengine.base.extras import need
 from pyengine.data import Dataset
-from pyengine.errors import ConfigError, DataError
 from pyengine.train.configs import LearnerConfig
-from pyengine.train.loop.part import PERMANENT
+from pyengine.train.loop.part import PERMANENT, exit_status
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
@@ -57,11 +56,28 @@ def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Da
     ]
 
 
+def open_learner(
+    run: RunFile,
+    folder: RunFolder,
+    data: Sequence[Dataset],
+    on_progress: Callable[[Any], None] | None = None,
+) -> Any:
+    """Return the run's learner, a context manager, which resumes from the last checkpoint."""
+    return need("pyengine.train.learner", "train").Learner(
+        run.train,
+        data,
+        folder.checkpoints,
+        resume=True,
+        weights=run.game.shares,
+        on_progress=on_progress,
+    )
+
+
 class Team:
     """The other processes, as seen from the first; there may be none.
 
-    Sets the environment of this process as torchrun does. If another process crashes, this one
-    exits, because it would wait for the other forever.
+    Sets the environment of this process as torchrun does, until it exits. If another process
+    crashes, this one exits, because it would wait for the other forever.
 
     Args:
         folder: of the run.
@@ -75,7 +91,6 @@ class Team:
 
     def __init__(self, folder: RunFolder, config: LearnerConfig, games: Sequence[int]) -> None:
         self._processes: list[subprocess.Popen[str]] = []
-        self._before = dict(os.environ)
         self._over = threading.Event()
         if config.processes == 1:
             return
@@ -92,7 +107,7 @@ class Team:
                     [sys.executable, "-m", "pyengine.train.loop.team", str(folder.path)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
-                    env={**self._before, **variables},
+                    env={**os.environ, **variables},
                     text=True,
                 )
             )
@@ -135,9 +150,6 @@ class Team:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        if self._processes:
-            os.environ.clear()
-            os.environ.update(self._before)
 
     def _watch(self) -> None:
         """End this process if another one has crashed."""
@@ -153,12 +165,10 @@ class Team:
 
 
 def _require_devices(config: LearnerConfig) -> None:
-    torch = need("torch", "train")
-    if config.device == "cpu" or not torch.cuda.is_available():
-        return
-    count = torch.cuda.device_count()
-    if count < config.processes:
-        config.refuse("processes", f"at most the number of GPUs, {count}", config.processes)
+    cuda = need("torch", "train").cuda
+    if config.device != "cpu" and cuda.is_available() and cuda.device_count() < config.processes:
+        expected = f"at most the number of GPUs, {cuda.device_count()}"
+        config.refuse("processes", expected, config.processes)
 
 
 def _free_port() -> int:
@@ -185,12 +195,7 @@ def _orders() -> queue.SimpleQueue[dict[str, Any]]:
 
 def main(path: str) -> int:
     """Train with the others until the last order; return a part's exit status."""
-    try:
-        _train(path)
-    except (ConfigError, DataError) as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return PERMANENT
-    return 0
+    return exit_status(lambda: _train(path))
 
 
 def _train(path: str) -> None:
@@ -199,14 +204,7 @@ def _train(path: str) -> None:
     folder = RunFolder(Path(path))
     run, orders = folder.run(), _orders()
     data = windows_on(run, folder, orders.get()["games"])
-    learner = need("pyengine.train.learner", "train").Learner(
-        run.train,
-        data,
-        folder.checkpoints,
-        resume=True,
-        weights=run.game.shares,
-    )
-    with learner:
+    with open_learner(run, folder, data) as learner:
         while "end" not in (order := orders.get()):
             if "games" in order:
                 move_windows(data, order["games"])
