@@ -107,7 +107,7 @@ format: $(VENV)/.dev
 stubs: $(VENV)/.installed $(VENV)/.dev
 	$(PY) tools/make_stubs.py
 
-# The reference of modules and commands, generated from docstrings. The guides are in docs/.
+# The reference for modules and commands, generated from docstrings. The guides are in docs/.
 REFERENCE := pyengine $(addprefix pyengine.,conversion data distributed data.sgf train train.loop.run_configs)
 docs: $(VENV)/.installed $(VENV)/.dev
 	$(VENV)/bin/pdoc --docformat google --no-show-source -o build/docs $(REFERENCE)

@@ -66,7 +66,7 @@ class Wanted:
 
 
 class Progress:
-    """Report a match's progress on stderr: in place on a terminal, else a line now and then."""
+    """Report a match's progress on stderr: in place on a terminal, otherwise an occasional line."""
 
     def __init__(self, name: str, games: int) -> None:
         """Start counting."""

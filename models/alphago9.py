@@ -113,7 +113,7 @@ def rollouts(run: Run) -> None:
 
 
 def value_games(run: Run) -> None:
-    """Play the games of the value network."""
+    """Play the games that train the value network."""
     policies = [
         pyengine.OnnxEvaluator(run.path(f"{name}.onnx"), providers=["cpu"], threads=run.threads)
         for name in ("policy_sl", "policy_rl")

@@ -1,4 +1,4 @@
-"""Train and measure the Gomoku network that evaluates positions by 17 hand-made features.
+"""Train and measure the Gomoku network that evaluates positions from 17 hand-crafted features.
 
     python models/gomoku17.py --seed 1
     python models/gomoku17.py --measure --seed 2      # measure the same network with another seed
@@ -81,7 +81,7 @@ class Recipe:
 
 
 def worth(result: float, last: bool) -> float:
-    """Return the worth of a position to Black, in [0, 1].
+    """Return a position's value for Black, in [0, 1].
 
     Args:
         result: result of the game for Black: 1 won, 0 drawn, -1 lost.
@@ -325,7 +325,7 @@ def target_of(score: Score, seed: int) -> dict[str, Any]:
 
 
 def enter(file: Path, entry: dict[str, Any], score: Score, seed: int) -> None:
-    """Write an entry and its target to the manifest, unless it has one with more games."""
+    """Write an entry and its target to the manifest, unless it has a target from more games."""
     if score.games >= max((row["count"] for row in entry.get("targets", ())), default=0):
         manifest.update(file, NAME, {**entry, "targets": [target_of(score, seed)]})
 

@@ -15,7 +15,7 @@ class Timed(NamedTuple):
     Attributes:
         done: number of simulations or visits.
         wall: seconds of wall-clock time.
-        cpu: seconds of processor time over all threads. 0 = unknown.
+        cpu: seconds of CPU time, summed over all threads. 0 = unknown.
     """
 
     done: int

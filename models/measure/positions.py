@@ -67,7 +67,7 @@ def _go_game(case: dict[str, Any]) -> str:
 
 
 def _go_state(case: dict[str, Any]) -> Any:
-    """Set up the stones by alternating moves; no order of these stones captures any.
+    """Set up the stones by alternating moves; they capture nothing in any order.
 
     The player to move places the last stone and the other passes, so that a network that reads
     earlier boards sees no false last move.

@@ -26,7 +26,7 @@ struct Asked {
   int changed = 0;
 };
 
-/// Records the random symmetry of each leaf; a mock answers.
+/// Records the random symmetry of each leaf; a mock provides the answers.
 class BoundRecorder final : public BoundEvaluator {
  public:
   BoundRecorder(const AnyGame& game, std::shared_ptr<Asked> asked)
@@ -150,7 +150,7 @@ TEST_CASE("another seed evaluates seven of eight positions under another symmetr
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("with any number of threads a position has one random symmetry") {
+  TEST_CASE("a position gets the same random symmetry with any number of threads") {
     const auto one = asked_with(7, 1, 1000);
     const auto four = asked_with(7, 4, 1000);
     CHECK(four->changed == 0);

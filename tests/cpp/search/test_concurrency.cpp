@@ -254,7 +254,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("evaluators without rows, with several trees and threads") {
+  TEST_CASE("evaluators without rows (uniform, rollout), with several trees and threads") {
     const auto game = load_game("othello");
     const std::vector<State> states = random_states(game, 6, 40);
     const std::vector<const State*> pointers = pointers_to(states);

@@ -1,4 +1,4 @@
-/// A whole search of one root by one or more threads: deepening, windows, limits, the line.
+/// A complete search from one root by one or more threads: deepening, windows, limits, best line.
 #pragma once
 
 #include <algorithm>

@@ -32,7 +32,7 @@ struct Call {
   alphabeta::UserMemory* user_memory = nullptr;  ///< for a user's game
 };
 
-/// Games whose points fill up one after another, so few empty points mean a short game.
+/// Games whose points only ever fill up, so that few empty points mean few remaining moves.
 template <class G>
 inline constexpr bool kFillsUp = !HasKo<G> && !CanFail<G>;
 

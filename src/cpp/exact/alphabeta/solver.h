@@ -48,7 +48,8 @@ class Solver {
 
   [[nodiscard]] const std::shared_ptr<const AnyGame>& game() const noexcept { return game_; }
   /// `poll` is called on this thread about every 2 ms; false ends the call with what it has, and it
-  /// may throw. Throws ConfigError when the state is over, of another game, or has no margin.
+  /// may throw. Throws ConfigError if the state is terminal or of another game, or if the game has
+  /// no margin.
   SolveResult solve(const State& state, const SolveLimits& limits,
                     const std::function<bool()>& poll);
   void clear();

@@ -91,7 +91,7 @@ class BasicGo {
     return params_.superko == Superko::simple ||
         params_.max_game_length - ply_ <= GoPlayoutHistory<MaxSide>::kMost;
   }
-  /// Plays moves of playout_move().
+  /// Plays the moves that playout_move() chooses.
   Playout light_playout(Rng& rng) const noexcept;
   /// The initial board of light_playout(); refers to this position.
   [[nodiscard]] GoPlayoutBoard<MaxSide> playout_board() const noexcept;

@@ -155,7 +155,7 @@ class GoPlayoutBoard {
   }
   /// Whether a stone there may remove the last liberty of an adjacent chain.
   [[nodiscard]] bool has_few_sides(unsigned place) noexcept;
-  /// The neighbours whose chains have no liberty left.
+  /// The neighbours whose chains have no liberties left.
   [[nodiscard]] unsigned without_liberty(unsigned place) noexcept;
   /// Whether superko forbids the stone, whose neighbours' liberties have been taken.
   [[nodiscard]] bool repeats(unsigned place, unsigned near, bool lives) noexcept;

@@ -26,8 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 class Team {
  public:
-  /// A counted lock of the mutex. A thread that is woken during a pass is notified when the pass
-  /// ends, because it would only wait for the mutex.
+  /// A lock on the mutex that is counted. A thread that is woken during a pass is notified when the
+  /// pass ends, because it would only wait for the mutex.
   class Pass {
    public:
     explicit Pass(Team& team) : team_(team), lock_(team.mutex_) { ++team.passes_; }

@@ -126,7 +126,7 @@ class alignas(kCacheLine) Tree {
   std::shared_ptr<std::atomic<std::uint64_t>> nodes_;  ///< shared with the background thread
   Node root_;
   /// Noise can change the root's edges, and they fit at any memory limit. Written before the root's
-  /// state becomes expanded (release), and while no worker walks.
+  /// state becomes expanded (release), and while no worker is walking the tree.
   std::vector<Edge> root_edges_;
   std::vector<Edge> clean_;  ///< the root's edges without noise, while there is noise
   bool root_sorted_ = true;
