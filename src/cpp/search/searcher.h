@@ -30,7 +30,7 @@ struct SearchStats {
   std::uint64_t nodes = 0;       ///< currently in the tree
   std::uint64_t bytes = 0;       ///< memory held for trees and cache
   std::uint64_t refusals = 0;    ///< failed allocations: a node stayed without children
-  double waiting_seconds = 0.0;  ///< of workers waiting for evaluations
+  double waiting_seconds = 0.0;  ///< total time workers spent waiting
   SchedulerCounters scheduler;
   std::string provider;
 };

@@ -26,7 +26,7 @@ struct SelfPlayCounters {
   std::uint64_t draws = 0;
   std::uint64_t resigned = 0;
   std::uint64_t cut_short = 0;    ///< games ended by max_plies; also counted as draws
-  std::uint64_t searches = 0;     ///< begun
+  std::uint64_t searches = 0;     ///< number of searches begun
   std::uint64_t simulations = 0;  ///< of finished searches
   std::uint64_t evaluations = 0;  ///< rows, without padding and cache hits
   std::uint64_t batches = 0;

@@ -67,8 +67,8 @@ class Solver {
   std::mutex busy_;
 };
 
-/// Whether few empty points mean a short game: not in Go, where stones are captured, and not in a
-/// user's game, about which nothing is known.
+/// Whether few empty points mean few remaining moves: not in Go, where stones are captured, and not
+/// in a user's game, about which nothing is known.
 [[nodiscard]] bool fills_up(const AnyPosition& position);
 
 /// Solves endgames for a tree search. Used by one thread at a time.

@@ -65,7 +65,7 @@ class GridMap {
   std::vector<std::uint8_t> free_;  ///< indexed by node
 };
 
-/// Lower bounds of the cost on an empty grid; `array` = estimates given by the user.
+/// Lower bounds on the cost across an empty grid; `array` = estimates given by the user.
 enum class GridHeuristic : std::uint8_t { none, manhattan, octile, euclidean, array };
 
 struct GridQuery {

@@ -79,7 +79,7 @@ class Team {
   void sleep_until(Pass& pass, Clock::time_point until);
   /// Returns false if the server should leave: the team is closing, or has been idle for a while.
   [[nodiscard]] bool sleep_as_server(Pass& pass);
-  /// A worker is asleep and none is waking up.
+  /// Whether a worker is asleep and none is waking up.
   [[nodiscard]] bool can_wake_worker() const noexcept { return asleep_ != 0 && !waking_; }
   [[nodiscard]] bool worker_wakes() const noexcept { return waking_; }
   [[nodiscard]] bool can_wake_caller() const noexcept { return caller_asleep_ && !caller_waking_; }
