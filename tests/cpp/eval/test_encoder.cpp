@@ -70,7 +70,7 @@ ModelSpec all_planes(const AnyGame& game) {
   return spec;
 }
 
-/// Plays the same random game on the original board and on the board moved by k.
+/// Plays the same random game on the original board and on the board under symmetry k.
 void check_equivariance(const std::shared_ptr<const AnyGame>& game, int k, std::uint64_t seed) {
   const ModelSpec spec = all_planes(*game);
   const auto& map = game->symmetries().action[static_cast<std::size_t>(k)];

@@ -134,7 +134,7 @@ TEST_CASE("random symmetries are uniform over positions, in every set of the cac
   CHECK(dependence(by_lock) < 153.0);
 }
 
-TEST_CASE("another seed evaluates seven of eight positions under another symmetry") {
+TEST_CASE("another seed gives seven in eight positions a different symmetry") {
   const auto first = asked_with(0, 1, 5000);
   const auto second = asked_with(1, 1, 5000);
   double both = 0.0;

@@ -73,7 +73,7 @@ std::vector<const Node*> children_of(const Tree& tree, const Node& node) {
   return all;
 }
 
-TEST_CASE("the fast loop over the children visits the same ones") {
+TEST_CASE("the fast loop over the children visits the same children") {
   Planted planted;
   planted.expand(planted.tree->root(), 45);
   for (int count = 1; count <= 45; ++count) {
