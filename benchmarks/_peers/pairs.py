@@ -40,7 +40,7 @@ def timed(call: Callable[[], int]) -> Timed:
 
 
 def repeated(call: Callable[[], Timed], seconds: float) -> Timed:
-    """Repeat a measured call until its total time reaches the seconds. Return the sums.
+    """Repeat a measured call until its total time reaches ``seconds``. Return the sums.
 
     A call of a few milliseconds would mostly measure the system's scheduling.
     """
