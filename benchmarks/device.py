@@ -41,7 +41,7 @@ MANY_TREES = 8 * BATCH
 REPEATS = 6
 TREES = 64
 SIMULATIONS = 100_000  # for one tree
-SMALL_TREES = 1024  # for short searches, whose start and end are included in the measurement
+SMALL_TREES = 1024  # for short searches, measured including their start and end
 
 
 @dataclass(frozen=True)

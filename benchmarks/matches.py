@@ -24,8 +24,8 @@ else:  # run as a script
     from common import check
     from intervals import Interval
 
-OPENING_PLIES = {"connect_four": 6}  # else 4
-TELL_EVERY = 30.0  # seconds, when stderr is not a terminal
+OPENING_PLIES = {"connect_four": 6}  # 4 in other games
+TELL_EVERY = 30.0  # seconds between lines if stderr is not a terminal
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ class SelfPlay final : private Succession {
   std::atomic<bool> busy_{false};  ///< during a run or replace_evaluator()
 
   mutable std::mutex mutex_;      ///< guards the members below
-  std::uint64_t games_left_ = 0;  ///< to begin in this run
+  std::uint64_t games_left_ = 0;  ///< games left to begin in this run
   SelfPlayCounters done_;
   EvaluatorStats replaced_;       ///< totals of replaced evaluators
   double replaced_waited_ = 0.0;  ///< seconds that workers waited for replaced evaluators

@@ -259,7 +259,7 @@ TEST_SUITE("concurrent") {
     CHECK(std::max(one->seen->most_inside.load(), two->seen->most_inside.load()) == 1);
   }
 
-  TEST_CASE("workers evaluate the other part beside a device") {
+  TEST_CASE("if one part is on a device, workers evaluate the other part") {
     const auto game = load_game("connect_four");
     for (const bool first : {false, true}) {
       const auto device = std::make_shared<MockEvaluator>(

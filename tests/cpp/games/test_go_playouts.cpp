@@ -96,7 +96,7 @@ TEST_CASE("Go playouts: the same random games have the same legal moves and scor
   }
 }
 
-TEST_CASE("Go playouts: the moves are those of move-by-move playouts") {
+TEST_CASE("Go playouts: the moves match those of move-by-move playouts") {
   for (const Superko superko : {Superko::positional, Superko::simple}) {
     Rng rng(4);
     ActionList scratch;

@@ -219,7 +219,7 @@ TEST_SUITE("concurrent") {
       searcher.search_many(pointers, config, host);
       const double fill =
           static_cast<double>(evaluator->seen->rows.load()) / evaluator->seen->batches;
-      CHECK(fill > 5.0);  // of 8
+      CHECK(fill > 5.0);  // rows, of at most 8
       CHECK(evaluator->seen->most_waiting.load() > 8);
     }
   }

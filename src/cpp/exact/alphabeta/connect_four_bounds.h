@@ -49,7 +49,7 @@ class ConnectFourBounds {
  private:
   /// The opponent answers every move as above.
   [[nodiscard]] int answered(int empties, int alpha, int high) const noexcept {
-    // A threat above a point of his ends the column for him.
+    // A threat directly above one of his points ends the column for him.
     Bits ended = threats_ & board_.odd_rows();
     if (ended != 0) ended = board_.upward(ended);
     const Bits mine = own_ | (empty_ & board_.even_rows() & ~ended) | (open_ & board_.odd_rows());
@@ -122,7 +122,7 @@ class ConnectFourBounds {
   Bits other_;
   Bits empty_;
   Bits open_;
-  Bits threats_;  ///< that are not playable yet
+  Bits threats_;  ///< threats that are not playable yet
 };
 
 }  // namespace pyengine::alphabeta

@@ -48,7 +48,7 @@ class ConnectFourPosition {
     friend class ConnectFourPosition;
     struct Child {
       Bits move;
-      Bits threats;  ///< of the player to move, after the move
+      Bits threats;  ///< threats of the player to move, after the move
       Action action;
       int order;
     };

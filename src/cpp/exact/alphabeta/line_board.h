@@ -82,8 +82,8 @@ class LineBoard {
     return found;
   }
 
-  /// The potential of `own`: the sum over all lines without a stone of `other` of 2^-n, where n is
-  /// the number of missing points, in units of 2^-length.
+  /// The potential of `own`, in units of 2^-length: each line without a stone of `other` adds 2^-n,
+  /// where n is the number of missing points.
   [[nodiscard]] std::uint64_t potential(const Points& own, const Points& other) const noexcept {
     std::uint64_t sum = 0;
     for (const Points& line : lines_) {

@@ -43,7 +43,7 @@ class LinePosition {
     struct Child {
       Action action;
       int order;
-      Points threats;  ///< of the player to move, after the move
+      Points threats;  ///< threats of the player to move, after the move
     };
     std::array<Child, static_cast<std::size_t>(Points::kBits)> list_;
     int size_ = 0;

@@ -18,7 +18,7 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// Which cells must be free for a diagonal move, besides its end.
+/// Which cells must be free for a diagonal move, besides its destination.
 enum class Corners : std::uint8_t {
   keep,  ///< both adjacent cells
   cut,   ///< none

@@ -140,7 +140,7 @@ class GridProblem {
   GridHeuristic heuristic_;
   Corners corners_;
   std::span<const double> h_;
-  std::vector<Cell> cells_;  ///< of the goals
+  std::vector<Cell> cells_;  ///< cells of the goals
 };
 
 }  // namespace pyengine::astar

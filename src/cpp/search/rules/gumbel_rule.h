@@ -53,7 +53,7 @@ class GumbelRule final : public Rule {
   double c_visit_ = 0.0;
   double c_scale_ = 0.0;
   bool solver_ = false;
-  std::vector<Seen> seen_;  ///< of the current choice
+  std::vector<Seen> seen_;  ///< candidates of the current choice
 };
 
 }  // namespace pyengine

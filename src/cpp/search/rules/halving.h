@@ -3,7 +3,7 @@
 /// functions of numbers.
 ///
 /// A phase visits each of its moves equally often. The better half enters the next phase, until two
-/// moves are left. The division is that of mctx (seq_halving.py).
+/// moves are left. The division follows mctx (seq_halving.py).
 #pragma once
 
 #include <cstdint>

@@ -114,7 +114,7 @@ class Team {
   mutable std::mutex mutex_;
   std::uint64_t passes_ = 0;
   std::uint64_t wake_ups_ = 0;
-  Calls calls_;  ///< of the current pass
+  Calls calls_;  ///< made in the current pass
 
   std::condition_variable worker_called_;  ///< sleeping helpers
   std::condition_variable caller_called_;
