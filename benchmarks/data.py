@@ -38,7 +38,7 @@ ROUNDS = 6
 #: Visits per search, distributed over the moves as unevenly as in self-play with a network.
 SIMULATIONS = 800
 UNEVENNESS = 0.03
-PLIES = 240  # per game
+PLIES = 240  # plies per game
 POSITIONS = 20_000
 
 RATE = 20_000.0  # target in positions per second on one core

@@ -34,14 +34,14 @@ NAME = "device"
 DESCRIPTION = "utilisation of a modelled accelerator by a search"
 
 BATCH = 256
-#: Leaves in flight over all trees: two batches in service, one queued and one being gathered. With
-#: many trees, twice that, because each tree yields only a few leaves per turn.
+#: Leaves in flight across all trees: two batches in service, one queued and one being gathered.
+#: With many trees, twice that, because each tree yields only a few leaves per turn.
 ONE_TREE = 4 * BATCH
 MANY_TREES = 8 * BATCH
 REPEATS = 6
 TREES = 64
 SIMULATIONS = 100_000  # for one tree
-SMALL_TREES = 1024  # for short searches, whose start and end are included in the measurement
+SMALL_TREES = 1024  # for short searches, measured including their start and end
 
 
 @dataclass(frozen=True)

@@ -316,8 +316,8 @@ def _add_notes(work: Work) -> None:
     notes += what_to_try(work.report.rows)
     notes.append(
         "bare: the best of ONNX Runtime's settings, called from Python by one thread or two;"
-        " ratio: rows/s inside the search over it, in slices of one search, its beginning left"
-        " out; of engine's: over bare with the engine's own settings; gpu %: time with a kernel"
+        " ratio: rows/s inside the search relative to it, in slices of one search after its start;"
+        " of engine's: relative to bare with the engine's own settings; gpu %: time with a kernel"
     )
 
 

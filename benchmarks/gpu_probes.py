@@ -49,7 +49,7 @@ _MEMORY = 4 << 30  # memory cap of the trees, on a machine with at least four ti
 _POLL = 3e-4  # seconds between two polls of a counter
 _LONGEST = 600.0  # upper limit in seconds for a search that is stopped much earlier
 _SLICE_SHARE = 0.15  # minimum time of a slice, as a fraction of the time per row
-_SLICE = 2.0  # maximum in seconds
+_SLICE = 2.0  # maximum time of a slice in seconds
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pyengine.base.files import replacing
 def load(file: Path, suite: str) -> dict[str, Any] | None:
     """Return a suite's report from a file, or None if the file has none or does not exist.
 
-    Raises DataError if the file contains no reports, because it must not be overwritten.
+    Raises DataError if the file exists but contains no reports, because it must not be overwritten.
     """
     if not file.exists():
         return None

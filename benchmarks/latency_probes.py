@@ -133,7 +133,7 @@ def _medians(times: list[float]) -> list[float]:
 
 
 def _play(engine: pyengine.Engine) -> list[float]:
-    """Play a game with one simulation per move. Return seconds of each search and advance."""
+    """Play a game with one simulation per move. Return the seconds of each search and advance."""
     state = engine.game.new_initial_state()
     times = []
     while not state.is_terminal() and len(times) < 100:

@@ -1,4 +1,4 @@
-"""Whether many trees that share batches choose the moves of separate searches.
+"""Whether many trees that share batches choose the same moves as separate searches.
 
 Leaves in flight should be spread over the trees before any tree gets a second one. With one leaf
 per tree, the batches are full and each search is unaffected by the others.

@@ -24,8 +24,8 @@ else:  # run as a script
     from common import check
     from intervals import Interval
 
-OPENING_PLIES = {"connect_four": 6}  # else 4
-TELL_EVERY = 30.0  # seconds, when stderr is not a terminal
+OPENING_PLIES = {"connect_four": 6}  # 4 in other games
+TELL_EVERY = 30.0  # seconds between lines if stderr is not a terminal
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Wanted:
 
 
 class Progress:
-    """Report a match's progress on stderr: in place on a terminal, else a line now and then."""
+    """Report a match's progress on stderr: in place on a terminal, otherwise an occasional line."""
 
     def __init__(self, name: str, games: int) -> None:
         """Start counting."""

@@ -210,7 +210,7 @@ def input_planes(network: Network, session: Any, states: Sequence[pyengine.State
 def output_names(network: Network, session: Any) -> list[str]:
     """Return the names of the policy and value outputs: from the spec, by name, or by shape.
 
-    The shapes come from one computed row, because a file may leave sizes open.
+    The shapes are those of one evaluated row, because a file may leave dimensions unspecified.
     """
     names = [output.name for output in session.get_outputs()]
     wanted = [network.spec.policy_output or "policy", network.spec.value_output or "value"]

@@ -1,4 +1,4 @@
-"""Queries of the first GPU through ``nvidia-smi``. Empty if it is missing or does not answer."""
+"""Query the first GPU through ``nvidia-smi``. None or empty if it is missing or does not answer."""
 
 from __future__ import annotations
 

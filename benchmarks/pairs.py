@@ -68,7 +68,7 @@ def in_turns(pace: Pace, *sides: Callable[[], Any]) -> list[tuple[Any, ...]]:
 
 
 def samples(pace: Pace, call: Callable[[], Any]) -> list[Any]:
-    """Return the results of a call, repeated at the pace."""
+    """Repeat a call for as long as the pace asks, and return the results."""
     taken: list[Any] = []
     begun = time.perf_counter()
     while pace.goes_on(len(taken), time.perf_counter() - begun):

@@ -52,7 +52,7 @@ DESCRIPTION = "score of searches with leaves in flight against the serial search
 BASE = SearchConfig(symmetry="none")
 SERIAL = BASE.replace(in_flight=1, cache_entries=1 << 20)
 NETWORKS = ("gomoku8x8_5", "connect4_sunshine")
-BUNDLED = ("gomoku", "connect4")  # if those are missing
+BUNDLED = ("gomoku", "connect4")  # used if those are missing
 THREADS = machine.cores()
 
 

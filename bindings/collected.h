@@ -47,7 +47,7 @@ template <class T>
   return static_cast<T*>(instance->get_value_and_holder().value_ptr());
 }
 
-/// Suspends visits of references that a call changes. Created and destroyed with the GIL.
+/// Suspends visits to references that a call is changing. Created and destroyed with the GIL.
 class CallUnderWay {
  public:
   explicit CallUnderWay(std::atomic<int>& calls) noexcept : calls_(calls) { ++calls_; }

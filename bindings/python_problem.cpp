@@ -210,7 +210,7 @@ class UserWalk {
 struct UserPath {
   py::list nodes;
   bool contradicts = false;
-  double slack = 0.0;  ///< rounding tolerance of a difference of sums
+  double slack = 0.0;  ///< rounding tolerance for a difference of sums
 
   UserPath() = default;
   UserPath(double cost, std::size_t length) : slack(cost * astar::rounding_of_sums(length)) {}

@@ -119,7 +119,7 @@ def _processor_seconds(pid: int, since: float) -> float | None:
 def train(variant: str, seed: int, folder: Path, budget: float) -> Path:
     """Train a variant for ``budget`` seconds of CPU time; return its network.
 
-    A finished run is reused; ConfigError if it had other settings.
+    A finished run is reused; raises ConfigError if it had other settings.
     """
     done, settings = folder / "network.json", settings_of(variant, seed)
     if done.exists():
@@ -154,7 +154,7 @@ def train(variant: str, seed: int, folder: Path, budget: float) -> Path:
 
 
 def _finished(done: Path, requested: Mapping[str, Any]) -> str:
-    """Return the network of a finished run; ConfigError if it had other settings."""
+    """Return the network of a finished run; raises ConfigError if it had other settings."""
     facts = json.loads(done.read_text("utf-8"))
     if any(facts.get(name) != value for name, value in requested.items()):
         raise pyengine.ConfigError(

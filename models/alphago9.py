@@ -113,7 +113,7 @@ def rollouts(run: Run) -> None:
 
 
 def value_games(run: Run) -> None:
-    """Play the games of the value network."""
+    """Play the games that train the value network."""
     policies = [
         pyengine.OnnxEvaluator(run.path(f"{name}.onnx"), providers=["cpu"], threads=run.threads)
         for name in ("policy_sl", "policy_rl")
@@ -160,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--teacher", type=Path, default=_TEACHER, help="ONNX of a stronger player")
     parser.add_argument("--quick", action="store_true", help="a small run that tests all stages")
     parser.add_argument(
-        "--scale", type=float, default=1.0, help="factor of games and steps (0.1 = a tenth)"
+        "--scale", type=float, default=1.0, help="factor for games and steps (0.1 = a tenth)"
     )
     parser.add_argument("--blocks", type=whole, help="blocks of both networks")
     parser.add_argument("--filters", type=whole, help="filters of both networks")

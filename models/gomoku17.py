@@ -1,4 +1,4 @@
-"""Train and measure the Gomoku network that evaluates positions by 17 hand-made features.
+"""Train and measure the Gomoku network that evaluates positions from 17 hand-crafted features.
 
     python models/gomoku17.py --seed 1
     python models/gomoku17.py --measure --seed 2      # measure the same network with another seed
@@ -8,9 +8,9 @@ It learns only from uniformly random games. A position is worth 0.75 to Black if
 Black always plays to the position of highest value, final positions included, against a random
 White.
 
-A worth w in [0, 1] for Black is the value 2w - 1 for the first player. The features do not contain
-the player to move, so the file's spec has ``value_for="first_player"``. All values in the library
-are for the player to move, as with any network.
+A value w in [0, 1] for Black becomes the value 2w - 1 for the first player, in [-1, 1]. The
+features do not contain the player to move, so the file's spec has ``value_for="first_player"``. All
+values in the library are for the player to move, as with any network.
 
 Ctrl-C stops it; the same command resumes from the last checkpoint. Needs the extra ``train``.
 """
@@ -37,7 +37,7 @@ NAME = "gomoku17"
 GAME = "gomoku"  # 15x15, five or more in a row
 
 LEAST, TARGET_GAMES = 0.99, 1000  #: target: Black's share of wins, and the number of games
-WON, LOST, DRAWN = 0.75, 0.25, 0.5  #: worth of a position before the last to Black
+WON, LOST, DRAWN = 0.75, 0.25, 0.5  #: value for Black of positions before the last
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Recipe:
     """All settings."""
 
     games: int = 5000  #: random games to learn from, about 110 positions per game
-    last_share: float = 0.1  #: share of last positions in a batch; the rest are any positions
+    last_share: float = 0.1  #: share of last positions in a batch; the rest may be any
     blocks: int = 1  #: residual blocks of the network
     filters: int = 32  #: channels of the residual tower
     steps: int = 1000  #: training steps
@@ -81,7 +81,7 @@ class Recipe:
 
 
 def worth(result: float, last: bool) -> float:
-    """Return the worth of a position to Black, in [0, 1].
+    """Return a position's value for Black, in [0, 1].
 
     Args:
         result: result of the game for Black: 1 won, 0 drawn, -1 lost.
@@ -325,7 +325,7 @@ def target_of(score: Score, seed: int) -> dict[str, Any]:
 
 
 def enter(file: Path, entry: dict[str, Any], score: Score, seed: int) -> None:
-    """Write an entry and its target to the manifest, unless it has one with more games."""
+    """Write an entry and its target to the manifest, unless it has a target from more games."""
     if score.games >= max((row["count"] for row in entry.get("targets", ())), default=0):
         manifest.update(file, NAME, {**entry, "targets": [target_of(score, seed)]})
 

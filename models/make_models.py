@@ -34,7 +34,7 @@ from pyengine.train.loop.state import Best, RunFolder
 HERE = Path(__file__).resolve().parent
 _MAIN_GAME = {"gomoku": "gomoku(board_size=9)"}  # the board of the demo, not the first one
 _OUTPUTS = ("*.onnx", "curves", "manifest.toml", "README.md")  # written by this script
-_CURVE_POINTS = 40  # most points in the manifest; the picture has all
+_CURVE_POINTS = 40  # maximum number of points in the manifest; the picture has all
 
 say = Progress()
 
@@ -51,7 +51,7 @@ def show(progress: RunProgress) -> None:
 def bundle(name: str, folder: RunFolder, out: Path) -> Path:
     """Copy the network of a run to ``out``, write its manifest entry, and return its file.
 
-    Raises ConfigError if the run has no network or other settings than models/runs/NAME.toml.
+    Raises ConfigError if the run has no network, or settings other than models/runs/NAME.toml.
     """
     committed, run = RunFile.from_toml(run_file(name)), folder.run()
     committed.refuse_changes(run)

@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compare playouts by a policy with uniform ones.")
     parser.add_argument("policy", type=Path, metavar="POLICY.npz")
     parser.add_argument("--game", default=_GAME, help=f"default {_GAME}")
-    parser.add_argument("--simulations", type=whole, default=10_000, help="of the uniform side")
+    parser.add_argument("--simulations", type=whole, default=10_000, help="for the uniform side")
     parser.add_argument(
         "--priors",
         choices=("neither", "policy", "both"),

@@ -76,7 +76,7 @@ SETS = {
 
 
 def measure(name: str, player: Player, context: Context) -> Finding:
-    """Return how often a search passes; results are saved after each position."""
+    """Return how often a search finds the solution; results are saved after each position."""
     cases = context.some(list(SETS[name].cases(context.shared)))
     title = f"{name}: {player.name}, {player.simulations:,} simulations"
     context.work.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ class Timed(NamedTuple):
     Attributes:
         done: number of simulations or visits.
         wall: seconds of wall-clock time.
-        cpu: seconds of processor time over all threads. 0 = unknown.
+        cpu: seconds of CPU time, summed over all threads. 0 = unknown.
     """
 
     done: int
@@ -40,7 +40,7 @@ def timed(call: Callable[[], int]) -> Timed:
 
 
 def repeated(call: Callable[[], Timed], seconds: float) -> Timed:
-    """Repeat a measured call until its total time reaches the seconds. Return the sums.
+    """Repeat a measured call until its total time reaches ``seconds``. Return the sums.
 
     A call of a few milliseconds would mostly measure the system's scheduling.
     """

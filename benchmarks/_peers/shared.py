@@ -1,4 +1,4 @@
-"""Imports of the suites' modules for the peers."""
+"""Import the suites' modules for the peers."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Step:
 
 
 class _Parts:
-    """The products of the stages as evaluators."""
+    """Evaluators made from the products of the stages."""
 
     def __init__(self, run: Run) -> None:
         self._run = run

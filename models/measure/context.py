@@ -18,7 +18,7 @@ from pyengine.match import MatchResult, Openings, match
 __all__ = ["Context", "Measurement", "Progress", "network"]
 
 _BATCH = 64  # trees searched together
-_QUICK = 10  # factor of fewer cases and games
+_QUICK = 10  # a quick run divides the numbers of cases and games by this
 _LINE_SECONDS = 60.0
 
 HERE = Path(__file__).resolve().parent

@@ -104,7 +104,7 @@ def of_match(
     least: float | None = None,
     more_than: float | None = None,
 ) -> Finding:
-    """Return the score of a match, a draw as half a win."""
+    """Return the score of a match, counting a draw as half a win."""
     return Finding(
         name=name,
         figure=result.score,

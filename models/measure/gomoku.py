@@ -15,7 +15,7 @@ __all__ = ["measurements"]
 
 _SIMULATIONS = 200
 _PLAYOUTS = 5000
-_GAMES = 400  # against networks
+_GAMES = 400  # number of games against networks
 #: Commit and SHA-256 of the first network for several board sizes.
 _FIRST = ("040f65c", "f4786ec4955455163ce1fef65397476d4a9a90b9fc5b1e042e7b357691d76ce9")
 

@@ -16,7 +16,7 @@ __all__ = ["bundled_at"]
 def bundled_at(commit: str, name: str, sha256: str, context: Context) -> Path:
     """Return the file of a network at a commit, cached beside the match records.
 
-    Raises ConfigError if the history lacks it or has another file.
+    Raises ConfigError if the history lacks it or has a different file.
     """
     path = context.work.parent / f"{name}-{commit}.onnx"
     if path.exists():

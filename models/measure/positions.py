@@ -25,7 +25,7 @@ class Case:
         right: correct actions; empty = all but ``wrong``.
         wrong: incorrect actions.
         among: the candidate actions; empty = all.
-        above, below: limits of the root value, in [-1, 1].
+        above, below: limits on the root value, in [-1, 1].
     """
 
     name: str
@@ -67,7 +67,7 @@ def _go_game(case: dict[str, Any]) -> str:
 
 
 def _go_state(case: dict[str, Any]) -> Any:
-    """Set up the stones by alternating moves; no order of these stones captures any.
+    """Set up the stones by alternating moves; they capture nothing in any order.
 
     The player to move places the last stone and the other passes, so that a network that reads
     earlier boards sees no false last move.
@@ -96,7 +96,7 @@ def _points(texts: list[str] | None) -> frozenset[int]:
 
 
 def go_moves(shared: Path) -> Iterator[Case]:
-    """Yield 9x9 positions of GNU Go and Fuego with right moves, except those with a ko ban."""
+    """Yield 9x9 positions from GNU Go and Fuego with right moves, except those with a ko ban."""
     for case in _cases(shared, "03-go-tactics", "genmove_upto13x13.jsonl"):
         if case["size"] != 9 or case["ko_forbidden"]:
             continue
@@ -111,7 +111,7 @@ def go_moves(shared: Path) -> Iterator[Case]:
 
 
 def go_values(shared: Path) -> Iterator[Case]:
-    """Yield 9x9 positions of Fuego about seki, nakade and life with limits of their value."""
+    """Yield Fuego's 9x9 positions about seki, nakade and life, with limits on their value."""
     for case in _cases(shared, "03-go-tactics", "fuego_value_tests.jsonl"):
         if case["size"] != 9:
             continue
@@ -127,7 +127,7 @@ def go_values(shared: Path) -> Iterator[Case]:
 
 
 def gomoku_wins(shared: Path) -> Iterator[Case]:
-    """Yield Renju positions with a forced win; the first move of any known line is right."""
+    """Yield Renju positions with a forced win; the first move of each known line is right."""
     for case in _cases(shared, "07-gomoku", "vcf_vct_puzzles.jsonl"):
         rule = case["rule"]
         game = f"gomoku(board_size=15,rule={rule})"

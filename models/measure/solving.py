@@ -55,7 +55,7 @@ def lines_against(
         side: the side that ``choose`` plays, 0 or 1.
 
     Returns:
-        The points of that side, one per line.
+        The points of that side, one number per line of play.
 
     """
     states, points = [game.new_initial_state()], []

@@ -66,7 +66,7 @@ struct Seen {
   std::atomic<int> largest{0};       ///< most rows in a batch
   std::atomic<int> waiting{0};       ///< leaves requested but not yet evaluated
   std::atomic<int> most_waiting{0};  ///< maximum of `waiting`
-  std::atomic<int> elsewhere{0};     ///< batches evaluated on another thread than the test's
+  std::atomic<int> elsewhere{0};     ///< batches evaluated on a thread other than the test's
   std::atomic<int> inside{0};        ///< calls of evaluate() in progress
   std::atomic<int> most_inside{0};   ///< maximum of `inside`
   std::mutex mutex;

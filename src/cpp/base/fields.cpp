@@ -25,7 +25,7 @@ std::string bound_text(double bound) {
   return number_text(bound);
 }
 
-/// "> 0", "in [0, 1]", or "" for all numbers.
+/// "> 0", "in [0, 1]", or "" if any number is accepted.
 std::string range_text(const Range& range) {
   if (std::isinf(range.most)) {
     if (std::isinf(range.least)) return "";

@@ -28,9 +28,9 @@ constexpr std::size_t kHashedChannels = 2;  ///< by convention the stones of bot
 constexpr std::size_t kTableOffsets = 4096;
 constexpr std::size_t kHashLanes = 4;
 
-// As wide as the answers of trained networks in games: for six networks the entropy of the priors
-// was 0.26 to 0.85 of the maximum (here about 0.6), and the values of a position's children had a
-// standard deviation of 0.10 to 0.27 (here 0.15).
+// Spread out like the outputs of trained networks in games: for six networks the entropy of the
+// priors was 0.26 to 0.85 of the maximum (here about 0.6), and the values of a position's children
+// had a standard deviation of 0.10 to 0.27 (here 0.15).
 constexpr double kLogitDeviation = 2.0;
 constexpr double kMostValue = 0.26;
 

@@ -1,4 +1,4 @@
-/// Mobility and flips of Othello on a board of N x N bits, row-major from the top left.
+/// Othello mobility and flips on an N x N bitboard, row-major from the top left.
 #pragma once
 
 #include <cstdint>

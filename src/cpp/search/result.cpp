@@ -159,8 +159,8 @@ class Candidates {
   std::array<std::vector<Candidate>, 8> few_;  ///< indexed by visits
 };
 
-/// The `most` most visited nodes. They form a tree, because no node has more visits than its
-/// parent.
+/// The most-visited nodes, at most `most` of them. They form a tree, because no node has more
+/// visits than its parent.
 std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t most) {
   Candidates candidates;
   candidates.add(tree.root(), -1);

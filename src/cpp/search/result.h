@@ -45,7 +45,7 @@ struct SearchResult {
   float network_value = 0.0F;          ///< the evaluation of the root, for the same player
   std::optional<int> proven;           ///< for the same player
   std::vector<std::int32_t> actions;   ///< legal, ascending
-  std::vector<std::uint32_t> visits;   ///< in the order of `actions`, as the next four
+  std::vector<std::uint32_t> visits;   ///< in the order of `actions`, like the next four
   std::vector<float> priors;           ///< as searched, including noise
   std::vector<float> q;                ///< for the player to move; NaN if unvisited
   std::vector<std::int8_t> proofs;     ///< for the player to move, or TreeNode::kNotProven
@@ -53,7 +53,7 @@ struct SearchResult {
   std::vector<float> improved_policy;  ///< [num_actions], see rules/gumbel.h
   std::vector<std::int32_t> pv;        ///< principal variation
   std::uint64_t reused = 0;            ///< visits of the reused tree, included in `visits`
-  std::uint64_t simulations = 0;       ///< of this call
+  std::uint64_t simulations = 0;       ///< made in this call
   std::uint64_t evaluations = 0;       ///< rows evaluated in this call
   std::uint64_t nodes = 0;
   double seconds = 0.0;

@@ -73,7 +73,7 @@ class Searcher::Busy {
   Searcher& owner_;
 };
 
-/// Includes the counters of running searches in stats(), and finally in the totals.
+/// Makes stats() include the counters of running searches, and adds them to the totals at the end.
 class Searcher::Running {
  public:
   Running(Searcher& owner, std::span<TreeSearch* const> searches) : owner_(owner) {
@@ -299,7 +299,7 @@ class WhereTheyEnd final : public Succession {
 
 }  // namespace
 
-/// At the end of a call that keeps no tree: workers still hold the last arena.
+/// Called at the end of a call that keeps no tree: workers still hold the last arena.
 struct Searcher::MemoryGoesBack {
   Searcher& owner;
   ~MemoryGoesBack() {

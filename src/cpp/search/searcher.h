@@ -30,7 +30,7 @@ struct SearchStats {
   std::uint64_t nodes = 0;       ///< currently in the tree
   std::uint64_t bytes = 0;       ///< memory held for trees and cache
   std::uint64_t refusals = 0;    ///< failed allocations: a node stayed without children
-  double waiting_seconds = 0.0;  ///< of workers waiting for evaluations
+  double waiting_seconds = 0.0;  ///< total time workers spent waiting
   SchedulerCounters scheduler;
   std::string provider;
 };
@@ -104,7 +104,7 @@ class Searcher {
   const std::shared_ptr<const AnyGame> game_;
   const std::shared_ptr<Evaluator> evaluator_;
   const SearchConfig config_;
-  const long process_;  ///< that created this object
+  const long process_;  ///< id of the creating process
   std::unique_ptr<BoundEvaluator> bound_;
   std::shared_ptr<ChunkPool> pool_;
   std::unique_ptr<Pipeline> pipeline_;
@@ -112,7 +112,7 @@ class Searcher {
   bool busy_ = false;              ///< a search, advance or clear is running
   std::atomic<bool> stop_{false};  ///< the running search should end; set from its very beginning
   std::unique_ptr<Tree> tree_;
-  std::optional<State> root_;             ///< of tree_
+  std::optional<State> root_;             ///< state at the root of tree_
   bool advanced_ = false;                 ///< root_ was set by advance()
   Algorithm grown_by_ = Algorithm::puct;  ///< algorithm of the last search of tree_
   std::uint64_t searches_ = 0;  ///< number of searches so far: each has separate random streams
@@ -124,8 +124,8 @@ class Searcher {
   mutable std::mutex stats_mutex_;
   std::vector<const TreeSearch*> running_;
   SearchStats done_;                             ///< counters of searches that have ended
-  std::atomic<std::uint64_t> old_waited_ns_{0};  ///< of replaced pipelines
-  SchedulerCounters old_scheduler_;              ///< of replaced pipelines
+  std::atomic<std::uint64_t> old_waited_ns_{0};  ///< total of replaced pipelines
+  SchedulerCounters old_scheduler_;              ///< total of replaced pipelines
 };
 
 }  // namespace pyengine

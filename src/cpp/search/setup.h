@@ -13,11 +13,11 @@ namespace pyengine {
 /// existing cache, whatever `config` requests.
 [[nodiscard]] std::uint64_t tree_bytes(const SearchConfig& config,
                                        std::uint64_t cache_held = 0) noexcept;
-/// Units of the pieces that trees with a fixed memory share allocate: the game's largest block
-/// fits.
+/// Size in units of the pieces that trees with a fixed memory share allocate; the game's largest
+/// block fits into one.
 [[nodiscard]] std::uint32_t share_units(const AnyGame& game) noexcept;
 [[nodiscard]] BindOptions bind_options(const SearchConfig& config);
-/// Rows of a batch: all symmetries of one leaf fit.
+/// Rows of a batch: at least enough for all symmetries of one leaf.
 [[nodiscard]] int batch_rows(const SearchConfig& config, const AnyGame& game,
                              const EvaluatorTraits& traits);
 /// Throws ConfigError if the endgame solver is enabled for a game whose board does not fill up.

@@ -14,7 +14,7 @@ namespace {
 constexpr int kGames = 64;
 constexpr double kDirichletFraction = 0.25;  // [AlphaGo Zero]
 constexpr double kTemperature = 1.0;         // first moves [AlphaGo Zero]
-constexpr int kDeviceRows = 128;             // per batch; small networks gain up to 256
+constexpr int kDeviceRows = 128;             // per batch; small networks get faster up to 256
 constexpr int kMostDeviceRows = 256;
 const int kDefaultRows = SearchConfig{}.batch_size;
 

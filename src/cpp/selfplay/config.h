@@ -36,7 +36,7 @@ struct SelfPlayConfig {
 
 /// Throws ConfigError naming the first invalid field.
 void validate(const SelfPlayConfig& config);
-/// Sets self-play's defaults of the search, which make games differ, and validates.
+/// Sets self-play's defaults for the search, which make games differ, and validates.
 void settle(SelfPlayConfig& config);
 
 [[nodiscard]] int games_at_once(const SelfPlayConfig& config) noexcept;

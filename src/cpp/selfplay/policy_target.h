@@ -1,5 +1,5 @@
-/// The policy target of a search: its visits without forced playouts and the like, or the improved
-/// policy of a Gumbel search.
+/// The policy target of a search: its visits, without forced playouts and visits to bad moves, or
+/// the improved policy of a Gumbel search.
 #pragma once
 
 #include <cstdint>

@@ -27,13 +27,13 @@ struct SelfPlayCounters {
   std::uint64_t draws = 0;
   std::uint64_t resigned = 0;
   std::uint64_t cut_short = 0;    ///< games ended by max_plies; also counted as draws
-  std::uint64_t searches = 0;     ///< begun
+  std::uint64_t searches = 0;     ///< number of searches begun
   std::uint64_t simulations = 0;  ///< of finished searches
   std::uint64_t evaluations = 0;  ///< rows, without padding and cache hits
   std::uint64_t batches = 0;
   std::uint64_t padding = 0;
   std::uint64_t cache_hits = 0;
-  double waiting_seconds = 0.0;  ///< time of workers without work
+  double waiting_seconds = 0.0;  ///< total idle time of the workers
   std::uint64_t bytes = 0;       ///< trees and cache
   std::uint64_t refusals = 0;    ///< expansions that failed for lack of memory
   std::string provider;
@@ -61,7 +61,7 @@ class SelfPlay final : private Succession {
   /// Ends the current run soon, or else the next one. Thread-safe.
   void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
 
-  /// The open games. Not callable during a run.
+  /// The open games. Must not be called during a run.
   [[nodiscard]] std::span<const std::unique_ptr<GameInPlay>> games() const noexcept {
     return games_;
   }
@@ -90,10 +90,10 @@ class SelfPlay final : private Succession {
   std::atomic<bool> busy_{false};  ///< during a run or replace_evaluator()
 
   mutable std::mutex mutex_;      ///< guards the members below
-  std::uint64_t games_left_ = 0;  ///< to begin in this run
+  std::uint64_t games_left_ = 0;  ///< games left to begin in this run
   SelfPlayCounters done_;
   EvaluatorStats replaced_;       ///< totals of replaced evaluators
-  double replaced_waited_ = 0.0;  ///< seconds, of replaced evaluators
+  double replaced_waited_ = 0.0;  ///< seconds that workers waited for replaced evaluators
   std::vector<FinishedGame> finished_;
 };
 

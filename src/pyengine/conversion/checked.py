@@ -192,7 +192,7 @@ class Baseline:
         return result, [match_check(result, limits, self.checks.simulations)]
 
 
-#: Converts into a file and measures the result; the report has no path yet.
+#: Converts to a file and measures the result; the report's path is not set yet.
 Converter = Callable[[Baseline, Path, Samples], ConversionReport]
 
 

@@ -125,7 +125,7 @@ def check_no_branches(model: Any, path: Path) -> None:
     for node in model.graph.node:
         if any(attribute.type in _GRAPHS for attribute in node.attribute):
             raise ModelError(
-                f"{path}: expected a network without branches and loops, got {node.op_type}"
+                f"{path}: expected a network without branches or loops, got {node.op_type}"
             )
 
 
@@ -266,7 +266,7 @@ def half_tensors(model: Any, wide: Collection[str]) -> tuple[list[str], list[str
 
 
 def _float_tensors(graph: Any) -> set[str]:
-    """Return the float32 tensors whose type is known."""
+    """Return the names of the tensors known to be float32."""
     typed = (*graph.input, *graph.value_info, *graph.output)
     floats = {entry.name for entry in typed if entry.type.tensor_type.elem_type == FLOAT}
     return floats | {tensor.name for tensor in graph.initializer if tensor.data_type == FLOAT}

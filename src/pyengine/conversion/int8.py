@@ -171,7 +171,8 @@ def write_int8(
             str(target),
             _Reader(name, (batch for board in planes for batch in batches(board, shape))),
             quant_format=tools.QuantFormat.QDQ,
-            # Quantising Relu with its convolution saves the sign bit of the activations.
+            # Quantising each Relu together with its convolution frees the sign bit of the
+            # activations.
             op_types_to_quantize=["Conv", "Relu"],
             nodes_to_exclude=sorted(excluded),
             per_channel=True,

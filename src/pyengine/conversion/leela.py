@@ -50,7 +50,7 @@ _IR_VERSION = 8  # supported by ONNX Runtime 1.20 and older
 
 # Random networks.
 _POSITIONS = 24  # on which the normalisations are measured
-_BRANCH = 0.5  # deviation of a block's contribution, so that deep towers do not grow
+_BRANCH = 0.5  # deviation of a block's contribution; keeps activations from growing in deep towers
 _SHIFT = 0.2  # deviation of a normalised channel's mean
 _LOGIT = 2.0  # deviation of a move's logit across positions
 _MEAN_LOGIT = 0.5  # deviation of a move's mean logit

@@ -318,7 +318,7 @@ class Dataset:
         return self._refreshed(self._window)
 
     def set_window(self, window: Window) -> int:
-        """Change the window, and add new shards like :meth:`refresh`.
+        """Change the window, and add new shards as :meth:`refresh` does.
 
         Reads only the shards that are new in the window.
         """

@@ -84,7 +84,7 @@ class ShardInfo:
     positions: int
     full: int  #: positions of full searches
     games: int
-    last_number: int  #: the largest number of a game in the shard
+    last_number: int  #: the largest game number in the shard
     bytes: int
     sha256: str
     games_sha256: str  #: SHA-256 of the list of games

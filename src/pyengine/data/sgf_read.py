@@ -203,7 +203,7 @@ def _trees(path: Path) -> Iterator[tuple[str, SgfTree]]:
 
 
 def _with_komi_of(files: list[Path], game: Game) -> Game:
-    """Return the game with the most frequent komi of importable games."""
+    """Return the game with the most frequent komi among importable games."""
     if "komi" not in game.params:
         raise ConfigError(f'komi: expected "game" for {game}, which has no komi, got "file"')
     count: Counter[float] = Counter()

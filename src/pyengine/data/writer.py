@@ -38,7 +38,7 @@ MOST_SECONDS = 10.0
 
 _LOCK = ".lock"
 _PLAYED_ON = 1000  # games that the core needs to measure false resignations
-_LOOKED_AT = 16_000  # limit on the games searched for them
+_LOOKED_AT = 16_000  # maximum number of games examined to find them
 #: Temporary files that a crash may leave behind.
 _LEFT_BEHIND = re.compile(
     rf"(shard-\d+\.(npy|games\.jsonl)|{re.escape(MANIFEST)})"

@@ -1,4 +1,4 @@
-"""Confidence intervals of a score: :func:`score_interval`."""
+"""Confidence intervals for a score: :func:`score_interval`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NORMAL = NormalDist()
 _MIN_PROBABILITY = 1e-15
 _FAR = 8.0  # standard deviations of probabilities next to 0 and 1
 _NEAR = 1e-9  # tolerance of a root, in standard deviations
-_STEPS = 100  # limit of the root finder
+_STEPS = 100  # maximum number of steps of the root finder
 _SADDLE_STEPS = 30  # of a bisection; the exact point affects only rounding
 _STEP = 0.025  # of the integration variable; the ends err by less than 1e-8
 _NODES = np.arange(0.0, 17.0, _STEP)  # up to where a single factor has decayed by 1e-14
@@ -22,7 +22,7 @@ _NODES = np.arange(0.0, 17.0, _STEP)  # up to where a single factor has decayed 
 def score_interval(
     points: Sequence[float], games: Sequence[int], confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the confidence interval of the score of independent groups of games, usually pairs.
+    """Return the confidence interval for the score of independent groups of games, usually pairs.
 
     This is Gaffke's interval. Its ends are quantiles of a weighted mean of the group scores and one
     extra score, 0 for the lower end and 1 for the upper; the weights are uniform on the simplex. If

@@ -37,8 +37,8 @@ class Record:
         max_plies: length at which a game is a draw; None = no limit.
 
     Raises:
-        ConfigError: the file cannot be a record, belongs to another match, or another match is
-            writing it.
+        ConfigError: the path cannot hold a record, the record belongs to another match, or another
+            match is writing it.
         DataError: the file is not a record, is damaged or cannot be opened.
 
     """

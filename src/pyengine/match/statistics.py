@@ -26,7 +26,7 @@ _MIN_VARIANCE = 1e-4  # of a pair's score
 _EMPTY = 1e-3  # count of a pair score that has not occurred
 _STEPS = 100  # of a bisection: more than a double has bits
 _TERMS = 400  # of the series, which decays like exp(-n²)
-_DOUBLINGS = 60  # of the upper limit of a time
+_DOUBLINGS = 60  # in the search for the upper limit of a time
 _BISECTIONS = 60
 
 #: Mean overshoot of a bound, in standard deviations of a step [Siegmund 1985, X.2].

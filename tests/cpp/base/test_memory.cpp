@@ -109,14 +109,14 @@ TEST_CASE("at the cap a larger free block is split, and no memory is lost") {
   CHECK(rest.size() + 180 * small.size() >= 181 * large.size());
 }
 
-TEST_CASE("an allocator reuses the rest of another one") {
+TEST_CASE("an allocator reuses what another one left over") {
   const auto pool = pool_of(1);
   const auto arena = std::make_shared<Arena>(pool);
   const BlockIndex first = Allocator(arena).take(3);
   for (BlockIndex i = 1; i < 10'000; ++i) CHECK(Allocator(arena).take(3) == first + 3 * i);
 }
 
-TEST_CASE("rests of spans are used before new memory") {
+TEST_CASE("remainders of spans are used before new memory") {
   const auto pool = pool_of(1);
   const auto arena = std::make_shared<Arena>(pool);
   std::vector<Allocator> allocators;

@@ -82,7 +82,7 @@ TEST_CASE("a copy of a stream continues like the original") {
   for (int i = 0; i < 20; ++i) CHECK(copy.next() == original.next());
 }
 
-TEST_CASE("neighbouring seeds and streams share no word") {
+TEST_CASE("neighbouring seeds and streams have no word in common") {
   std::set<std::uint64_t> words;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     for (std::uint64_t stream = 0; stream < 10; ++stream) {

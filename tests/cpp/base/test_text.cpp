@@ -20,7 +20,7 @@ TEST_CASE("invalid UTF-8 is shortened too") {
   CHECK(both_ends(std::string(1000, '\x80'), 100).size() < 110);
 }
 
-TEST_CASE("a message quotes a hundred bytes of a text") {
+TEST_CASE("a message quotes at most about a hundred bytes of a text") {
   CHECK(in_quotes("word") == "\"word\"");
   CHECK(in_quotes("word", '\'') == "'word'");
   CHECK(in_quotes(std::string(1000, 'x')).size() == kMostQuoted + 5);

@@ -99,7 +99,7 @@ TEST_CASE("a cache stays within its bytes and entries, and keeps the most recent
   CHECK_FALSE(none.find(key_of(0), row.data()));
 }
 
-TEST_CASE("answers with and without the cache are bit for bit the same") {
+TEST_CASE("answers are bit-identical with and without the cache") {
   const auto game = load_game("go", {{"board_size", 5LL}});
   const std::vector<State> states = random_states(game, 60);
   NetworkEvaluator evaluator(std::make_shared<SumSource>(), {});

@@ -68,7 +68,7 @@ TEST_CASE("call plan: no size is measured below two in a row that are not worthw
   CHECK(device.asked == std::vector<int>{256, 128, 64});
 }
 
-TEST_CASE("call plan: if time grows with rows, one row is padded to eight at every limit") {
+TEST_CASE("call plan: if time is proportional to rows, one row is padded to eight at every limit") {
   for (int limit = 10; limit <= 1024; ++limit) {
     Device device{[](int rows) { return static_cast<double>(rows); }, {}};
     REQUIRE(CallPlan{limit, false, true, device.kept(limit)}.padded(1) == 8);

@@ -66,7 +66,7 @@ TEST_CASE("probabilities are divided by their sum, and equal if all are 0") {
   CHECK(none.priors == std::vector<float>{0.5F, 0.5F});
 }
 
-TEST_CASE("every kind of value means the same game result") {
+TEST_CASE("all kinds of value express the same game result") {
   ModelSpec scalar;
   CHECK(value_of(scalar, {-0.25F}) == -0.25F);
   CHECK(value_of(scalar, {1.005F}) == 1.0F);  // rounding of a low-precision network

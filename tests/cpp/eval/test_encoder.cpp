@@ -70,7 +70,7 @@ ModelSpec all_planes(const AnyGame& game) {
   return spec;
 }
 
-/// Plays the same random game on the original board and on the board moved by k.
+/// Plays the same random game on the original board and on the board under symmetry k.
 void check_equivariance(const std::shared_ptr<const AnyGame>& game, int k, std::uint64_t seed) {
   const ModelSpec spec = all_planes(*game);
   const auto& map = game->symmetries().action[static_cast<std::size_t>(k)];
@@ -162,7 +162,7 @@ TEST_CASE("bottom_up reverses the rows, and NHWC puts the planes last") {
   CHECK(encoded(last, state) == std::vector<float>{1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0});
 }
 
-TEST_CASE("a row under a symmetry shows the moved position for every plane") {
+TEST_CASE("under a symmetry, every plane of a row shows the transformed position") {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     for (int k = 0; k < 8; ++k) {
       check_equivariance(load_game("go", {{"board_size", 5LL}}), k, seed);

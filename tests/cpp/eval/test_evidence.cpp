@@ -59,7 +59,7 @@ TEST_CASE("answers contradict a policy of another kind only") {
   CHECK_FALSE(refuted(with_policy("probs"), {3.0F, 5.0F}, 2));  // weights
 }
 
-TEST_CASE("a last operator proves the kind of its output or nothing") {
+TEST_CASE("the last operator proves the kind of its output, or nothing") {
   CHECK(policy_after("Softmax") == "probs");
   CHECK(policy_after("LogSoftmax") == "log_probs");
   CHECK(policy_after("Gemm").empty());

@@ -26,7 +26,7 @@ struct Asked {
   int changed = 0;
 };
 
-/// Records the random symmetry of each leaf; a mock answers.
+/// Records the random symmetry of each leaf; a mock provides the answers.
 class BoundRecorder final : public BoundEvaluator {
  public:
   BoundRecorder(const AnyGame& game, std::shared_ptr<Asked> asked)
@@ -134,7 +134,7 @@ TEST_CASE("random symmetries are uniform over positions, in every set of the cac
   CHECK(dependence(by_lock) < 153.0);
 }
 
-TEST_CASE("another seed evaluates seven of eight positions under another symmetry") {
+TEST_CASE("another seed gives seven in eight positions a different symmetry") {
   const auto first = asked_with(0, 1, 5000);
   const auto second = asked_with(1, 1, 5000);
   double both = 0.0;
@@ -150,7 +150,7 @@ TEST_CASE("another seed evaluates seven of eight positions under another symmetr
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("with any number of threads a position has one random symmetry") {
+  TEST_CASE("a position gets the same random symmetry with any number of threads") {
     const auto one = asked_with(7, 1, 1000);
     const auto four = asked_with(7, 4, 1000);
     CHECK(four->changed == 0);

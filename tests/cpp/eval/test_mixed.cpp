@@ -198,7 +198,7 @@ TEST_CASE("the caches of both parts share one limit and are cleared together") {
   CHECK(inner->counters().rows > rows);
 }
 
-TEST_CASE("a batch without use of the cache reads neither part's cache") {
+TEST_CASE("a batch that bypasses the cache reads neither part's cache") {
   const State state(load_game("connect_four"));
   const auto bound = MixedEvaluator(network(), network(), 0.5).bind(state.game(), with_cache());
   const auto batch = bound->make_batch(2);
@@ -259,7 +259,7 @@ TEST_SUITE("concurrent") {
     CHECK(std::max(one->seen->most_inside.load(), two->seen->most_inside.load()) == 1);
   }
 
-  TEST_CASE("workers evaluate the other part beside a device") {
+  TEST_CASE("if one part is on a device, workers evaluate the other part") {
     const auto game = load_game("connect_four");
     for (const bool first : {false, true}) {
       const auto device = std::make_shared<MockEvaluator>(

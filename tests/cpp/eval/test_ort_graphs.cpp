@@ -37,7 +37,7 @@ void answer(const float* planes, float* policy, float* value, std::size_t rows) 
 
 /// A fake of ONNX Runtime's sessions with CUDA graphs.
 struct Played {
-  std::set<std::thread::id> threads;  ///< that called sessions
+  std::set<std::thread::id> threads;  ///< threads that called sessions
   std::vector<float*> bound;          ///< input, policy, value of the last binding
   std::vector<float*> captured;       ///< the memory of the first call
   std::size_t rows = 0;
@@ -45,7 +45,7 @@ struct Played {
   int runs = 0;
   std::atomic<int> allocated{0};  ///< live allocations of device memory
   bool fails = false;             ///< calls with a binding
-  std::string graph_id;           ///< of plain calls
+  std::string graph_id;           ///< graph id of plain calls
 };
 Played* g_played = nullptr;
 

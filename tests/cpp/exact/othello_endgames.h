@@ -15,8 +15,8 @@ namespace pyengine::test {
 
 using OthelloRules = OthelloBits<8, std::uint64_t>;
 
-/// 64 points by rows from the top left: X for the discs of `mover` and O for the opponent's, or the
-/// reverse if `mover` is 'O'.
+/// 64 points, row by row from the top left: X for the discs of `mover` and O for the opponent's, or
+/// the reverse if `mover` is 'O'.
 inline othello::Board board_of(std::string_view points, char mover = 'X') {
   othello::Board board;
   for (std::size_t point = 0; point < points.size(); ++point) {

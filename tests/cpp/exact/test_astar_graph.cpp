@@ -126,7 +126,7 @@ TEST_CASE("the start may be a goal") {
   }
 }
 
-TEST_CASE("memory, time and a poll end a search") {
+TEST_CASE("a search ends at its memory limit, at its time limit, or by a poll") {
   const RandomGraph graph(1, 20'000, 3);
   const std::vector<NodeId> nowhere = {19'999};
   const auto ended = [&](Limits limits) {

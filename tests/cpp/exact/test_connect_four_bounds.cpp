@@ -21,7 +21,7 @@
 namespace pyengine {
 namespace {
 
-/// Exact scores by exhaustive search, counted like Pons': the stones the winner has left.
+/// Exact scores by exhaustive search, counted as Pons does: the stones that the winner has left.
 class Plain {
  public:
   int score(const ConnectFour& position) {
@@ -160,7 +160,7 @@ TEST_CASE("a bound of Connect Four never contradicts the score") {
   CHECK(answers > 100);
 }
 
-TEST_CASE("if no bound may answer after a move, none does") {
+TEST_CASE("if may_answer() is false, no bound answers after any of the moves") {
   int refused = 0;
   for_random_positions([&](const ConnectFour& position, const std::vector<Action>&, int) {
     const Stones before(position);

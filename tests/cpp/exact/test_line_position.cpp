@@ -50,7 +50,7 @@ int value_with_words(const LineGame& lines, const Mnk& game) {
   return solved(position_of(board, game)).score;
 }
 
-/// The same by checking every line of the board.
+/// The same, found by checking every line of the board.
 template <std::size_t kWords>
 bool completes(const LineGame& lines, const LineBoard<kWords>& board,
                const PointSet<kWords>& stones, Action point) {
@@ -91,7 +91,7 @@ void check_completing(const LineGame& lines, Rng& rng) {
   }
 }
 
-TEST_CASE("points that complete a line") {
+TEST_CASE("points that complete a line are those found by checking every line") {
   Rng rng(1);
   for (const LineGame& lines : {LineGame{3, 3, 3}, {7, 7, 4}, {1, 19, 3}, {19, 1, 2}, {4, 9, 5}}) {
     check_completing<1>(lines, rng);
@@ -134,7 +134,7 @@ TEST_CASE("k-in-a-row games have the values that the games' own code gives") {
   }
 }
 
-TEST_CASE("large k-in-a-row boards near the end") {
+TEST_CASE("large k-in-a-row boards are solved near the end of the game") {
   Rng rng(3);
   int solved_games = 0;
   for (const LineGame& lines : {LineGame{9, 9, 6}, {15, 15, 9}, {19, 19, 9}, {19, 19, 12}}) {

@@ -60,7 +60,7 @@ void check_random_endgames(int empties, int boards) {
 
 }  // namespace
 
-TEST_CASE("the last empty points of Othello are solved like plain negamax does") {
+TEST_CASE("the last empty points of Othello are solved as by plain negamax") {
   for (int empties = 0; empties <= 5; ++empties) check_random_endgames(empties, 3000);
   check_random_endgames(6, 1000);
   check_random_endgames(7, 300);

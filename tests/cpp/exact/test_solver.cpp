@@ -345,7 +345,7 @@ TEST_SUITE("concurrent") {
 }
 
 TEST_SUITE("slow") {
-  TEST_CASE("all of Connect Four's published positions") {
+  TEST_CASE("all of Connect Four's published positions have their published scores") {
     for (const char* set : {"L2_R2", "L1_R1", "L1_R2", "L1_R3"}) check_pons(set, 1000);
   }
   TEST_CASE("the first player wins the empty board of Connect Four with the 41st stone") {

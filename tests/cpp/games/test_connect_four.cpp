@@ -8,7 +8,7 @@
 using namespace pyengine;
 using namespace pyengine::test;
 
-TEST_CASE("Connect Four has as many positions and sequences as published") {
+TEST_CASE("Connect Four has the published numbers of positions and move sequences") {
   // OEIS A212693; sequences end with the game, which is first possible after seven plies.
   const std::vector<std::size_t> positions = {1, 7, 49, 238, 1120, 4263, 16422, 54859};
   std::unordered_map<std::uint64_t, ConnectFour> level;

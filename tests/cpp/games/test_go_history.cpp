@@ -78,7 +78,7 @@ TEST_CASE("an assigned history contains exactly the other's positions") {
       walk.check();
       if (i % 10 == 0) extend(root, rng, 1);
     }
-    Checked other;  // of another game
+    Checked other;  // the history of another game
     extend(other, rng, plies);
     walk.become(other);
     walk.check();

@@ -96,7 +96,7 @@ TEST_CASE("Go playouts: the same random games have the same legal moves and scor
   }
 }
 
-TEST_CASE("Go playouts: the moves are those of move-by-move playouts") {
+TEST_CASE("Go playouts: the moves match those of move-by-move playouts") {
   for (const Superko superko : {Superko::positional, Superko::simple}) {
     Rng rng(4);
     ActionList scratch;
@@ -154,7 +154,7 @@ TEST_CASE("Go playouts: outcomes and lengths match those of move-by-move playout
   }
 }
 
-TEST_CASE("Go playouts: the smallest games, and those too long for the board") {
+TEST_CASE("Go playouts: the smallest games are played, and games too long for the board are not") {
   CHECK(Go9(params_of(3, 3, Superko::positional, false)).has_light_playout());
   CHECK_FALSE(Go9(GoParams{9, 9, 7.5, Superko::positional, false, 1000}).has_light_playout());
   CHECK(Go9(GoParams{9, 9, 7.5, Superko::simple, false, 1000}).has_light_playout());

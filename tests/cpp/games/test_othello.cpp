@@ -83,7 +83,7 @@ TEST_CASE("Othello keeps the promises of a game on every board size") {
   check_promises<OthelloLarge>({10}, 5);
 }
 
-TEST_CASE("moves and flips of random boards are those of the square-by-square rules") {
+TEST_CASE("on random boards, moves and flips match the square-by-square rules") {
   for (const int size : {4, 6, 8}) check_random_boards<Othello>(size, 300);
   check_random_boards<OthelloLarge>(10, 300);
 }

@@ -58,7 +58,7 @@ TEST_CASE("text that is not a game with parameters is rejected and quoted") {
   }
 }
 
-TEST_CASE("a parameter that is absent has its default") {
+TEST_CASE("an absent parameter takes its default value") {
   ParamReader reader("go", {});
   CHECK(reader.integer("board_size", 19, 2, 19) == 19);
   CHECK(reader.number("komi", 7.5, -1000.0, 1000.0) == 7.5);

@@ -68,7 +68,7 @@ TEST_CASE("a three that the edge keeps from becoming a straight four is not a th
         RenjuMove::plain);
 }
 
-TEST_CASE("four and three are not a foul") {
+TEST_CASE("a four and a three together are not a foul") {
   CHECK(classify("......... ....X.... ....X.... ....X.... ..XX?.... ......... .........") ==
         RenjuMove::plain);
 }

@@ -164,7 +164,7 @@ TEST_CASE("walks waiting at a node do not count as its visits") {
   }
 }
 
-TEST_CASE("of walks that reach a root together, one in four skips a known draw") {
+TEST_CASE("one in four walks that reach a root together skips a known draw") {
   for (const std::uint32_t walks : {16U, 17U, 64U}) {
     CAPTURE(walks);
     RandomNode c(10, 10, 5, false);

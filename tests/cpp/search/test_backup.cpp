@@ -127,7 +127,7 @@ TEST_CASE("an outcome between win and draw proves nothing") {
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("of two workers that prove the last two moves, exactly one proves the node") {
+  TEST_CASE("if two workers prove the last two moves, exactly one of them proves the node") {
     for (int round = 0; round < 300; ++round) {
       Bush bush({2}, 0, 1);
       std::thread other([&] { bush.over(0, 0, 1.0F); });

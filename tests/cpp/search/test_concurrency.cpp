@@ -84,7 +84,7 @@ void check_sound(const Searcher& searcher, bool exact = true) {
 }
 
 TEST_SUITE("concurrent") {
-  TEST_CASE("searches, re-rooting and a concurrent reader of the statistics") {
+  TEST_CASE("trees stay sound while another thread reads the statistics") {
     const auto game = load_game("connect_four");
     for (const Setting& setting : settings()) {
       CAPTURE(setting.threads);
@@ -109,7 +109,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("stops from another thread at random times") {
+  TEST_CASE("another thread can stop a search at any time") {
     const auto game = load_game("gomoku", {{"board_size", 9LL}});
     std::uint64_t seed = 0;
     for (const Setting& setting : settings()) {
@@ -132,7 +132,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("batches that fail at random times, followed by searches") {
+  TEST_CASE("searches succeed after batches that fail at random times") {
     const auto game = load_game("connect_four");
     for (const Setting& setting : settings()) {
       CAPTURE(setting.threads);
@@ -156,7 +156,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("many trees and many threads") {
+  TEST_CASE("many threads search many trees and report a failed batch") {
     const auto game = load_game("connect_four");
     const std::vector<State> states = random_states(game, 24, 6);
     const std::vector<const State*> pointers = pointers_to(states);
@@ -219,7 +219,7 @@ TEST_SUITE("concurrent") {
       searcher.search_many(pointers, config, host);
       const double fill =
           static_cast<double>(evaluator->seen->rows.load()) / evaluator->seen->batches;
-      CHECK(fill > 5.0);  // of 8
+      CHECK(fill > 5.0);  // rows, of at most 8
       CHECK(evaluator->seen->most_waiting.load() > 8);
     }
   }
@@ -237,7 +237,7 @@ TEST_SUITE("concurrent") {
     check_sound(searcher);
   }
 
-  TEST_CASE("the first of many batches fails while no tree has a root") {
+  TEST_CASE("an error is raised if the first of many batches fails while no tree has a root") {
     const auto game = load_game("connect_four");
     const State state(game);
     const std::vector<const State*> pointers(64, &state);
@@ -254,7 +254,7 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("evaluators without rows, with several trees and threads") {
+  TEST_CASE("evaluators without rows (uniform, rollout) serve several trees and threads") {
     const auto game = load_game("othello");
     const std::vector<State> states = random_states(game, 6, 40);
     const std::vector<const State*> pointers = pointers_to(states);
@@ -273,7 +273,7 @@ TEST_SUITE("concurrent") {
     check_sound(rollout);
   }
 
-  TEST_CASE("several threads reach the memory limit while others read the counters") {
+  TEST_CASE("several threads stay within the memory limit while another reads the counters") {
     const auto game = load_game("go", {{"board_size", 9LL}});
     for (const int threads : {2, 8}) {
       SearchConfig config = config_of({threads, {}}, 14000);

@@ -17,7 +17,7 @@ using namespace search_test;
 
 constexpr int kWalks = 24;
 
-/// A tree of 4,000 simulations and a search that continues in it.
+/// A tree of 4,000 simulations and a search that continues from it.
 struct Turns {
   State state{load_game("gomoku", {{"board_size", 15LL}})};
   std::shared_ptr<MockEvaluator> evaluator = std::make_shared<MockEvaluator>();

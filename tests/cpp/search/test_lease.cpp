@@ -187,7 +187,7 @@ TEST_CASE("a small tree is searched as with one thread") {
   }
 }
 
-TEST_CASE("a root with a proven draw is alternated, one visit at a time") {
+TEST_CASE("with a proven draw at the root, visits alternate between it and other moves") {
   const auto game = load_game("connect_four");
   State state(game);
   for (const Action action :

@@ -491,7 +491,7 @@ TEST_CASE("known draws do not absorb the simulations: a few per node prove tic-t
       const SearchResult result = rollout.search(after(game, {first}), config, host);
       CHECK(result.proven == 0);
       CHECK(result.simulations <
-            50 * result.nodes);  // hundreds of times as many if draws absorbed them
+            50 * result.nodes);  // hundreds per node if known draws absorbed them
     }
   }
 }

@@ -118,7 +118,7 @@ TEST_SUITE("concurrent") {
     CHECK(search.get().stop_reason == StopReason::stopped);
   }
 
-  TEST_CASE("self-play: counters return immediately while an evaluator is replaced") {
+  TEST_CASE("self-play: reading the counters does not block while an evaluator is replaced") {
     const auto game = load_game("connect_four");
     SelfPlayConfig config;
     config.search = config_of(8);

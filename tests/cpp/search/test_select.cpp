@@ -116,7 +116,7 @@ TEST_CASE("the selected child is the one that maximises the formula over all leg
   }
 }
 
-TEST_CASE("400 children, all visited or all but one") {
+TEST_CASE("the choice is right among 400 children, if all are visited or all but one") {
   for (std::uint64_t i = 0; i < 60; ++i) {
     CAPTURE(i);
     RandomNode c(400, i % 2 == 0 ? 400 : 399, i, i % 4 == 0);

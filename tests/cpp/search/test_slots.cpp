@@ -159,7 +159,7 @@ TEST_CASE("a partial batch is stuck if nobody fills it and the evaluator is idle
   CHECK(cycle.slots.take_stuck() != nullptr);  // the device serves two batches
 }
 
-TEST_CASE("at the end of a run ready and partial batches are undone") {
+TEST_CASE("at the end of a run, ready and partial batches are taken back") {
   Cycle cycle(device(1));
   cycle.make_ready(2);
   cycle.keep(1);

@@ -73,7 +73,7 @@ std::vector<const Node*> children_of(const Tree& tree, const Node& node) {
   return all;
 }
 
-TEST_CASE("the fast loop over the children visits the same ones") {
+TEST_CASE("the fast loop over the children visits the same children") {
   Planted planted;
   planted.expand(planted.tree->root(), 45);
   for (int count = 1; count <= 45; ++count) {
@@ -338,7 +338,7 @@ TEST_CASE("advancing keeps the subtree, counts its nodes and frees the rest for 
   CHECK(reused >= before.expanded - after.expanded);
 }
 
-TEST_CASE("chains of advances reach the same count as a walk over the remaining tree") {
+TEST_CASE("a chain of advances gives the same node count as a walk over the remaining tree") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Planted planted;
     Tree& tree = *planted.tree;

@@ -156,7 +156,7 @@ TEST_CASE("UCB1 at every node: the visits match the textbook algorithm") {
   }
 }
 
-TEST_CASE("UCB1: the score of the paper, and results between loss and win") {
+TEST_CASE("UCB1: the score is that of the paper, with results between loss and win") {
   CHECK(ucb1::result_of(1.0) == 1.0);
   CHECK(ucb1::result_of(0.0) == 0.5);
   CHECK(ucb1::result_of(-1.0) == 0.0);

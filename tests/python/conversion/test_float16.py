@@ -193,5 +193,5 @@ def test_a_network_with_branches_is_refused() -> None:
     check_no_branches(model, Path("net.onnx"))
     branch = onnx.helper.make_node("If", ["w"], ["more"], then_branch=model.graph)
     model.graph.node.append(branch)
-    with pytest.raises(ModelError, match="without branches and loops, got If"):
+    with pytest.raises(ModelError, match="without branches or loops, got If"):
         check_no_branches(model, Path("net.onnx"))

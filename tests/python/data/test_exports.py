@@ -45,7 +45,7 @@ def gomoku(rng: random.Random, tmp_path: Path) -> Path:
     return write(tmp_path / "gomoku", GOMOKU, PLAIN, games)
 
 
-def test_npz_files_have_the_rows(data: Path) -> None:
+def test_npz_files_contain_the_rows(data: Path) -> None:
     done: list[tuple[int, int]] = []
     files = pyengine.convert(data, "npz", on_progress=lambda *counts: done.append(counts))
     assert len(files) == len(list(data.glob("shard-*.npy"))) > 1

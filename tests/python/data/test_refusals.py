@@ -34,7 +34,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("data"), TIC, PLAIN, some(random.Random(0), 3))
 
 
-#: Functions of a dataset with valid arguments, and wrong values of each argument.
+#: Methods of a dataset with valid arguments, and invalid values for each argument.
 OF_DATASETS: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]] = {
     "Dataset": ({}, {
         "window": {**all_but("None", "huge", "tuple"), "0": 0, "half": [1.5], "two": [1, 2]},
@@ -58,7 +58,7 @@ OF_DATASETS: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]] = {
 
 
 @pytest.mark.parametrize("function", OF_DATASETS)
-def test_a_dataset_refuses_wrong_arguments(function: str, data: Path) -> None:
+def test_a_dataset_rejects_invalid_arguments(function: str, data: Path) -> None:
     call = partial(Dataset, data) if function == "Dataset" else getattr(Dataset(data), function)
     valid, wrong_arguments = OF_DATASETS[function]
     for name, values in wrong_arguments.items():

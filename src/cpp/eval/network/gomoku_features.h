@@ -52,7 +52,7 @@ struct GomokuBoard {
   BoardBits first;
   BoardBits second;
   Action last = kNoAction;      ///< point of the last move
-  Action previous = kNoAction;  ///< point of the move before
+  Action previous = kNoAction;  ///< point of the move before it
 };
 
 /// Writes all features, [17][rows * columns].

@@ -108,7 +108,7 @@ void run_probe(LoadedModel& model, const Plan& plan, int rows, int limit,
   model.probe({plan.input, plan.input_shape, rows, limit}, run);
 }
 
-/// Random planes of 0 and 1, the same at each call.
+/// Random planes of 0s and 1s, the same on every call.
 std::vector<float> trial_planes(std::size_t count) {
   std::vector<float> planes(count);
   Rng rng;

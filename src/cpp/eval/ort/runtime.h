@@ -30,7 +30,7 @@ struct OrtOptions {
   std::vector<OrtProvider> providers;  ///< in order of preference; empty = CUDA, else CPU
   int device_id = 0;                   ///< of the GPU, >= 0
   int max_batch = 0;  ///< maximum rows per call of the library; 0 = the whole batch
-  int threads = 0;    ///< within one call on the CPU; 0 = 1, since every search thread makes calls
+  int threads = 0;    ///< of one call on the CPU; 0 means 1, since every search thread makes calls
   bool as_device = false;  ///< treat the CPU as a GPU, for tests without one
   /// One session serves batches of all sizes, as with TensorRT; otherwise each size has one.
   bool one_session = false;

@@ -1,6 +1,6 @@
-/// Bounds of a Connect Four score without search. If the number of empty points is even, the
-/// opponent of the player to move can always reply in kind: directly above each stone or, at the
-/// bottom of a column with an odd number of empty points, at the bottom of another such column.
+/// Bounds on a Connect Four score, found without a search. If the number of empty points is even,
+/// the opponent of the player to move can always reply in kind: directly above each stone or, at
+/// the bottom of a column with an odd number of empty points, at the bottom of another such column.
 /// This bounds the points that the player to move can get and guarantees others to the opponent.
 ///
 /// Source: Allis, "A knowledge-based approach of Connect-Four", 1988 (claimeven, baseinverse,
@@ -30,7 +30,7 @@ class ConnectFourBounds {
         open_(board.playable(stones)),
         threats_(threats & ~open_) {}
 
-  /// An upper bound of the score, at most `high`. If it is at most `alpha`, the score is not above
+  /// An upper bound on the score, at most `high`. If it is at most `alpha`, the score is not above
   /// alpha.
   [[nodiscard]] int upper(int empties, int alpha, int high) const noexcept {
     if (board_.rows() % 2 != 0) return high;
@@ -49,7 +49,7 @@ class ConnectFourBounds {
  private:
   /// The opponent answers every move as above.
   [[nodiscard]] int answered(int empties, int alpha, int high) const noexcept {
-    // A threat above a point of his ends the column for him.
+    // A threat directly above one of his points ends the column for him.
     Bits ended = threats_ & board_.odd_rows();
     if (ended != 0) ended = board_.upward(ended);
     const Bits mine = own_ | (empty_ & board_.even_rows() & ~ended) | (open_ & board_.odd_rows());
@@ -91,11 +91,10 @@ class ConnectFourBounds {
     return threats_ & board_.even_rows() &
         (alpha >= 0 ? board_.all() : rows_up_to(last_row(alpha)));
   }
-  /// Highest row in which a four completed last of all gives a score of at most `alpha` < 0.
+  /// Highest row in which a four completed as the last one gives a score of at most `alpha` < 0.
   [[nodiscard]] int last_row(int alpha) const noexcept { return board_.rows() + 1 + 2 * alpha; }
 
-  /// Whether `mine` contains a four completed with at most `most` stones while the opponent
-  /// answers.
+  /// Whether `mine` contains a four that needs at most `most` stones if the opponent only answers.
   [[nodiscard]] bool reaches(Bits mine, int most) const noexcept {
     for (const int step : {1, board_.stride(), board_.stride() - 1, board_.stride() + 1}) {
       for (Bits rest = board_.fours(mine, step); rest != 0; rest &= rest - 1) {
@@ -123,7 +122,7 @@ class ConnectFourBounds {
   Bits other_;
   Bits empty_;
   Bits open_;
-  Bits threats_;  ///< that are not playable yet
+  Bits threats_;  ///< threats that are not playable yet
 };
 
 }  // namespace pyengine::alphabeta

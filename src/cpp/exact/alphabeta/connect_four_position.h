@@ -48,7 +48,7 @@ class ConnectFourPosition {
     friend class ConnectFourPosition;
     struct Child {
       Bits move;
-      Bits threats;  ///< of the player to move, after the move
+      Bits threats;  ///< threats of the player to move, after the move
       Action action;
       int order;
     };
@@ -115,7 +115,7 @@ class ConnectFourPosition {
   void list(const Question&, Children& children, std::uint64_t&) const noexcept {
     list_of(safe(board_.playable(all_), other_threats_), children);
   }
-  /// A score that proves some child to be at least beta.
+  /// A score of at least beta, if some child proves it.
   [[nodiscard]] std::optional<int> known_by_children(const Question& question,
                                                      Children& children) const noexcept {
     const int beta = question.beta;

@@ -34,7 +34,7 @@ struct SearchFrame {
   std::uint64_t key = 0;
   std::uint64_t nodes = 0;    ///< Search::nodes() on entry
   std::uint64_t horizon = 0;  ///< Search::horizon() on entry
-  std::uint64_t mark = 0;     ///< of `next` in Shared::busy
+  std::uint64_t mark = 0;     ///< mark of `next` in Shared::busy
   Best best;
   Score low{};  ///< the window of `next`, for the player to move here
   Score high{};

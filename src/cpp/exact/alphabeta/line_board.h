@@ -14,7 +14,7 @@
 
 namespace pyengine::alphabeta {
 
-/// The size of a board and the number of stones in a row that win; more win too.
+/// The size of a board and the number of stones in a row that wins; more stones win too.
 struct LineGame {
   int rows = 0;
   int columns = 0;
@@ -32,7 +32,7 @@ class LineBoard {
     return game.rows * (game.columns + 1) <= Points::kBits;
   }
 
-  /// fits(game), and a length of 1 to 19.
+  /// Requires fits(game) and a length of 1 to 19.
   explicit LineBoard(const LineGame& game)
       : columns_(game.columns),
         length_(game.length),
@@ -82,8 +82,8 @@ class LineBoard {
     return found;
   }
 
-  /// The potential of `own`: the sum over all lines without a stone of `other` of 2^-n, where n is
-  /// the number of missing points, in units of 2^-length.
+  /// The potential of `own`, in units of 2^-length: each line without a stone of `other` adds 2^-n,
+  /// where n is the number of missing points.
   [[nodiscard]] std::uint64_t potential(const Points& own, const Points& other) const noexcept {
     std::uint64_t sum = 0;
     for (const Points& line : lines_) {
@@ -91,8 +91,8 @@ class LineBoard {
     }
     return sum;
   }
-  /// The player to move cannot win if his potential is below this; the other player if it is below
-  /// twice this value [Erdos and Selfridge, "On a combinatorial game", 1973].
+  /// The player to move cannot win if his potential is below this; the other player cannot if it is
+  /// below twice this [Erdos and Selfridge, "On a combinatorial game", 1973].
   [[nodiscard]] std::uint64_t least_potential() const noexcept {
     return std::uint64_t{1} << (length_ - 1);
   }

@@ -28,7 +28,7 @@ class LinePosition {
   static constexpr bool kNullWindows = true;
   static constexpr bool kHasMargin = false;
   static constexpr bool kEndsAreProof = true;
-  /// Short wins are found before long ones are examined: 7,7,4 then takes a 300th of the time.
+  /// Finds short wins before it examines long ones, which makes 7,7,4 300 times as fast.
   static constexpr bool kDeepens = true;
 
   class Children {
@@ -43,7 +43,7 @@ class LinePosition {
     struct Child {
       Action action;
       int order;
-      Points threats;  ///< of the player to move, after the move
+      Points threats;  ///< threats of the player to move, after the move
     };
     std::array<Child, static_cast<std::size_t>(Points::kBits)> list_;
     int size_ = 0;
@@ -80,7 +80,7 @@ class LinePosition {
   [[nodiscard]] Bounds bounds(const Question&) const noexcept { return range(); }
   [[nodiscard]] static constexpr Bounds range() noexcept { return {-1, 1}; }
 
-  /// The opponent's threat must be answered.
+  /// Lists only the answers if the opponent has a threat.
   void list(const Question&, Children& children, std::uint64_t&) const noexcept {
     const Points forced = other_threats_ & empty();
     list_of(forced.any() ? forced : empty(), children);

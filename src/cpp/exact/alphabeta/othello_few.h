@@ -1,7 +1,7 @@
 /// Othello with few empty points: a search without a table. Included like othello_last.h.
 ///
-/// Scores are disc differences for the player to move, with empty points counted for the winner,
-/// and are even. The move order was found by measurement: with five empty points, moves in
+/// Scores are disc differences for the player to move, with empty points counted for the winner;
+/// they are even. The move order was found by measurement: with five empty points, moves in
 /// quadrants with an odd number of them first; with more, moves that leave the opponent the fewest
 /// replies.
 #pragma once

@@ -10,7 +10,7 @@ namespace pyengine::othello {
 inline constexpr std::uint8_t kPass = 64;
 /// More moves than any position has, even unreachable ones; a power of two.
 inline constexpr int kMaxChildren = 64;
-/// Up to this many empty points the search without a table is faster (measured).
+/// With at most this many empty points, searching without a table is faster (measured).
 inline constexpr int kFewEmpties = 10;
 
 /// The position after a move.

@@ -90,7 +90,7 @@ class LastPoints {
         across[((own & lines.rising) * kEveryByte) >> 56];
   }
 
-  /// Exact.
+  /// Returns the exact score.
   PYENGINE_WITH_TARGET int one(std::uint64_t own, unsigned point) noexcept {
     ++nodes_;
     const int without = 2 * B::count(own) - 64;  // as if the empty point were the opponent's

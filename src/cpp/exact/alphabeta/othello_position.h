@@ -37,7 +37,7 @@ namespace pyengine::othello {
   return own == other ? 0 : own > other ? kMostDiscs - 2 * other : 2 * own - kMostDiscs;
 }
 
-/// An upper bound of the score: the opponent keeps the stable discs.
+/// An upper bound on the score: the opponent keeps the stable discs.
 [[nodiscard]] inline int upper_bound(Board board) noexcept {
   return kMostDiscs - 2 * count_bits(stable_discs(board.other, board.own));
 }

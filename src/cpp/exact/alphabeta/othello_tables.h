@@ -60,7 +60,7 @@ struct LastFlips {
 };
 inline constexpr LastFlips kLastFlips{};
 
-/// Multiplies a column of the board at bits 8 r: its byte is the topmost of the product.
+/// The factor for a column of the board at bits 8 r: the top byte of the product is the column.
 inline constexpr std::uint64_t kColumnToByte = 0x0102040810204080U;
 
 inline constexpr std::uint64_t kCorners = 0x8100000000000081U;

@@ -56,7 +56,8 @@ concept SolverPosition = std::copyable<P> && std::signed_integral<typename P::Sc
       { position.play(children, place, next) };
       /// Lists the moves; none if the game is over.
       { position.list(question, children, nodes) };
-      /// Called after listing: a score that answers the question, from bounds of the children.
+      /// Called after list(): a score that answers the question, if bounds of the children give
+      /// one.
       {
         position.known_by_children(question, children)
       } -> std::same_as<std::optional<typename P::Score>>;

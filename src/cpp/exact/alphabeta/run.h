@@ -1,4 +1,4 @@
-/// A whole search of one root by one or more threads: deepening, windows, limits, the line.
+/// A complete search from one root by one or more threads: deepening, windows, limits, best line.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ template <class Score>
 struct Outline {
   Score score = 0;
   int depth = 0;       ///< plies of the last completed search
-  bool exact = false;  ///< for the game, not only up to a limit
+  bool exact = false;  ///< holds for the whole game, not only up to a limit
   std::vector<Action> line;
   std::uint64_t nodes = 0;
 };
@@ -201,7 +201,7 @@ class Run {
     }
   }
 
-  /// For a sign, any score with that sign.
+  /// If only the sign matters, any score with that sign.
   [[nodiscard]] Score least_that_keeps(Score score) const noexcept {
     const bool sign_only = P::kHasMargin && !plan_.margin;
     return sign_only && score < 0 ? kNoScoreOf<Score> + 1 : score;

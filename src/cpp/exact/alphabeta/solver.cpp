@@ -32,7 +32,7 @@ struct Call {
   alphabeta::UserMemory* user_memory = nullptr;  ///< for a user's game
 };
 
-/// Games whose points fill up one after another, so few empty points mean a short game.
+/// Games whose points only ever fill up, so that few empty points mean few remaining moves.
 template <class G>
 inline constexpr bool kFillsUp = !HasKo<G> && !CanFail<G>;
 
@@ -149,7 +149,7 @@ SolveResult solve_game(Call call, const ForeignPosition& game, const State*) {
   }
 }
 
-/// Calls `verb` with the position in its concrete type.
+/// Calls `verb` with the position as its concrete type.
 template <class Verb, class... Gs>
 bool with_type(const AnyPosition& position, Verb&& verb, std::tuple<Gs...>*) {
   const auto try_as = [&]<class G>(const PositionOf<G>* typed) {
@@ -187,8 +187,8 @@ std::function<bool()> polled(const SolveLimits& limits, Clock::time_point begun,
   };
 }
 
-/// How many states a solver stores: each is counted with the two table entries that it probably
-/// fills.
+/// Maximum number of states that a solver stores. The memory of each includes the two table entries
+/// that it probably fills.
 std::uint64_t states_in(std::uint64_t bytes, std::uint64_t state_bytes) noexcept {
   constexpr std::uint64_t kEntries = 32;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 22;  // limits the pause of a single call

@@ -48,7 +48,8 @@ class Solver {
 
   [[nodiscard]] const std::shared_ptr<const AnyGame>& game() const noexcept { return game_; }
   /// `poll` is called on this thread about every 2 ms; false ends the call with what it has, and it
-  /// may throw. Throws ConfigError when the state is over, of another game, or has no margin.
+  /// may throw. Throws ConfigError if the state is terminal or of another game, or if the game has
+  /// no margin.
   SolveResult solve(const State& state, const SolveLimits& limits,
                     const std::function<bool()>& poll);
   void clear();
@@ -66,8 +67,8 @@ class Solver {
   std::mutex busy_;
 };
 
-/// Whether few empty points mean a short game: not in Go, where stones are captured, and not in a
-/// user's game, about which nothing is known.
+/// Whether few empty points mean few remaining moves: not in Go, where stones are captured, and not
+/// in a user's game, about which nothing is known.
 [[nodiscard]] bool fills_up(const AnyPosition& position);
 
 /// Solves endgames for a tree search. Used by one thread at a time.

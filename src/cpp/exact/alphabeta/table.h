@@ -85,7 +85,7 @@ class Table {
   std::uint64_t expected_ = 0;  ///< stores of this search
   void* memory_ = nullptr;      ///< zero pages of the system until they are written
   Bucket* first_ = nullptr;
-  unsigned generation_ = 0;  ///< of entries; changes only while no search runs
+  unsigned generation_ = 0;  ///< given to new entries; changes only while no search runs
 };
 
 }  // namespace pyengine::alphabeta

@@ -13,8 +13,8 @@
 
 namespace pyengine::alphabeta {
 
-/// Stores states: states that are == by the game's own code have the same number, others different
-/// ones. Numbers are never reused, so a forgotten state gets a new number.
+/// Stores and numbers states: those that are equal by the game's own == share a number, others have
+/// different ones. Numbers are never reused, so a forgotten state gets a new number.
 class StateNumbers {
  public:
   /// `most`: maximum number of stored states, at least 1.

@@ -20,7 +20,7 @@ struct Query {
   double weight_h = 1.0;
   bool keep_states = false;  ///< fill Answer::states
 
-  /// Whether the order is that of g + h.
+  /// Whether nodes are ordered by g + h.
   [[nodiscard]] bool plain() const noexcept { return weight_g == weight_h; }
   /// Whether cheaper paths to closed nodes matter.
   [[nodiscard]] bool reopen() const noexcept { return weight_g > 0.0; }

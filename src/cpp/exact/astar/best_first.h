@@ -163,8 +163,8 @@ class BestFirst {
   Found<Cost> found(NodeId goal, Cost g) {
     const std::vector<NodeId> path = path_to(goal);
     const auto waits = [&](NodeId node) { return nodes_[node].is(Status::open); };
-    // If a node of the path was reopened and not expanded since, the nodes after it cost less than
-    // their records say.
+    // If a node on the path has been reopened and not expanded since, the nodes after it cost less
+    // than their records say.
     if (std::any_of(path.begin(), path.end() - 1, waits)) g = cost_of(path);
     return {StopReason::found, g, path};
   }

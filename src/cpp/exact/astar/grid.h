@@ -18,7 +18,7 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// Which cells must be free for a diagonal move, besides its end.
+/// Which cells must be free for a diagonal move, besides its destination.
 enum class Corners : std::uint8_t {
   keep,  ///< both adjacent cells
   cut,   ///< none
@@ -65,7 +65,7 @@ class GridMap {
   std::vector<std::uint8_t> free_;  ///< indexed by node
 };
 
-/// Lower bounds of the cost on an empty grid; `array` = estimates given by the user.
+/// Lower bounds on the cost across an empty grid; `array` = estimates given by the user.
 enum class GridHeuristic : std::uint8_t { none, manhattan, octile, euclidean, array };
 
 struct GridQuery {

@@ -98,7 +98,7 @@ class GridProblem {
     map_.prefetch(node + map_.stride());
   }
   void prefetch_edges(NodeId /*node*/) const noexcept {}
-  /// One successor per row is enough to prefetch the records of all.
+  /// One successor per row is enough to prefetch the records of all successors.
   template <class Visit>
   void each_successor(NodeId node, Visit&& visit) const {
     visit(node - map_.stride());
@@ -140,7 +140,7 @@ class GridProblem {
   GridHeuristic heuristic_;
   Corners corners_;
   std::span<const double> h_;
-  std::vector<Cell> cells_;  ///< of the goals
+  std::vector<Cell> cells_;  ///< cells of the goals
 };
 
 }  // namespace pyengine::astar

@@ -43,7 +43,7 @@ class IterativeDeepening {
 
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
 
-  /// The walk is at the start; afterwards it is at the goal found.
+  /// Expects the walk at the start and leaves it at the goal found.
   Found<Cost> run() {
     try {
       limits_.check(counts_);

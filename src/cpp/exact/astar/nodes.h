@@ -23,7 +23,7 @@ enum class Status : std::uint8_t { unseen, open, closed };
 /// All zero = unseen, so fresh memory needs no initialisation.
 template <class Cost>
 struct Record {
-  Cost g{};                      ///< of the cheapest known path
+  Cost g{};                      ///< cost of the cheapest known path
   std::uint32_t parent : 30 {};  ///< on that path
   std::uint32_t status : 2 {};   ///< a Status
 

@@ -1,4 +1,4 @@
-/// Lower bounds of the number of moves to solve a sliding puzzle.
+/// Lower bounds on the number of moves that solve a sliding puzzle.
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ class PuzzleEstimate {
  public:
   PuzzleEstimate(const PuzzleShape& shape, Board goal, PuzzleHeuristic heuristic);
 
-  /// Speeds it up with up to 512 KiB of tables, which take 10 ms to build.
+  /// Speeds the estimate up with at most 512 KiB of tables, which take 10 ms to build.
   void tabulate();
   [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< memory in use
   [[nodiscard]] int operator()(Board board) const noexcept;

@@ -141,7 +141,7 @@ class ForeignPosition {
   /// play() to a position about which the caller already knows everything: until the next play(),
   /// to_move() and outcome() are those of an earlier position.
   void play_through(Action action) noexcept;
-  /// Whether this is `root` after `moves`, without a stored failure.
+  /// Whether this is the position that `moves` lead to from `root`, with no stored failure.
   [[nodiscard]] bool is_reached(const ForeignPosition& root,
                                 std::span<const ActionId> moves) const noexcept;
   [[nodiscard]] bool has_slow_moves() const noexcept { return params_.rules->has_slow_moves(); }

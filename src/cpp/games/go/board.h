@@ -118,7 +118,7 @@ class GoBoard {
   /// Open sides of a stone's chain: between one and four times its liberties.
   [[nodiscard]] int open_sides(unsigned stone) const noexcept { return open_[chain_[stone] >> 1]; }
 
-  /// The stone that names the chain, and the next stone in the chain's ring.
+  /// The stone that identifies the chain, and the next stone in the chain's ring.
   [[nodiscard]] unsigned chain_name(unsigned stone) const noexcept { return chain_[stone] >> 1; }
   [[nodiscard]] unsigned next_of_chain(unsigned stone) const noexcept { return next_[stone]; }
 

@@ -183,7 +183,7 @@ bool BasicGo<MaxSide>::repeats(unsigned point, bool lives) const noexcept {
 
 template <int MaxSide>
 void BasicGo<MaxSide>::play(Action action) {
-  // Do first what may throw.
+  // First do everything that may throw.
   if (params_.superko != Superko::simple) history_.make_room(board_.num_stones() + 1);
   const auto point = static_cast<unsigned>(action);
   Ply& ply = plies_[slot(ply_)];

@@ -91,7 +91,7 @@ class BasicGo {
     return params_.superko == Superko::simple ||
         params_.max_game_length - ply_ <= GoPlayoutHistory<MaxSide>::kMost;
   }
-  /// Plays moves of playout_move().
+  /// Plays the moves that playout_move() chooses.
   Playout light_playout(Rng& rng) const noexcept;
   /// The initial board of light_playout(); refers to this position.
   [[nodiscard]] GoPlayoutBoard<MaxSide> playout_board() const noexcept;
@@ -104,7 +104,7 @@ class BasicGo {
   }
   [[nodiscard]] std::string to_string() const;
 
-  /// The same future: earlier boards count only if superko applies to them.
+  /// Equal if both have the same future: earlier boards count only if superko applies to them.
   friend bool operator==(const BasicGo& a, const BasicGo& b) {
     return a.params_ == b.params_ && a.ply_ == b.ply_ && a.passes_ == b.passes_ &&
         a.to_move_ == b.to_move_ && a.board_.stones(0) == b.board_.stones(0) &&

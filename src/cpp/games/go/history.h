@@ -70,9 +70,9 @@ class GoHistory {
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
   struct Slot {
-    std::uint64_t key = 0;           ///< of the i-th position
+    std::uint64_t key = 0;           ///< key of the i-th position
     std::uint64_t sum = 0;           ///< sum of squared keys up to the i-th: identifies the set
-    std::uint32_t stones = 0;        ///< of the i-th position
+    std::uint32_t stones = 0;        ///< stones of the i-th position
     std::uint32_t previous = kNone;  ///< older position in the same chain
     std::uint32_t latest = kNone;    ///< newest position of chain i
     std::uint32_t with = 0;          ///< number of positions with i stones

@@ -142,7 +142,7 @@ class GoPlayoutBoard {
   enum class Sides : std::uint8_t {
     illegal,  ///< the liberties have been restored
     legal,
-    settles,  ///< legal, and some chain has no liberty left
+    settles,  ///< legal, and some chain has no liberties left
   };
   /// Takes the pseudo-liberties that a stone of the colour at the place removes, if it is legal.
   template <unsigned kColour>
@@ -155,7 +155,7 @@ class GoPlayoutBoard {
   }
   /// Whether a stone there may remove the last liberty of an adjacent chain.
   [[nodiscard]] bool has_few_sides(unsigned place) noexcept;
-  /// The neighbours whose chains have no liberty left.
+  /// The neighbours whose chains have no liberties left.
   [[nodiscard]] unsigned without_liberty(unsigned place) noexcept;
   /// Whether superko forbids the stone, whose neighbours' liberties have been taken.
   [[nodiscard]] bool repeats(unsigned place, unsigned near, bool lives) noexcept;
@@ -185,7 +185,7 @@ class GoPlayoutBoard {
   // The other members are written before they are read.
   std::array<GoNear, kPlaces> near_;
   std::array<std::uint16_t, kPlaces>
-      head_;  ///< names the chain of a stone; the place itself for other places
+      head_;  ///< identifies the chain of a stone; the place itself for other places
   std::array<std::uint16_t, kPlaces> next_;  ///< of a stone: the next one in its chain's ring
   std::array<std::uint16_t, kPlaces> open_;  ///< [head]: pseudo-liberties
   std::array<std::uint16_t, kPlaces> size_;  ///< [head]: stones

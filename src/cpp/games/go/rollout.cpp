@@ -99,7 +99,7 @@ class GoPlayouts final : public GoRolloutPlayouts {
   GoRolloutBoard<MaxSide> start_;
   GoRolloutBoard<MaxSide> board_;
   GoRolloutMoves found_;
-  std::optional<Outcome> outcome_;  ///< of a game that is over before the playouts begin
+  std::optional<Outcome> outcome_;  ///< set if the game is over before the playouts begin
 };
 
 }  // namespace

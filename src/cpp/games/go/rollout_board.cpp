@@ -75,7 +75,7 @@ unsigned GoRolloutBoard<MaxSide>::tactics(unsigned place, int player) const noex
       safe = safe || liberties >= 3;
       if (liberties == 1) features |= kEscape;
     } else if (liberties == 1) {
-      taken += size_[head];  // a single stone is met once, so 1 is exact
+      taken += size_[head];  // a single stone is counted once, so 1 is exact
     } else if (liberties == 2) {
       features |= kAtari;
     }

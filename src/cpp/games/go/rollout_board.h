@@ -52,8 +52,8 @@ class GoRolloutBoard {
 
   [[nodiscard]] int to_move() const noexcept { return to_move_; }
   [[nodiscard]] bool over() const noexcept { return passes_ >= 2 || plies_left_ <= 0; }
-  /// Draws a move for the player to move by its probability; kNoAction (pass) only if there is no
-  /// other.
+  /// Draws a move for the player to move according to the moves' probabilities; kNoAction (pass)
+  /// only if there is no other.
   [[nodiscard]] Action draw(Rng& rng) noexcept;
   /// Plays a legal point, or kNoAction for a pass.
   void play(Action point) noexcept;
@@ -113,7 +113,7 @@ class GoRolloutBoard {
 
   /// Places a stone, removes captures and sets ko_.
   void place_stone(unsigned place, int player) noexcept;
-  /// Removes the chain of `head`, which has no liberty; returns the number of stones.
+  /// Removes the chain of `head`, which has no liberties; returns the number of stones.
   unsigned take_off(unsigned head) noexcept;
   void join(unsigned& head, unsigned other) noexcept;
   /// Marks the liberties of a chain as changed.
@@ -147,7 +147,7 @@ class GoRolloutBoard {
   std::array<std::array<std::uint32_t, kPlaces>, 2> strength_{};
   std::array<std::uint8_t, kPlaces> colour_{};
   std::array<GoPattern, kPlaces> pattern_{};       ///< from player 0's perspective
-  std::array<std::uint16_t, kPlaces> head_{};      ///< of a stone: the stone that names its chain
+  std::array<std::uint16_t, kPlaces> head_{};      ///< of a stone: identifies its chain
   std::array<std::uint16_t, kPlaces> next_{};      ///< of a stone: the next one in its chain's ring
   std::array<std::uint16_t, kPlaces> size_{};      ///< [head]: stones
   std::array<std::uint8_t, kPlaces> liberties_{};  ///< [head]: number of liberties, at most 3

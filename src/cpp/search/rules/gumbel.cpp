@@ -7,7 +7,7 @@
 namespace pyengine::gumbel {
 namespace {
 
-constexpr double kLeastRange = 1e-8;  ///< of completed Q-values [mctx, epsilon]
+constexpr double kLeastRange = 1e-8;  ///< minimum range of completed Q-values [mctx, epsilon]
 constexpr double kMostScale = 1e100;  ///< finite; exponentials saturate to 0 or 1 long before
 
 }  // namespace

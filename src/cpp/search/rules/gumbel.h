@@ -12,7 +12,7 @@
 ///   V      value of the node's own evaluation, for the player to move
 ///
 /// Source: Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel",
-/// 2022; the rescaling to [0, 1] is of mctx (qtransform_completed_by_mix_value).
+/// 2022; the rescaling to [0, 1] follows mctx (qtransform_completed_by_mix_value).
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class CompletedQ {
  private:
   double visits_ = 0.0;
   double most_visits_ = 0.0;
-  double prior_ = 0.0;  ///< of visited actions
+  double prior_ = 0.0;  ///< sum over visited actions
   double prior_times_q_ = 0.0;
   double least_ = 1.0;
   double most_ = -1.0;

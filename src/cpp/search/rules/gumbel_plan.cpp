@@ -21,8 +21,8 @@ constexpr std::int64_t kVisitsPerLeafInFlight = 16;
 constexpr auto kByScore = [](const auto& a, const auto& b) {
   return a.score != b.score ? a.score > b.score : a.move->action < b.move->action;
 };
-/// The fewest simulations, then moves that may have another leaf in flight; collisions steer later
-/// walks away.
+/// The fewest simulations first, then moves that may have another leaf in flight, then the fewest
+/// visits, which include collisions: these steer later walks away.
 constexpr auto kByTurn = [](const auto& a, const auto& b) {
   if (a.move->begun != b.move->begun) return a.move->begun < b.move->begun;
   if (a.may_fly != b.may_fly) return a.may_fly;
@@ -55,7 +55,7 @@ GumbelPlan::Move& GumbelPlan::move_of(const Node& child) noexcept {
                        [&](const Move& move) { return move.action == child.action; });
 }
 
-/// No simulation is in flight: see most_in_flight().
+/// Called while no simulation is in flight: see most_in_flight().
 void GumbelPlan::begin_halving(const Tree& tree, std::uint32_t number) noexcept {
   std::uint32_t most = 0;
   for (Move& move : moves_) most = std::max(most, move.begun);
@@ -123,8 +123,8 @@ Selection GumbelPlan::enter(const Candidate& chosen) noexcept {
   return chosen.child != nullptr ? Selection::of(chosen.child) : Selection::create();
 }
 
-/// Until the phase has started on all the moves it considers, starts on the best remaining survivor
-/// of the previous phase. Then each of them gets its visits.
+/// Until the phase has started on all the moves it considers, this is the best remaining survivor
+/// of the previous phase; after that, a move that is short of visits.
 Selection GumbelPlan::planned(const HalvingPhase& phase, const View& view) const noexcept {
   const auto is_in = [&](const Candidate& c) { return c.move->begun > phase.level; };
   std::uint32_t in = 0;
@@ -177,7 +177,7 @@ std::vector<RootRank> GumbelPlan::ranks(const Tree& tree) const {
   const Node& root = tree.root();
   const int count = root.num_children.load(std::memory_order_acquire);
   const gumbel::CompletedQ completed = completed_q(tree, count);
-  // In a halving that follows another, the earlier one decides.
+  // An unfinished halving does not count if an earlier one is complete: that one decides.
   const std::uint64_t done = visits_of(root) - visits_before_;
   const bool by_visits = halving_ == 0 || done >= end_of_halving();
   std::vector<RootRank> ranks;

@@ -61,7 +61,7 @@ class GumbelPlan final : public RootPlan {
     Node* child = nullptr;  ///< nullptr: the next edge
     const Move* move = nullptr;
     double score = 0.0;
-    std::int64_t visits = 0;  ///< of this halving, including marks of leaves in flight
+    std::int64_t visits = 0;  ///< in this halving, including marks of leaves in flight
     bool may_fly = true;      ///< another leaf may be in flight
   };
   /// The input of one choice.
@@ -89,7 +89,7 @@ class GumbelPlan final : public RootPlan {
   const bool solver_;
   const bool plays_sample_;
   const std::vector<HalvingPhase> phases_;
-  const std::uint32_t visits_before_;  ///< of the root
+  const std::uint32_t visits_before_;  ///< visits of the root before this search
 
   mutable std::mutex mutex_;  ///< guards the members below
   std::vector<Move> moves_;   ///< in root edge order

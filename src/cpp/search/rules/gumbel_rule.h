@@ -30,7 +30,7 @@ class GumbelRule final : public Rule {
   Selection choose(const Tree& tree, const Node& node, bool may_create) noexcept override;
 
  private:
-  /// A snapshot of a child, since other workers may change it during the choice. Or the next edge.
+  /// A snapshot of a child, since other workers may change it during the choice; or the next edge.
   struct Seen {
     Node* node = nullptr;  ///< nullptr: the next edge
     ActionId action = 0;
@@ -53,7 +53,7 @@ class GumbelRule final : public Rule {
   double c_visit_ = 0.0;
   double c_scale_ = 0.0;
   bool solver_ = false;
-  std::vector<Seen> seen_;  ///< of the current choice
+  std::vector<Seen> seen_;  ///< candidates of the current choice
 };
 
 }  // namespace pyengine

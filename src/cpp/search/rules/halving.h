@@ -3,7 +3,7 @@
 /// functions of numbers.
 ///
 /// A phase visits each of its moves equally often. The better half enters the next phase, until two
-/// moves are left. The division is that of mctx (seq_halving.py).
+/// moves are left. The division follows mctx (seq_halving.py).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct HalvingPhase {
 [[nodiscard]] std::vector<HalvingPhase> halving_phases(int moves, std::uint64_t budget);
 
 /// Successive halvings, each with twice the budget of the previous one, up to `budget`, for
-/// searches whose number of simulations is not known in advance: the last complete halving has at
+/// searches whose number of simulations is not known in advance. The last complete halving has at
 /// least a quarter of them. The first one visits each move at least once per phase.
 [[nodiscard]] std::vector<HalvingPhase> doubling_phases(int moves, std::uint64_t budget);
 

@@ -42,7 +42,7 @@ namespace pyengine::puct {
 struct Parent {
   double rate = 0.0;         ///< c(n)
   double sqrt_n = 0.0;       ///< growth()
-  double loss = 0.0;         ///< lost visits per leaf in flight in Q
+  double loss = 0.0;         ///< losses that a leaf in flight adds to Q
   Proof lost = Proof::none;  ///< proof of a loss for the player to move; none: ignore proofs
 };
 

@@ -10,8 +10,8 @@
 namespace pyengine {
 namespace {
 
-/// Required visits of a node per visit that is allotted together: the allotted visits then add so
-/// little to n that exploration grows by about 3 % at most.
+/// A node needs this many visits for each visit that is allotted together with others: they then
+/// add so little to n that exploration grows by about 3 % at most.
 constexpr double kVisitsPerAllotted = 16.0;
 constexpr std::size_t kMostRates = std::size_t{1} << 16;  ///< 512 KiB per worker of a large tree
 
@@ -28,7 +28,7 @@ void include_unvisited(const Arena& arena, const Node& node, double first_play,
   if (scan.place != place) scan.child = child_at(arena, node, scan.place);
 }
 
-/// Of the children with the same score as `best`, the one whose edge comes first.
+/// The child whose edge comes first among those with the same score as `best`.
 void prefer_least_edge(const Tree& tree, const Node& node, int count, const puct::Parent& parent,
                        double first_play, Scan& scan) noexcept {
   const auto edge_of = [](const Node& child) { return Edge(child.prior, child.action); };

@@ -38,7 +38,7 @@ class PuctRule final : public Rule {
   ScanChildren scan_;
   SearchConfig config_;
   std::vector<double> rates_;         ///< c(n) by n; 0 = not computed yet
-  std::vector<Unvisited> unvisited_;  ///< of the current scan
+  std::vector<Unvisited> unvisited_;  ///< from the current scan
   PuctAllotter allotter_;
   double waiting_ = 0.0;  ///< walks that have marked the current node and are still at it
 };

@@ -35,7 +35,7 @@ struct Selection {
   /// The rule skipped a known draw (open_moves.h). The player to move could have had the draw, so
   /// the walk counts as a draw for the nodes down to this one.
   bool passes_draw = false;
-  /// Valid for this visit only: rules that alternate may choose differently for the next.
+  /// Valid for this visit only: a rule that alternates may choose differently for the next one.
   bool by_turns = false;
 
   [[nodiscard]] static Selection of(Node* child) noexcept { return {child, Outcome::child}; }

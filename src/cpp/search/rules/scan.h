@@ -1,6 +1,6 @@
-/// Finds the child with the largest score by puct.h. One implementation is portable; the others
-/// read eight (AVX-512) or four (AVX2) nodes at a time. All perform the same operations in the same
-/// order and find the same child.
+/// Finds the child with the largest score, as defined in puct.h. One implementation is portable;
+/// the others read eight (AVX-512) or four (AVX2) nodes at a time. All perform the same operations
+/// in the same order and find the same child.
 #pragma once
 
 #include <limits>

@@ -225,7 +225,7 @@ PYENGINE_VECTORS Scan scan_wide(const Arena& arena, const Node& node, int count,
                 V::each([&](int i) { return std::bit_cast<long long>(few.nodes[i]); })};
   places = V::each([](int i) { return static_cast<long long>(node_of_lane(kLanes, i)); });
   const auto offsets = places * static_cast<long long>(sizeof(Node));
-  constexpr int kFirstBlock = std::bit_width(static_cast<unsigned>(kLanes));  // of kLanes nodes
+  constexpr int kFirstBlock = std::bit_width(static_cast<unsigned>(kLanes));  // has kLanes nodes
   BlockIndex index = arena.at<FirstBlock>(node.children)->links[kFirstBlock - 1];
   for (int block = kFirstBlock, first = kLanes;; ++block) {
     const int end = std::min(first + block_capacity(block), count);

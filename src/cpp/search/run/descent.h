@@ -75,8 +75,8 @@ class KeptPositions {
   std::vector<Slot> slots_;
 };
 
-/// For games of users, in which each move calls user code. Moves along the tree are not played on
-/// the way down: the leaf's position is derived from the nearest cached ancestor.
+/// For user-defined games, in which each move calls user code. Moves along the tree are not played
+/// on the way down: the leaf's position is derived from the nearest cached ancestor.
 template <CanReplay G>
 class Descent<G> {
  public:

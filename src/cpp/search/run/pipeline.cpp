@@ -153,7 +153,7 @@ void Pipeline::look_after_host(Hand& hand, Task& task) {
   if (ending_.load(std::memory_order_relaxed)) return;
   if (const std::optional<RunEnd> due = watch_->due()) {
     const Pass pass = team_.pass();
-    settle(hand, task);  // what has finished by now did not end early
+    settle(hand, task);  // searches that have finished by now did not end early
     if (hand.finished != nullptr || searches_.all_finished()) return;
     end_early(*due);
   }

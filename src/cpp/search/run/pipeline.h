@@ -58,7 +58,7 @@ class Succession {
 
 struct RunOptions {
   int workers = 1;       ///< threads, including the calling one
-  bool foreign = false;  ///< a game defined by the user: walks run on the calling thread only
+  bool foreign = false;  ///< a user-defined game: walks run on the calling thread only
   std::optional<Clock::time_point> deadline;
   const std::atomic<bool>* stop = nullptr;  ///< set from any thread to end the run; required
   Succession* succession = nullptr;

@@ -38,7 +38,7 @@ struct alignas(kCacheLine) PlaceOf {
   Search* search = nullptr;  ///< nullptr if the next search could not be created
   int gatherers = 0;         ///< workers between enter() and leave()
   bool handed_over = false;  ///< the finished search was passed to the succession
-  bool held = false;         ///< by the worker that hands over; no other thread accesses the search
+  bool held = false;         ///< by the worker that hands it over; no other thread uses the search
   PlaceOf* next_finished = nullptr;  ///< next in the list of the worker that holds the place
 
   Slot* round = nullptr;                  ///< deterministic: the first slot of the current round

@@ -48,8 +48,9 @@ int leaves_of_batch(const EvaluatorTraits& traits, const SearchConfig& config, i
   return static_cast<int>(std::clamp<std::int64_t>(leaves / workers, 1, rows));
 }
 
-/// Number of joint walks. They do not avoid each other's collisions: with all leaves in flight in
-/// one joint walk strength suffers, and with few walks little of the way is shared.
+/// Number of joint walks. The walks within one do not avoid each other's collisions: if all leaves
+/// in flight are in one joint walk, strength suffers; if each has few walks, little of the way is
+/// shared.
 int joint_walks(const EvaluatorTraits& traits, const SearchConfig& config,
                 const RunSize& size) noexcept {
   constexpr int kShare = 8;
@@ -60,7 +61,7 @@ int joint_walks(const EvaluatorTraits& traits, const SearchConfig& config,
   return fits && walks >= kWorthwhile ? walks : 1;
 }
 
-/// The number of slots with which no thread waits for one.
+/// Enough slots that no thread waits for one.
 int wanted_slots(const RunsOn& runs_on, const SearchConfig& config, int searches,
                  int per_round) noexcept {
   if (config.deterministic) return per_round * std::min(searches, kMostRounds);
@@ -109,7 +110,7 @@ SlotPlan plan_slots(const EvaluatorTraits& traits, const SearchConfig& config, i
 bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
                   const RunSize& size) noexcept {
   // Below the top of a lease the moves from the root are unknown, so an evaluator that needs them
-  // must answer on the spot. No leaf can wait in a batch.
+  // must answer immediately. No leaf can wait in a batch.
   const bool answers =
       traits.answering == Answering::brief || (traits.immediate() && !traits.reads_positions);
   const bool fits = answers && !size.foreign && !size.follows;
@@ -144,7 +145,7 @@ TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
   // If the evaluator answers every request immediately, one worker at a time has the whole tree.
   const bool passes_whole = traits.immediate() && plan.most_gatherers == 1;
   plan.sharing = size.workers == 1 || passes_whole ? Sharing::exclusive : Sharing::shared;
-  // A tree that enters a core's cache for each turn costs 50 % more. With a deadline, all trees
+  // Loading a tree into a core's cache for each turn costs 50 % more. With a deadline, all trees
   // should get their share.
   plan.finishes_trees = passes_whole && !size.deadline;
   // Earlier evaluations and those of other workers must not decide which rows share a batch: the

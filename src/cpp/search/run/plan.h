@@ -37,7 +37,7 @@ struct SlotPlan {
 /// Maximum searches that a worker gathers from in one turn. A turn needs one pass through the
 /// mutex.
 inline constexpr int kMostSearchesPerTurn = 16;
-/// Maximum visits of searches for one slot before checking whether they added a leaf.
+/// Maximum visits to searches for one slot before checking whether one of them added a leaf.
 inline constexpr int kMostVisits = 8;
 
 /// The parameters of a run that its plan depends on.
@@ -47,7 +47,7 @@ struct RunSize {
   int searches = 1;
   int workers = 1;
   int cores = std::numeric_limits<int>::max();  ///< available to the process
-  bool foreign = false;                         ///< a game defined by the user
+  bool foreign = false;                         ///< a user-defined game
   bool deadline = false;                        ///< the run has a deadline
   bool follows = false;                         ///< other searches may replace finished ones
   /// Upper bound for the final visits of the first search's root.
@@ -77,9 +77,9 @@ struct TurnPlan {
   /// 1 with a single worker, which then sees the result of one search before it chooses the next:
   /// the order of visits is that of the queues, and the same in every run.
   int searches_per_turn = 1;
-  int visits = 1;  ///< of searches for one slot; see kMostVisits
+  int visits = 1;  ///< to searches, for one slot; see kMostVisits
 
-  /// Searches in a turn that adds to a batch of `leaves` leaves.
+  /// Number of searches in a turn that adds to a batch with `leaves` leaves.
   [[nodiscard]] int searches_for(int leaves) const noexcept;
 };
 [[nodiscard]] TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,

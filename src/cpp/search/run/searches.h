@@ -107,7 +107,7 @@ class SearchesOf {
     queue(place);
     return place.held;
   }
-  /// No search could be created for a held place.
+  /// Called if no search could be created for a held place.
   void abandon(Place& place) noexcept { place.search = nullptr; }
 
   /// Whether something may follow a finished search. Callable at any time from any thread.

@@ -56,7 +56,7 @@ class SlotList {
     ++size_;
     ++operations_;
   }
-  /// Leaves of the fullest slot; 0 if the list is empty.
+  /// Number of leaves in the fullest slot; 0 if the list is empty.
   [[nodiscard]] int most_leaves() const noexcept {
     int most = 0;
     for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {

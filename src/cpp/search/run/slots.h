@@ -38,7 +38,7 @@ class Slots {
     many_ = many;
   }
   [[nodiscard]] const SlotPlan& planned() const noexcept { return plan_; }
-  /// Existing slots.
+  /// Number of existing slots.
   [[nodiscard]] std::size_t count() const noexcept { return slots_.size(); }
 
   // --- gathering
@@ -49,7 +49,7 @@ class Slots {
     return round ? unused() >= (gathering_ + 1) * plan_.per_round
                  : !partial_.empty() || unused() > 0;
   }
-  /// Leaves in the slot that take() would return.
+  /// Number of leaves in the slot that take() would return.
   [[nodiscard]] int leaves_to_add_to() const noexcept { return partial_.most_leaves(); }
   void begin_gathering() noexcept { ++gathering_; }
   void end_gathering() noexcept { --gathering_; }

@@ -58,7 +58,7 @@ struct Hand {
   std::function<bool()> goes_on;
   Place* last = nullptr;       ///< the search it gathered from last
   Place* finished = nullptr;   ///< places that it holds and must hand over
-  std::size_t visits = 0;      ///< of searches, one after the other, for one slot
+  std::size_t visits = 0;      ///< to searches, one after another, for one slot
   bool visits_added = false;   ///< at least one leaf
   bool added_nothing = false;  ///< the planned number of visits added no leaf
 
@@ -66,7 +66,7 @@ struct Hand {
     visits = 0;
     visits_added = added_nothing = false;
   }
-  /// Called after a turn of gathering; `most` visits make one count.
+  /// Called after a turn of gathering: counts the visits made for one slot, up to `most`.
   void count_visits(const Task& gathered, int most) noexcept {
     const bool partial = gathered.slot != nullptr && !gathered.full;
     const bool added = visits_added || gathered.added;

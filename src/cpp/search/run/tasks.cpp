@@ -1,4 +1,4 @@
-/// The work between two passes through the mutex: gather, evaluate, complete, hand over.
+/// The work between two passes, without the mutex: gather, evaluate, complete, hand over.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +14,8 @@ constexpr std::uint64_t kForeignTurnSimulations = 8;
 /// Completed leaves of a batch after which other workers may gather again.
 constexpr std::size_t kLeavesPerReview = 64;
 
-/// Answers for leaves that there is no time to evaluate. Roots need them to have moves.
+/// Gives placeholder answers to leaves that there is no time left to evaluate. Roots need them to
+/// have moves.
 void leave_blank(EvalBatch& batch) noexcept {
   for (int i = 0; i < batch.num_leaves; ++i) {
     EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(i)];

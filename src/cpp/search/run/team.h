@@ -26,8 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 class Team {
  public:
-  /// A counted lock of the mutex. A thread that is woken during a pass is notified when the pass
-  /// ends, because it would only wait for the mutex.
+  /// A lock on the mutex that is counted. A thread that is woken during a pass is notified when the
+  /// pass ends, because it would only wait for the mutex.
   class Pass {
    public:
     explicit Pass(Team& team) : team_(team), lock_(team.mutex_) { ++team.passes_; }
@@ -79,7 +79,7 @@ class Team {
   void sleep_until(Pass& pass, Clock::time_point until);
   /// Returns false if the server should leave: the team is closing, or has been idle for a while.
   [[nodiscard]] bool sleep_as_server(Pass& pass);
-  /// A worker is asleep and none is waking up.
+  /// Whether a worker is asleep and none is waking up.
   [[nodiscard]] bool can_wake_worker() const noexcept { return asleep_ != 0 && !waking_; }
   [[nodiscard]] bool worker_wakes() const noexcept { return waking_; }
   [[nodiscard]] bool can_wake_caller() const noexcept { return caller_asleep_ && !caller_waking_; }
@@ -114,7 +114,7 @@ class Team {
   mutable std::mutex mutex_;
   std::uint64_t passes_ = 0;
   std::uint64_t wake_ups_ = 0;
-  Calls calls_;  ///< of the current pass
+  Calls calls_;  ///< made in the current pass
 
   std::condition_variable worker_called_;  ///< sleeping helpers
   std::condition_variable caller_called_;

@@ -18,7 +18,7 @@ enum class WalkEnd : std::uint8_t {
 
 struct Walk {
   WalkEnd end = WalkEnd::collision;
-  float value = 0.0F;         ///< of WalkEnd::known, for the first player
+  float value = 0.0F;         ///< set for WalkEnd::known; for the first player
   bool newly_over = false;    ///< terminal, and not marked as proven yet
   std::uint32_t created = 0;  ///< nodes
   /// The walk counts as a draw for this many nodes at the start of the path, whatever the value of

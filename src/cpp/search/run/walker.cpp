@@ -158,7 +158,7 @@ class WalkerOf final : public Walker {
                     child.visits.load(std::memory_order_relaxed), terms);
   }
 
-  typename G::Params params_;  ///< of the first root: all searches of an engine play the same game
+  typename G::Params params_;  ///< from the first root: an engine plays only one game
   Descent<G> descent_;
   Forks<G> forks_;
 };

@@ -43,13 +43,13 @@ class Walker {
   /// divides them among its moves (Rule::allot). `ended` is called at each end, with `path` leading
   /// to it and the number of walks that ended there; it returns whether the others continue. At a
   /// leaf each of these walks has marked the path once; other ends leave no marks. Exceptions of
-  /// `ended` are passed on, and the marks of the path are then its responsibility. Not for games
-  /// defined by the user.
+  /// `ended` are passed on, and the marks of the path are then its responsibility. Not for
+  /// user-defined games.
   virtual void walk_jointly(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
                             Allocator& allocator, Path& path, std::uint32_t visits,
                             const JointEnd& ended) = 0;
   /// Walks from the root to the top of a part to lease and stores the nodes in `path`. The only
-  /// changes are temporary marks of leased children. Not for games defined by the user.
+  /// changes are temporary marks of leased children. Not for user-defined games.
   virtual WayToPart find_part(const Tree& tree, const Start& root, const RootSearch& search,
                               Rule& rule, const LeaseTerms& terms, Path& path) = 0;
   /// The position at which the last walk ended.

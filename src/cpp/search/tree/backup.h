@@ -34,8 +34,9 @@ template <Sharing S>
 void mark(const Path& path, std::uint32_t times = 1) noexcept {
   for (Node* node : path) add<S>(node->in_flight, times);
 }
-/// Marks the path of a leaf in flight `times` more after a collision, until unmark(), so that later
-/// walks turn away earlier. Returns false and marks nothing if the leaf is no longer in flight.
+/// After a collision, marks the path of a leaf in flight `times` more times until unmark(), so that
+/// later walks turn away earlier. Returns false and marks nothing if the leaf is no longer in
+/// flight.
 template <Sharing S>
 bool mark_again(const Path& path, std::uint32_t times) noexcept {
   Node& leaf = *path.back();

@@ -159,8 +159,8 @@ static_assert(edge_units(kMaxActions + 1) <= Arena::kMaxUnits);  // the prior su
   return &arena.at<LaterBlock>(before)->next;
 }
 
-/// Iterates over a node's blocks of children. Enter only blocks with children counted by
-/// num_children; a worker may be creating the next one.
+/// Iterates over a node's blocks of children. Access only blocks whose children num_children
+/// counts; a worker may be creating the next one.
 class BlockWalk {
  public:
   BlockWalk(const Arena& arena, const Node& node) noexcept

@@ -9,7 +9,7 @@ namespace pyengine {
 using PackedPrior = std::uint16_t;
 
 namespace prior_format {
-inline constexpr int kDroppedBits = 12;                   ///< of a float's 23 mantissa bits
+inline constexpr int kDroppedBits = 12;                   ///< out of a float's 23 mantissa bits
 inline constexpr std::uint32_t kExponentBias = 127 - 31;  ///< exponent code 31 is 2^0
 inline constexpr std::uint32_t kBase = kExponentBias << 11;
 }  // namespace prior_format

@@ -78,8 +78,8 @@ class alignas(kCacheLine) Tree {
   Node* create_child(Allocator& allocator, Node& parent, bool& full) noexcept;
 
   /// Replaces the root's priors (in edge order) for one search. Children keep their places; edges
-  /// without a child are sorted again. Call only while no worker walks. clear_root_noise() restores
-  /// the priors.
+  /// without a child are sorted again. Call only while no worker is walking the tree.
+  /// clear_root_noise() restores the priors.
   void change_root_priors(std::span<const double> priors);
   void clear_root_noise();
   /// The root's edges with the evaluator's priors, without noise.
@@ -126,7 +126,7 @@ class alignas(kCacheLine) Tree {
   std::shared_ptr<std::atomic<std::uint64_t>> nodes_;  ///< shared with the background thread
   Node root_;
   /// Noise can change the root's edges, and they fit at any memory limit. Written before the root's
-  /// state becomes expanded (release), and while no worker walks.
+  /// state becomes expanded (release), and while no worker is walking the tree.
   std::vector<Edge> root_edges_;
   std::vector<Edge> clean_;  ///< the root's edges without noise, while there is noise
   bool root_sorted_ = true;

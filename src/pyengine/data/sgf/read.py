@@ -29,7 +29,7 @@ def read_sgf(file: str | os.PathLike[str] | bytes) -> SgfGame:
     """Return the first game of an SGF file; ``file`` is its path or content.
 
     Raises:
-        DataError: the file cannot be read, or its first game is damaged or unclear.
+        DataError: the file cannot be read, or its first game is damaged or ambiguous.
         EngineError: sgfmill is missing; the message names the extra ``sgf``.
 
     Example:

@@ -191,7 +191,7 @@ def _pass_action(game: Game) -> int | None:
 
 # Names of games and rules
 
-#: Numbers of games in SGF (GM); 4 is Gomoku and Renju.
+#: Game numbers in SGF (GM); 4 is Gomoku and Renju.
 _NUMBERS = {"go": 1, "gomoku": 4}
 GAME_NUMBERS = tuple(_NUMBERS.values())
 

@@ -147,7 +147,7 @@ def test_a_byte_order_mark_determines_the_encoding(codec: str) -> None:
         (("ISO-8859-15", "", ""), ("cp1252", "cp932", "cp1252")),
     ],
 )
-def test_each_game_of_a_collection_may_have_another_encoding(
+def test_each_game_in_a_collection_may_have_a_different_encoding(
     heads: tuple[str, ...], encodings: tuple[str, ...]
 ) -> None:
     texts = [TEXTS.get(codec, "許功蓋 柯洁".encode()) for codec in encodings]
