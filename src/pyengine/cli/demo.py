@@ -6,6 +6,7 @@ alpha-beta solver (Connect Four) and with the proofs of a search with playouts (
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,4 +117,7 @@ def _verdict(scene: Scene, state: State, result: SearchResult) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

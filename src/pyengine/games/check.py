@@ -8,6 +8,7 @@ import pickle
 import random
 import traceback
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
@@ -144,7 +145,7 @@ def _legal(state: Any) -> list[int]:
 
 def _two_numbers(answer: Any) -> list[float]:
     try:
-        numbers = [float(item) for item in answer]
+        numbers = [] if isinstance(answer, Mapping) else [float(item) for item in answer]
     except (TypeError, ValueError):
         numbers = []
     _expect(len(numbers) == 2, f"returns() must be two numbers, got {short_repr(answer)}")

@@ -146,8 +146,10 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
 def _module(place: str, text: str) -> ModuleType:
     if not all(part.isidentifier() for part in place.split(".")):
         raise ConfigError(f"expected package.module:NAME, got {short_repr(text)}")
-    if "" not in sys.path:
-        sys.path.append("")  # the current folder; last, so that it shadows nothing
+    with suppress(OSError):  # the folder may have been deleted
+        here = str(Path.cwd())
+        if here not in sys.path:
+            sys.path.append(here)  # last, so that it shadows nothing
     try:
         return importlib.import_module(place)
     except ModuleNotFoundError as error:

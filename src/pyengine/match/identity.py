@@ -7,6 +7,7 @@ Provider and machine do not matter.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from types import MethodType
@@ -86,7 +87,7 @@ def _python(value: Any) -> dict[str, Any]:
 def _lasting_repr(value: Any, player: Any) -> str:
     """Return a repr that another process repeats. Raises ConfigError if it shows an address."""
     text = repr(value)
-    if " at 0x" in text:
+    if re.search(r" at 0x[0-9a-fA-F]+>", text):
         raise _unidentified(player)
     return text
 

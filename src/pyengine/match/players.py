@@ -68,6 +68,8 @@ class Player:
         results = self.original.search_many(states)
         try:
             return [result.action for _, result in zip(states, results, strict=True)]
+        except ConfigError:  # from a generator of the player
+            raise
         except (AttributeError, TypeError, ValueError) as error:
             raise ConfigError(
                 f"player {self._role}: search_many() must return {len(states)} results with an "

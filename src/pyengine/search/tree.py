@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -67,6 +68,10 @@ class SearchTree:
                 after = before.clone()
                 after.apply_action(action)
                 built[number] = node, depth + 1, after
+        if not built:  # nothing has been searched yet
+            return cls(
+                action=None, name="", to_move=None, visits=0, prior=0, q=math.nan, proven=None
+            )
         return built[0][0]
 
     def __repr__(self) -> str:

@@ -35,6 +35,7 @@ def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
     buffer = io.BytesIO()
     torch.save({"format": FORMAT, **state}, buffer)
     with writing(path):
+        directory.mkdir(parents=True, exist_ok=True)
         write_durably(path, [buffer.getbuffer()])
     for old in checkpoints(directory)[:-keep]:
         with suppress(OSError):  # retried at the next checkpoint
@@ -53,10 +54,9 @@ def load(path: Path, device: torch.device) -> dict[str, Any]:
         raise DataError(
             f"{path} is damaged ({reason}); remove it to continue from the previous checkpoint"
         ) from error
-    if state.get("format") != FORMAT:
-        raise DataError(
-            f"{path}: expected a checkpoint of format {FORMAT}, got {state.get('format')!r}"
-        )
+    version = state.get("format") if isinstance(state, dict) else None
+    if version != FORMAT:
+        raise DataError(f"{path}: expected a checkpoint of format {FORMAT}, got {version!r}")
     return state
 
 

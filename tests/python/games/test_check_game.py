@@ -114,6 +114,7 @@ def eq(self: Noughts, other: Noughts) -> bool:
         (legal_later(lambda legal: [a for a in legal if a != 2] or legal), "symmetry .*legal_act"),
         ({"is_terminal": returning(np.ones(2))}, "raised ValueError"),
         ({"returns": returning([1.0, 0.0]), "is_terminal": lambda s: s.moves != ()}, "zero-sum"),
+        ({"returns": returning({-1: 0.5, 1: -0.5}), "is_terminal": lambda s: s.moves != ()}, "two"),
         ({"returns": lambda s: [3 * x for x in Noughts.returns(s)]}, "max_utility"),
         ({"returns": lambda s: [float("inf")] * 2 if len(s.moves) > 4 else [0, 0]}, "finite"),
         (

@@ -219,6 +219,14 @@ def test_a_tree_may_be_deeper_than_the_recursion_limit() -> None:
     assert repr(tree).endswith("children=1)")
 
 
+def test_a_snapshot_of_a_running_search_has_an_empty_tree() -> None:
+    with pyengine.Engine("connect_four", "uniform", threads=1) as engine:
+        snapshots = engine.analyze(engine.game.new_initial_state(), every=0.01)
+        tree = next(snapshots).tree()
+        snapshots.close()
+    assert (tree.visits, tree.children) == (0, [])
+
+
 def test_trees_are_compared_by_value_and_shape(result: SearchResult) -> None:
     assert result.tree() == result.tree()
     assert result.tree() != result.tree(max_depth=1)
