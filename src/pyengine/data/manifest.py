@@ -16,7 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.base.files import path_of, sync_directory, unread, unwritten, why, write_durably
-from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, real, whole
+from pyengine.data.checked import (
+    OBJECT,
+    SHA256,
+    TEXT,
+    check,
+    checked_by,
+    checks_of,
+    list_of,
+    one_of,
+    real,
+    whole,
+)
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
 from pyengine.errors import ConfigError, DataError
@@ -31,7 +42,8 @@ _BIT_ORDER = "little"  # order of the points of a plane within a byte
 #: The largest number of shards for which the manifest is rewritten instead of getting a log.
 _WHOLE = 256
 
-_COUNT = whole(0, 2**63 - 1)
+_COUNT = checked_by(whole(0, 2**63 - 1))
+_DIGEST = checked_by(SHA256)
 
 #: Fields of a manifest.
 _FIELDS = {
@@ -40,14 +52,6 @@ _FIELDS = {
     "configuration": OBJECT,
     "model_sha256": list_of(TEXT),
     "shards": list_of(OBJECT),
-}
-
-#: Fields of a shard in a manifest.
-_SHARD_FIELDS = {
-    **dict.fromkeys(("positions", "full", "games", "bytes"), _COUNT),
-    **dict.fromkeys(("sha256", "games_sha256"), SHA256),
-    "last_number": whole(-1, 2**32 - 1),
-    "created": real(-1e12, 1e12),
 }
 
 
@@ -81,20 +85,21 @@ class ShardInfo:
     """A shard in the manifest."""
 
     file: str
-    positions: int
-    full: int  #: positions of full searches
-    games: int
-    last_number: int  #: the largest number of a game in the shard
-    bytes: int
-    sha256: str
-    games_sha256: str  #: SHA-256 of the list of games
-    created: float  #: seconds since 1970
+    positions: int = field(metadata=_COUNT)
+    full: int = field(metadata=_COUNT)  #: positions of full searches
+    games: int = field(metadata=_COUNT)
+    #: The largest number of a game in the shard; -1 without games.
+    last_number: int = field(metadata=checked_by(whole(-1, 2**32 - 1)))
+    bytes: int = field(metadata=_COUNT)
+    sha256: str = field(metadata=_DIGEST)
+    games_sha256: str = field(metadata=_DIGEST)  #: SHA-256 of the list of games
+    created: float = field(metadata=checked_by(real(-1e12, 1e12)))  #: seconds since 1970
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], number: int) -> ShardInfo:
         """Return shard ``number`` of a manifest. Raises TypeError or ValueError if invalid."""
         file = one_of(shard_name(number))
-        check(values, {"file": file, **_SHARD_FIELDS}, f"shards[{number}].")
+        check(values, {"file": file, **checks_of(cls)}, f"shards[{number}].")
         if values["full"] > values["positions"]:
             raise ValueError(f"shards[{number}].full: expected at most {values['positions']}")
         return cls(**values)

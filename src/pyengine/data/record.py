@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +16,8 @@ from pyengine.data.checked import (
     BOOLEAN,
     TEXT,
     check,
+    checked_by,
+    checks_of,
     list_of,
     optional,
     real,
@@ -43,20 +45,6 @@ _LARGEST = {"bits": 255, "visits": 65_535, "ply": 65_535, "to_move": 1, "full": 
 
 _ROUNDING = 1e-6  # rounding error of returns in float32
 _MOST_SURPRISE = float(np.finfo(np.float16).max)
-
-#: Fields of a line; the last two may be absent.
-_FIELDS = {
-    "number": whole(0, 2**32 - 1),
-    "positions": whole(0, 2**63 - 1),
-    "full": text_of("[01]*", "a string of 0 and 1"),
-    "returns": list_of(real(-1, 1), 2),
-    "resigned": whole(-1, 1),
-    "resignation_off": BOOLEAN,
-    "cut_short": BOOLEAN,
-    "moves": wholes(0, 2**16 - 1),
-    "lowest": optional(real(-1, 1)),
-    "start": optional(TEXT),
-}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -236,16 +224,18 @@ def _are_whole(column: npt.NDArray[Any], most: int) -> bool:
 class GameLine:
     """A game in the list of games of a shard; most fields are those of :class:`FinishedGame`."""
 
-    number: int
-    positions: int  #: number of recorded positions; the shard stores them in list order
-    full: str  #: ``1`` for each position of a full search, ``0`` for the others
-    returns: tuple[float, float]
-    resigned: int
-    resignation_off: bool
-    cut_short: bool
-    moves: tuple[int, ...]
-    lowest: float | None = None
-    start: str | None = None
+    number: int = field(metadata=checked_by(whole(0, 2**32 - 1)))
+    #: Number of recorded positions; the shard stores them in the order of the list.
+    positions: int = field(metadata=checked_by(whole(0, 2**63 - 1)))
+    #: ``1`` for each position of a full search, ``0`` for the others.
+    full: str = field(metadata=checked_by(text_of("[01]*", "a string of 0 and 1")))
+    returns: tuple[float, float] = field(metadata=checked_by(list_of(real(-1, 1), 2)))
+    resigned: int = field(metadata=checked_by(whole(-1, 1)))
+    resignation_off: bool = field(metadata=checked_by(BOOLEAN))
+    cut_short: bool = field(metadata=checked_by(BOOLEAN))
+    moves: tuple[int, ...] = field(metadata=checked_by(wholes(0, 2**16 - 1)))
+    lowest: float | None = field(default=None, metadata=checked_by(optional(real(-1, 1))))
+    start: str | None = field(default=None, metadata=checked_by(optional(TEXT)))
 
     def start_state(self, game: Game) -> State:
         """Return the position before the first move. Raises ConfigError if it is invalid."""
@@ -263,7 +253,7 @@ class GameLine:
         """Parse a line. Raises ValueError."""
         try:
             values = {"lowest": None, "start": None, **json.loads(text)}
-            check(values, _FIELDS)
+            check(values, checks_of(cls))
             if len(values["full"]) != values["positions"]:
                 raise ValueError("full: expected one character per position")
             first, second = map(float, values["returns"])
