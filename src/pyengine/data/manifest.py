@@ -143,7 +143,7 @@ class Manifest:
 
         Raises ConfigError if there is no manifest, DataError if it or the log is damaged.
         """
-        return ManifestReader(path_of("directory", directory)).read()[0]
+        return ManifestReader(path_of("directory", directory)).manifest
 
     @classmethod
     def read_alone(cls, directory: Path) -> Manifest:
@@ -232,38 +232,32 @@ def read_log(path: Path, begin: int) -> tuple[list[Any], int]:
 
 
 class ManifestReader:
-    """Reads a growing manifest and its log, each line of the log once.
+    """A manifest and its log at one time.
 
-    A copy (``copy.copy``) continues from the state of the original.
+    ``before`` is the same directory at an earlier time, whose lines are not read again. Raises
+    ConfigError if there is no manifest, DataError if it or the log is damaged.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, before: ManifestReader | None = None) -> None:
         self._directory = directory
-        self._manifest: Manifest | None = None
-        self._stamp: tuple[int, int, int] | None = None  # identifies the manifest.json last read
-        self._log = ""  # file name
-        self._end = 0  # offset up to which the log was read
-
-    def read(self) -> tuple[Manifest, int]:
-        """Return the current manifest, and how many of its shards the last call returned.
-
-        The number is 0 if the manifest was rewritten. A changed manifest is a new object. Raises
-        like :meth:`Manifest.read`.
-        """
         while True:
             stamp = self._stamp_now()
-            known = len(self._manifest.shards) if self._manifest is not None else 0
-            if self._manifest is None or stamp is None or stamp != self._stamp:
-                self._manifest = manifest = Manifest.read_alone(self._directory)
-                known, self._end, self._stamp = 0, 0, stamp
-                self._log = log_name(len(manifest.shards), len(manifest.model_sha256))
-            values, end = read_log(self._directory / self._log, self._end)
+            if before is None or stamp is None or stamp != before._stamp:
+                manifest, known, end = Manifest.read_alone(directory), 0, 0
+                log = log_name(len(manifest.shards), len(manifest.model_sha256))
+            else:
+                manifest, known, end = before.manifest, len(before.manifest.shards), before._end
+                log = before._log
+            values, end = read_log(directory / log, end)
             if self._stamp_now() == stamp:  # else the log may have been merged meanwhile
                 break
-        if values:
-            self._manifest = self._with(self._manifest, values)
-            self._end = end
-        return self._manifest, known
+        self._stamp = stamp  # identifies the manifest.json that was read
+        self._log = log  # file name
+        self._end = end  # offset up to which the log was read
+        #: A new object if it differs from that of ``before``.
+        self.manifest = self._with(manifest, values) if values else manifest
+        #: Number of its shards that ``before`` has; 0 if the manifest was rewritten.
+        self.known = known
 
     def _stamp_now(self) -> tuple[int, int, int] | None:
         try:

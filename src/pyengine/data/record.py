@@ -37,14 +37,15 @@ from pyengine.data.layout import (
 from pyengine.errors import ConfigError
 from pyengine.games.game import Game, State
 
-#: Columns with one number per position.
-_NUMBERS = ("root_value", "network_value", "ply", "action", "to_move", "full")
-
-#: Largest values of integer columns.
-_LARGEST = {"bits": 255, "visits": 65_535, "ply": 65_535, "to_move": 1, "full": 1, "taught": 1}
+#: Types of the columns, which are those of the records.
+_TYPES = {
+    **dict.fromkeys(("bits", "to_move", "full", "taught"), "u1"),
+    **dict.fromkeys(("visits", "ply", "action"), "<u2"),
+    **dict.fromkeys(("fill", "dense", "root_value", "network_value"), "<f4"),
+    "surprise": "<f2",
+}
 
 _ROUNDING = 1e-6  # rounding error of returns in float32
-_MOST_SURPRISE = float(np.finfo(np.float16).max)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -136,37 +137,32 @@ class FinishedGame:
         )
 
     def _columns(self, layout: Layout) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns as arrays. Raises ConfigError for a wrong shape or number."""
-        n = len(self._column("visits"))
-        shapes = {
-            "visits": (layout.actions,),
-            **dict.fromkeys(_NUMBERS, ()),
-            **layout.column_shapes,
-        }
-        if layout.surprise:
-            shapes["surprise"] = ()
-        columns = {name: self._column(name) for name in (*shapes, "moves")}
-        columns["taught"] = np.ones(n) if self.taught is None else self._column("taught")
-        for name, shape in (shapes | {"taught": ()}).items():
-            actual, expected = columns[name].shape, (n, *shape)
-            if actual != expected and not (0 in actual and 0 in expected):
-                raise ConfigError(f"{name}: expected an array of shape {expected}, got {actual}")
-            columns[name] = columns[name].reshape(expected)
+        """Return the columns in their types. Raises ConfigError for a wrong shape or number."""
+        n = len(self._column("visits", "<u2"))
+        shapes = dict.fromkeys(_TYPES, ()) | layout.column_shapes | {"visits": (layout.actions,)}
+        if not layout.surprise:
+            del shapes["surprise"]
+        columns = {"moves": self._column("moves", "<u2")}
+        for name, shape in shapes.items():
+            all_taught = name == "taught" and self.taught is None
+            column = np.ones(n, "u1") if all_taught else self._column(name, _TYPES[name])
+            expected = (n, *shape)
+            if column.shape != expected and not (0 in column.shape and 0 in expected):
+                raise ConfigError(
+                    f"{name}: expected an array of shape {expected}, got {column.shape}"
+                )
+            columns[name] = column.reshape(expected)
         self._require("moves", "one dimension", columns["moves"].ndim == 1)
-        most = layout.actions - 1
-        for name, largest in {**_LARGEST, "moves": most, "action": most}.items():
-            fits = _are_whole(columns[name], largest)
-            self._require(name, f"integers in 0..{largest}", fits)
-        with np.errstate(over="ignore"):
-            root, network = (
-                columns[name].astype(np.float32) for name in ("root_value", "network_value")
-            )
-        self._require("root_value", "finite numbers", bool(np.all(np.isfinite(root))))
-        self._require("network_value", "finite numbers or NaN", not np.any(np.isinf(network)))
+        flags, moves = ("to_move", "full", "taught"), ("action", "moves")
+        largest = dict.fromkeys(flags, 1) | dict.fromkeys(moves, layout.actions - 1)
+        for name, most in largest.items():
+            self._require(name, f"integers in 0..{most}", columns[name].max(initial=0) <= most)
+        root, network = columns["root_value"], columns["network_value"]
+        self._require("root_value", "finite numbers", np.isfinite(root).all())
+        self._require("network_value", "finite numbers or NaN", not np.isinf(network).any())
         if layout.surprise:
-            column = columns["surprise"]
-            fits = bool(np.all((column >= 0) & (column <= _MOST_SURPRISE)))
-            self._require("surprise", "numbers of at least 0", fits)
+            fits = np.isfinite(columns["surprise"]) & (columns["surprise"] >= 0)
+            self._require("surprise", "finite numbers of at least 0", fits.all())
         return columns
 
     def _check_game(self) -> None:
@@ -189,35 +185,32 @@ class FinishedGame:
     def _check_moves_and_targets(self, columns: dict[str, npt.NDArray[Any]]) -> None:
         ply, moves = columns["ply"].astype(np.intp), columns["moves"]
         fits = np.all(ply < len(moves)) and np.all(np.diff(ply) > 0)
-        self._require("ply", f"increasing numbers below {len(moves)}", bool(fits))
+        self._require("ply", f"increasing numbers below {len(moves)}", fits)
         self._require("action", "moves[ply]", np.array_equal(moves[ply], columns["action"]))
         taught = (columns["full"] != 0) & (columns["taught"] != 0)
         empty = np.flatnonzero(taught & ~columns["visits"].any(axis=1))
         if empty.size > 0:
             raise ConfigError(f"visits: row {empty[0]} is a policy target but has no visits")
 
-    def _column(self, name: str) -> npt.NDArray[Any]:
+    def _column(self, name: str, dtype: str) -> npt.NDArray[Any]:
+        """Return a column in its type. Raises ConfigError unless it is an array of such numbers."""
         try:
-            column = np.asarray(getattr(self, name))
-        except (TypeError, ValueError):  # rows of different lengths
-            column = np.asarray(None)
-        is_array = column.ndim > 0 and (column.size == 0 or column.dtype.kind in "biuf")
-        self._require(name, "an array of numbers", is_array)
+            given = np.asarray(getattr(self, name))
+        except ValueError:  # rows of different lengths
+            given = np.asarray(None)
+        are_numbers = given.ndim > 0 and (given.size == 0 or given.dtype.kind in "biuf")
+        self._require(name, "an array of numbers", are_numbers)
+        with np.errstate(all="ignore"):
+            column = given.astype(dtype, copy=False)
+        fits = column.dtype.kind == "f" or np.array_equal(column, given)
+        self._require(name, f"numbers of the type {column.dtype}", fits)
         return column
 
-    def _require(self, name: str, expected: str, fits: bool) -> None:
+    def _require(self, name: str, expected: str, fits: bool | np.bool_) -> None:
         if not fits:
             raise ConfigError(
                 f"{name}: expected {expected}, got {repr_with_type(getattr(self, name))}"
             )
-
-
-def _are_whole(column: npt.NDArray[Any], most: int) -> bool:
-    if column.size == 0:
-        return True
-    if column.dtype.kind == "f" and not np.all(column == np.floor(column)):
-        return False
-    return bool(column.min() >= 0 and column.max() <= most)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -73,9 +72,10 @@ class Source:
 
     def __init__(self, directory: Path, number: int = 0, before: Source | None = None) -> None:
         self.directory, self.number = directory, number
-        reader = ManifestReader(directory) if before is None else copy.copy(before._reader)
-        self._reader: ManifestReader = reader
-        self.manifest, known = reader.read()
+        self._reader: ManifestReader = ManifestReader(
+            directory, None if before is None else before._reader
+        )
+        self.manifest, known = self._reader.manifest, self._reader.known
         old = [] if before is None else before.manifest.shards
         if known == 0:  # the manifest was rewritten
             known = len(old)

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -99,21 +100,17 @@ class ShardWriter:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             self._lock = lock(self.directory / _LOCK)
+            with ExitStack() as on_error:
+                on_error.callback(self._lock.release)
+                self._listing = ManifestWriter(self.directory, *self._open())
+                if configuration is not None:
+                    self._listing.configure(configuration)
+                self._listing.write()
+                if model_sha256 is not None:
+                    self.set_model(model_sha256)
+                on_error.pop_all()
         except OSError as error:
             raise DataError(unwritten(self.directory, error)) from error
-        try:
-            self._listing = ManifestWriter(self.directory, *self._open())
-            if configuration is not None:
-                self._listing.configure(configuration)
-            self._listing.write()
-            if model_sha256 is not None:
-                self.set_model(model_sha256)
-        except OSError as error:
-            self._lock.release()
-            raise DataError(unwritten(self.directory, error)) from error
-        except BaseException:
-            self._lock.release()
-            raise
 
     @property
     def positions(self) -> int:

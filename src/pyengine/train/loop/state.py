@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import re
@@ -106,7 +105,7 @@ class RunFolder:
         self.curve = self.path / "curve.jsonl"
         #: The last curve that was read, and the file it came from.
         self._evaluations: tuple[tuple[int, int, int] | None, list[dict[str, Any]]] = (None, [])
-        self._known: dict[Path, tuple[ManifestReader, Produced]] = {}  # by data folder
+        self._known: dict[Path, tuple[ManifestReader | None, Produced]] = {}  # by data folder
 
     def begin(self, run: RunFile) -> None:
         """Create the folder for a run. Raises ConfigError if it already has one."""
@@ -158,12 +157,11 @@ class RunFolder:
         path = self.data(game)
         if not (path / MANIFEST).exists():
             return Produced(0, 0, 0)
-        before, total = self._known.get(path) or (ManifestReader(path), Produced(0, 0, 0))
-        reader = copy.copy(before)  # after an exception nothing has been counted
-        manifest, known = reader.read()
-        news = manifest.shards[known:]
-        if news or known == 0:
-            total = Produced.of(news) + (total if known else Produced(0, 0, 0))
+        before, total = self._known.get(path, (None, Produced(0, 0, 0)))
+        reader = ManifestReader(path, before)
+        news = reader.manifest.shards[reader.known :]
+        if news or reader.known == 0:
+            total = Produced.of(news) + (total if reader.known else Produced(0, 0, 0))
         self._known[path] = reader, total
         return total
 
