@@ -84,13 +84,6 @@ def test_the_error_names_the_invalid_field_of_a_manifest(data: Path) -> None:
                 Dataset(data)
 
 
-def test_the_error_for_another_format_suggests_what_to_do(data: Path) -> None:
-    path = data / "manifest.json"
-    path.write_text(path.read_text().replace('"format": 3', '"format": 2'))
-    with pytest.raises(DataError, match=r"has format 2, .* reads 3 and 4: .* again"):
-        Dataset(data)
-
-
 def test_every_reader_names_a_damaged_manifest(data: Path) -> None:
     path, out = data / "manifest.json", data.with_name("out")
     for text in (*NO_FILES, None):

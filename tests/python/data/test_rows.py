@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -113,15 +112,6 @@ def played(game: Any, spec: ModelSpec, rng: random.Random, tmp_path: Path) -> tu
     """Return random games and a dataset with them."""
     games = [finished(game, spec, number, rng, plies=20) for number in range(2)]
     return games, Dataset(write(tmp_path / "data", game, spec, games))
-
-
-def test_the_layout_matches_the_columns_of_the_encoder(case: tuple[Any, ModelSpec]) -> None:
-    game, spec = case
-    layout = Layout.of(game, spec)
-    columns = _core.encode_planes([game.new_initial_state()] * 2, spec)
-    shapes = layout.column_shapes.values()
-    assert [column.shape for column in columns] == [(2, *shape) for shape in shapes]
-    assert Layout.from_dict(json.loads(json.dumps(layout.to_dict()))) == layout
 
 
 def test_the_lowest_bit_of_the_first_byte_is_the_top_left_point() -> None:

@@ -6,12 +6,10 @@ import dataclasses
 import errno
 import hashlib
 import json
+import multiprocessing
 import os
 import random
-import signal
 import stat
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -276,34 +274,29 @@ def test_a_full_disk_names_the_shard_and_loses_nothing(
     assert Dataset(tmp_path, verify=True).games == 7
 
 
-_ENDLESS = """
-import os, random, sys
-from pathlib import Path
-os.fsync = lambda number: None  # only the process dies
-sys.path.insert(0, sys.argv[2])
-from data_games import PLAIN, TIC, some
-from pyengine.data import ShardWriter
-games = some(random.Random(0), 20)
-with ShardWriter(Path(sys.argv[1]), TIC, PLAIN, positions=64) as writer:
-    while True:
-        for game in games:
-            writer.add(game)
-            print(len(writer.shards), flush=True)
-"""
+def write_forever(directory: Path) -> None:
+    games = some(random.Random(0), 20)
+    with ShardWriter(directory, TIC, PLAIN, positions=64) as writer:
+        while True:
+            add_all(writer, games)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="fork is not supported"
+)
 def test_kill_9_at_any_moment_loses_at_most_the_open_shard(
     rng: random.Random, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-c", _ENDLESS, str(tmp_path), str(Path(__file__).parents[1])]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(rng.randrange(20, 120))]
+    process = multiprocessing.get_context("fork").Process(
+        target=write_forever, args=[tmp_path], daemon=True
+    )
+    process.start()
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "shard-000002.npy").exists() and time.monotonic() < deadline:
         time.sleep(rng.random() * 0.01)
-        process.send_signal(signal.SIGKILL)
-        lines += process.stdout.readlines()
-    closed = int([line for line in lines if line.endswith("\n")][-1])
+    closed = len(manifest(tmp_path)["shards"])
+    process.kill()
+    process.join()
     ShardWriter(tmp_path, TIC, PLAIN).close()
     dataset, shards = Dataset(tmp_path, verify=True), manifest(tmp_path)["shards"]
     assert len(shards) >= closed > 0
