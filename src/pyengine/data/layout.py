@@ -26,7 +26,6 @@ from pyengine.data.checked import (
     whole,
     wholes,
 )
-from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, load_recorded_game, refuse_text
 
@@ -194,10 +193,7 @@ class Layout:
 
     def load_game(self) -> Game:
         """Return the game. Raises ConfigError if its name cannot be loaded."""
-        try:
-            return load_recorded_game(self.game)
-        except ConfigError as error:
-            raise ConfigError(f"the data's game cannot be loaded by its name: {error}") from error
+        return load_recorded_game(self.game)
 
 
 def _tuples(value: Any) -> Any:

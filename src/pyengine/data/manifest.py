@@ -291,7 +291,6 @@ class ManifestWriter:
         self.manifest = manifest
         self._directory = directory
         self._stale = stale or bool(logs_of(directory))
-        self._log: Path | None = None  # None while it is empty
         self._log_size = 0
         self._unwritten: list[dict[str, Any]] = []  # lines in neither the file nor the log
         self._listed = len(manifest.shards), len(manifest.model_sha256)  # in the file
@@ -330,12 +329,12 @@ class ManifestWriter:
                 self._log_size = append_lines(log, self._log_size, self._unwritten)
             except OSError as error:
                 raise DataError(unwritten(log, error)) from error
-            self._log, self._unwritten = log, []
+            self._unwritten = []
 
     def close(self) -> None:
         """Write all changes, and try to merge the log into the manifest."""
         self.write()
-        if self._log is not None:
+        if self._log_size > 0:
             with suppress(DataError):
                 self._write_whole()
 
@@ -345,5 +344,5 @@ class ManifestWriter:
             with suppress(OSError):  # it matches no manifest; the next writer removes it
                 log.unlink()
         self._stale, self._unwritten = False, []
-        self._log, self._log_size = None, 0
+        self._log_size = 0
         self._listed = len(self.manifest.shards), len(self.manifest.model_sha256)
