@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.checks import check_flag, check_type, integer, number, repr_with_type
+from pyengine.base.checks import repr_with_type
 from pyengine.data.checked import (
     BOOLEAN,
     TEXT,
@@ -166,13 +166,9 @@ class FinishedGame:
         return columns
 
     def _check_game(self) -> None:
-        integer("number", self.number, 0, 2**32 - 1)
-        integer("resigned", self.resigned, -1, 1)
-        check_flag("resignation_off", self.resignation_off)
-        check_flag("cut_short", self.cut_short)
-        check_type("start", self.start, str | None, "the text of a state or None")
-        if self.lowest is not None:
-            number("lowest", self.lowest, "a number in [-1, 1] or None", lambda v: -1 <= v <= 1)
+        checks = checks_of(GameLine)
+        for name in ("number", "resigned", "resignation_off", "cut_short", "lowest", "start"):
+            checks[name](name, getattr(self, name))
         try:
             first, second = map(float, self.returns)
         except (TypeError, ValueError):

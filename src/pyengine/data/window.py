@@ -117,8 +117,7 @@ class View:
         known = {} if before is None else before.selected
         for piece in self.pieces:
             if piece not in known:
-                record = sources[piece.source].manifest.layout.dtype.itemsize
-                check_size(piece.path.parent, piece.shard, record)
+                check_size(piece.path.parent, piece.shard)
         #: Selected records; None for all.
         self.selected: dict[Piece, _Numbers | None] = {
             piece: known[piece] if piece in known else piece.selected(full_only)

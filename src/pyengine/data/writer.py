@@ -15,7 +15,7 @@ import numpy as np
 from pyengine.base.checks import check_type, integer, number, short_repr
 from pyengine.base.files import TEMPORARY, path_of, unwritten, why, write_durably
 from pyengine.base.locks import lock
-from pyengine.data.layout import FULL_SEARCH, Layout, Rows
+from pyengine.data.layout import Layout, Rows
 from pyengine.data.manifest import (
     MANIFEST,
     Manifest,
@@ -26,7 +26,7 @@ from pyengine.data.manifest import (
     shard_name,
 )
 from pyengine.data.record import FinishedGame, GameLine
-from pyengine.data.shards import inspect_shard
+from pyengine.data.shards import inspect_shard, shard_info
 from pyengine.errors import ConfigError, DataError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, as_game
@@ -228,21 +228,13 @@ class ShardWriter:
     def _write_shard(self, name: str) -> ShardInfo:
         # The list of games is written first, so that every shard has one.
         rows = np.concatenate([rows for rows, _ in self._games])
-        lines = "".join(line.to_json() for _, line in self._games).encode()
-        _, games_sha = write_durably(self.directory / games_name(name), [lines])
+        lines = [line for _, line in self._games]
+        listing = "".join(line.to_json() for line in lines).encode()
+        _, games_sha = write_durably(self.directory / games_name(name), [listing])
         parts = [self.layout.header(len(rows)), rows.view(np.uint8)]
         size, sha = write_durably(self.directory / name, parts)
-        return ShardInfo(
-            file=name,
-            positions=len(rows),
-            full=int(np.count_nonzero(rows["flags"] & FULL_SEARCH)),
-            games=len(self._games),
-            last_number=max(line.number for _, line in self._games),
-            bytes=size,
-            sha256=sha,
-            games_sha256=games_sha,
-            created=time.time(),
-        )
+        files = {"bytes": size, "sha256": sha, "games_sha256": games_sha, "created": time.time()}
+        return shard_info(name, rows, lines, **files)
 
     def _open(self) -> tuple[Manifest, bool]:
         """Clean up the directory; return its manifest, and whether the file must be rewritten."""
