@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -278,11 +277,3 @@ class GameSink(AbstractContextManager[Any], Protocol):
 
     def set_model(self, sha256: str) -> None:
         """Set the network that plays from now on."""
-
-
-def selected_rows(games: Sequence[GameLine], full_only: bool) -> npt.NDArray[np.int64]:
-    """Return the selected records of consecutive games, numbered from 0."""
-    if not full_only:
-        return np.arange(sum(game.positions for game in games))
-    letters = "".join(game.full for game in games).encode()
-    return np.flatnonzero(np.frombuffer(letters, np.uint8) == ord("1"))

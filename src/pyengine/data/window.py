@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pyengine.data.layout import Rows
 from pyengine.data.manifest import MANIFEST, ManifestReader, ShardInfo, games_name, read_games
-from pyengine.data.record import GameLine, selected_rows
+from pyengine.data.record import GameLine
 from pyengine.data.shards import ShardMaps, check_sha256, check_size
 from pyengine.errors import ConfigError, DataError
 
@@ -48,7 +48,10 @@ class Piece:
             return None
         games = self.lines()
         before = sum(game.positions for game in games[: self.skipped])
-        return before + selected_rows(games[self.skipped :], full_only)
+        if not full_only:
+            return np.arange(before, self.shard.positions)
+        full = "".join(game.full for game in games[self.skipped :]).encode()
+        return before + np.flatnonzero(np.frombuffer(full, np.uint8) == ord("1"))
 
     def lines(self) -> list[GameLine]:
         """Return all games of the shard. Raises DataError."""
@@ -169,18 +172,18 @@ class View:
         """
         if len(self) == 0:
             raise ConfigError("the window has no positions to sample")
-        if weights is None:
-            if chances is not None:
-                return _drawn(rng.random(size), chances, np.array(0), np.array(len(self)))
-            return rng.integers(len(self), size=size)
-        begins, ends = self._bounds()
-        shares = np.where(ends > begins, weights, 0.0)
-        if shares.sum() <= 0:
-            raise ConfigError(f"no directory with positions has a weight above 0: {weights}")
-        source = rng.choice(len(shares), size=size, p=shares / shares.sum())
-        if chances is not None:
-            return _drawn(rng.random(size), chances, begins[source], ends[source])
-        return rng.integers(begins[source], ends[source])
+        begins, ends = np.array(0), np.array(len(self))  # of the rows to draw from
+        if weights is not None:
+            begins, ends = self._bounds()
+            shares = np.where(ends > begins, weights, 0.0)
+            if shares.sum() <= 0:
+                raise ConfigError(f"no directory with positions has a weight above 0: {weights}")
+            source = rng.choice(len(shares), size=size, p=shares / shares.sum())
+            begins, ends = begins[source], ends[source]
+        if chances is None:
+            return rng.integers(begins, ends, size=size)
+        at = chances[begins] + rng.random(size) * (chances[ends] - chances[begins])
+        return np.clip(np.searchsorted(chances, at, side="right") - 1, begins, ends - 1)
 
     def _length(self, piece: Piece) -> int:
         selected = self.selected[piece]
@@ -192,17 +195,6 @@ class View:
         counts = np.bincount(of_piece, self._lengths, self._directories).astype(np.int64)
         ends = np.cumsum(counts)
         return ends - counts, ends
-
-
-def _drawn(
-    uniform: npt.NDArray[np.float64],
-    chances: npt.NDArray[np.float64],
-    begins: _Numbers,
-    ends: _Numbers,
-) -> _Numbers:
-    """Return rows in begins..ends-1 with the cumulative weights ``chances``."""
-    at = chances[begins] + uniform * (chances[ends] - chances[begins])
-    return np.clip(np.searchsorted(chances, at, side="right") - 1, begins, ends - 1)
 
 
 def _chosen(sources: Sequence[Source], window: Window) -> list[Piece]:
