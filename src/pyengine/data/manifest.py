@@ -45,15 +45,6 @@ _WHOLE = 256
 _COUNT = checked_by(whole(0, 2**63 - 1))
 _DIGEST = checked_by(SHA256)
 
-#: Fields of a manifest.
-_FIELDS = {
-    "layout": OBJECT,
-    "bit_order": one_of(_BIT_ORDER),
-    "configuration": OBJECT,
-    "model_sha256": list_of(TEXT),
-    "shards": list_of(OBJECT),
-}
-
 
 def shard_name(number: int) -> str:
     """Return the file name of a shard."""
@@ -109,11 +100,13 @@ class ShardInfo:
 class Manifest:
     """Contents of a directory of shards."""
 
-    layout: Layout
+    layout: Layout = field(metadata=checked_by(OBJECT))
     #: Any description of how the games were made, such as search settings.
-    configuration: dict[str, Any] = field(default_factory=dict)
-    model_sha256: list[str] = field(default_factory=list)  #: networks, in order of use
-    shards: list[ShardInfo] = field(default_factory=list)  #: oldest first
+    configuration: dict[str, Any] = field(default_factory=dict, metadata=checked_by(OBJECT))
+    #: Networks, in order of use.
+    model_sha256: list[str] = field(default_factory=list, metadata=checked_by(list_of(TEXT)))
+    #: Oldest first.
+    shards: list[ShardInfo] = field(default_factory=list, metadata=checked_by(list_of(OBJECT)))
 
     def to_json(self) -> str:
         """Return the contents of ``manifest.json``."""
@@ -157,7 +150,7 @@ class Manifest:
                     f"{path} has format {values['format']}, but this version reads {FORMAT} and "
                     f"{WITH_SURPRISE}: use the version that wrote it, or generate the data again"
                 )
-            check(values, _FIELDS)
+            check(values, {"bit_order": one_of(_BIT_ORDER), **checks_of(cls)})
             layout = Layout.from_dict(values["layout"])
             if values["format"] != (WITH_SURPRISE if layout.surprise else FORMAT):
                 raise ValueError("the format contradicts layout.surprise")

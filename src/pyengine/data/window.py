@@ -89,10 +89,6 @@ class Source:
         self.pieces: list[Piece] = [] if before is None else before.pieces.copy()
         self.pieces += [Piece(number, directory / shard.file, shard) for shard in new]
 
-    def newer(self) -> Source:
-        """Return the directory in its current state. Raises DataError if it lost a shard."""
-        return Source(self.directory, self.number, self)
-
 
 def newest(pieces: Sequence[Piece], games: int | None) -> list[Piece]:
     """Return the pieces with the newest games; ``pieces`` are ordered by age, oldest first."""

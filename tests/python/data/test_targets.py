@@ -243,9 +243,7 @@ def test_targets_do_not_depend_on_window_or_full_only(tmp_path: Path, rng: rando
     assert rows_of(dataset).keys() < every.keys()
 
 
-def test_all_ways_to_read_return_exactly_the_requested_targets(
-    tmp_path: Path, rng: random.Random
-) -> None:
+def test_all_ways_to_read_return_the_requested_targets(tmp_path: Path, rng: random.Random) -> None:
     _, path = written(tmp_path, rng, GO)
     dataset, plain = Dataset(path, **ALL_TARGETS), Dataset(path)
     drawn, same = (data.sample(5, np.random.default_rng(0)) for data in (plain, dataset))

@@ -42,9 +42,7 @@ def manifest(directory: Path) -> dict[str, Any]:
     return values
 
 
-def test_a_shard_is_a_numpy_file_with_the_documented_records(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_a_shard_is_a_numpy_file_of_documented_records(rng: random.Random, tmp_path: Path) -> None:
     resigned = finished(TIC, PLAIN, 7, rng, resigned=1, full=0.5)
     played_on = finished(TIC, PLAIN, 8, rng, resignation_off=True)
     cut_short = finished(TIC, PLAIN, 9, rng, plies=3, cut_short=True)
@@ -71,9 +69,7 @@ def test_a_shard_is_a_numpy_file_with_the_documented_records(
     assert all_rows(tmp_path)["decided"].tolist() == [True] * (len(rows) - 3) + [False] * 3
 
 
-def test_the_manifest_describes_the_shards_and_their_origin(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_the_manifest_describes_shards_and_their_origin(rng: random.Random, tmp_path: Path) -> None:
     games = some(rng, 6)
     configuration = {"simulations": 100, "seed": 1}
     with ShardWriter(
@@ -96,9 +92,7 @@ def test_the_manifest_describes_the_shards_and_their_origin(
     Dataset(tmp_path).verify()
 
 
-def test_a_full_search_may_be_a_target_for_the_value_only(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_a_full_search_may_be_a_target_for_value_only(rng: random.Random, tmp_path: Path) -> None:
     game = finished(TIC, PLAIN, 0, rng, full=0.6)
     taught = np.arange(len(game.full), dtype=np.uint8) % 2
     visits = game.visits * taught[:, None]  # the other rows need no visits
@@ -125,9 +119,7 @@ def test_a_shard_is_closed_after_ten_seconds(
             assert (len(writer.shards), writer.games) == (closed, 1)
 
 
-def test_games_longer_than_a_shard_or_without_positions_are_listed(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_very_long_and_empty_games_are_listed(rng: random.Random, tmp_path: Path) -> None:
     write(tmp_path / "long", TIC, PLAIN, some(rng, 3), positions=2)
     assert [shard["games"] for shard in manifest(tmp_path / "long")["shards"]] == [1, 1, 1]
     empty = write(tmp_path / "empty", TIC, PLAIN, [cut(some(rng, 1)[0], 0)])
@@ -137,9 +129,7 @@ def test_games_longer_than_a_shard_or_without_positions_are_listed(
     assert np.load(file)["planes"].shape == (0, 3, 3, 3)
 
 
-def test_a_writer_continues_after_the_last_shard_and_the_largest_number(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_a_writer_continues_shards_and_numbers(rng: random.Random, tmp_path: Path) -> None:
     with ShardWriter(
         tmp_path, TIC, PLAIN, configuration={"seed": 1}, model_sha256="aa", positions=1
     ) as writer:
@@ -156,9 +146,7 @@ def test_a_writer_continues_after_the_last_shard_and_the_largest_number(
     assert {int(row["game"]) for row in Dataset(tmp_path)} == {3, 9, 4, 10, 11}
 
 
-def test_played_on_returns_the_lowest_values_of_the_newest_games(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_played_on_returns_the_newest_lowest_values(rng: random.Random, tmp_path: Path) -> None:
     games = some(rng, 30)
     for number in range(0, 30, 3):
         changes: dict[str, Any] = {"resignation_off": True, "lowest": -number / 30}
@@ -226,9 +214,7 @@ def test_a_crash_between_two_files_leaves_a_directory_that_opens(
     assert len(list(tmp_path.glob("shard-*"))) == 2 * remaining
 
 
-def test_a_complete_unlisted_shard_is_added_and_others_are_refused(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_only_a_complete_unlisted_shard_is_added(rng: random.Random, tmp_path: Path) -> None:
     write(tmp_path, TIC, PLAIN, some(rng, 3), positions=2)
     values = manifest(tmp_path)
     listed = json.dumps({**values, "shards": values["shards"][:2]})
@@ -284,9 +270,7 @@ def write_forever(directory: Path) -> None:
 @pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="fork is not supported"
 )
-def test_kill_9_at_any_moment_loses_at_most_the_open_shard(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_kill_9_loses_at_most_the_open_shard(rng: random.Random, tmp_path: Path) -> None:
     process = multiprocessing.get_context("fork").Process(
         target=write_forever, args=[tmp_path], daemon=True
     )
