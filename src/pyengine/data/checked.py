@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 from pyengine.base.checks import check_choice, check_flag, check_type, integer, number, short_repr
@@ -20,7 +20,6 @@ def checked_by(check_field: Check) -> dict[str, Check]:
     return {"check": check_field}
 
 
-@cache
 def checks_of(record: type) -> dict[str, Check]:
     """Return the checks in the metadata of a dataclass."""
     return {field.name: field.metadata["check"] for field in fields(record) if field.metadata}

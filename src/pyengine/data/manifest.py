@@ -90,10 +90,13 @@ class ShardInfo:
     def from_dict(cls, values: Mapping[str, Any], number: int) -> ShardInfo:
         """Return shard ``number`` of a manifest. Raises TypeError or ValueError if invalid."""
         file = one_of(shard_name(number))
-        check(values, {"file": file, **checks_of(cls)}, f"shards[{number}].")
+        check(values, {"file": file, **_SHARD_CHECKS}, f"shards[{number}].")
         if values["full"] > values["positions"]:
             raise ValueError(f"shards[{number}].full: expected at most {values['positions']}")
         return cls(**values)
+
+
+_SHARD_CHECKS = checks_of(ShardInfo)
 
 
 @dataclass(kw_only=True)
@@ -244,11 +247,12 @@ class ManifestReader:
             values, end = read_log(directory / log, end)
             if self._stamp_now() == stamp:  # else the log may have been merged meanwhile
                 break
-        self._stamp = stamp  # identifies the manifest.json that was read
-        self._log = log  # file name
-        self._end = end  # offset up to which the log was read
+        #: Identifies the manifest.json that was read.
+        self._stamp: tuple[int, int, int] | None = stamp
+        self._log: str = log  # file name
+        self._end: int = end  # offset up to which the log was read
         #: A new object if it differs from that of ``before``.
-        self.manifest = self._with(manifest, values) if values else manifest
+        self.manifest: Manifest = self._with(manifest, values) if values else manifest
         #: Number of its shards that ``before`` has; 0 if the manifest was rewritten.
         self.known = known
 

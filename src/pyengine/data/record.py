@@ -165,9 +165,8 @@ class FinishedGame:
         return columns
 
     def _check_game(self) -> None:
-        checks = checks_of(GameLine)
         for name in ("number", "resigned", "resignation_off", "cut_short", "lowest", "start"):
-            checks[name](name, getattr(self, name))
+            _CHECKS[name](name, getattr(self, name))
         try:
             first, second = map(float, self.returns)
         except (TypeError, ValueError):
@@ -195,8 +194,10 @@ class FinishedGame:
             given = np.asarray(None)
         are_numbers = given.ndim > 0 and (given.size == 0 or given.dtype.kind in "biuf")
         self._require(name, "an array of numbers", are_numbers)
+        if given.dtype == dtype:
+            return given
         with np.errstate(all="ignore"):
-            column = given.astype(dtype, copy=False)
+            column = given.astype(dtype)
         fits = column.dtype.kind == "f" or np.array_equal(column, given)
         self._require(name, f"numbers of the type {column.dtype}", fits)
         return column
@@ -241,7 +242,7 @@ class GameLine:
         """Parse a line. Raises ValueError."""
         try:
             values = {"lowest": None, "start": None, **json.loads(text)}
-            check(values, checks_of(cls))
+            check(values, _CHECKS)
             if len(values["full"]) != values["positions"]:
                 raise ValueError("full: expected one character per position")
             first, second = map(float, values["returns"])
@@ -249,6 +250,9 @@ class GameLine:
             return cls(**values)
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"expected a game, got {text[:60]!r} ({error!r})") from error
+
+
+_CHECKS = checks_of(GameLine)
 
 
 class GameSink(AbstractContextManager[Any], Protocol):

@@ -179,7 +179,8 @@ class View:
         if chances is None:
             return rng.integers(begins, ends, size=size)
         at = chances[begins] + rng.random(size) * (chances[ends] - chances[begins])
-        return np.clip(np.searchsorted(chances, at, side="right") - 1, begins, ends - 1)
+        rows: _Numbers = np.searchsorted(chances, at, side="right") - 1
+        return rows.clip(begins, ends - 1)
 
     def _length(self, piece: Piece) -> int:
         selected = self.selected[piece]
