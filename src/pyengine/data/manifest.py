@@ -111,6 +111,11 @@ class Manifest:
     #: Oldest first.
     shards: list[ShardInfo] = field(default_factory=list, metadata=checked_by(list_of(OBJECT)))
 
+    @property
+    def log_name(self) -> str:
+        """Name of the log for a file with these shards and networks."""
+        return f"manifest-{len(self.shards):06d}-{len(self.model_sha256):06d}.log.jsonl"
+
     def to_json(self) -> str:
         """Return the contents of ``manifest.json``."""
         values = {
@@ -170,11 +175,6 @@ class Manifest:
             model_sha256=values["model_sha256"],
             shards=shards,
         )
-
-
-def log_name(shards: int, models: int) -> str:
-    """Return the log name for a manifest with these numbers of shards and networks."""
-    return f"manifest-{shards:06d}-{models:06d}.log.jsonl"
 
 
 def logs_of(directory: Path) -> list[Path]:
@@ -240,7 +240,7 @@ class ManifestReader:
             stamp = self._stamp_now()
             if before is None or stamp is None or stamp != before._stamp:
                 manifest, known, end = Manifest.read_alone(directory), 0, 0
-                log = log_name(len(manifest.shards), len(manifest.model_sha256))
+                log = manifest.log_name
             else:
                 manifest, known, end = before.manifest, len(before.manifest.shards), before._end
                 log = before._log
@@ -290,7 +290,7 @@ class ManifestWriter:
         self._stale = stale or bool(logs_of(directory))
         self._log_size = 0
         self._unwritten: list[dict[str, Any]] = []  # lines in neither the file nor the log
-        self._listed = len(manifest.shards), len(manifest.model_sha256)  # in the file
+        self._log = directory / manifest.log_name  # for the file as it is
         self.positions = sum(shard.positions for shard in manifest.shards)
         self.games = sum(shard.games for shard in manifest.shards)
         #: The largest number of a game; -1 without games.
@@ -321,11 +321,10 @@ class ManifestWriter:
         if self._stale or (self._unwritten and len(self.manifest.shards) <= _WHOLE):
             self._write_whole()
         elif self._unwritten:
-            log = self._directory / log_name(*self._listed)
             try:
-                self._log_size = append_lines(log, self._log_size, self._unwritten)
+                self._log_size = append_lines(self._log, self._log_size, self._unwritten)
             except OSError as error:
-                raise DataError(unwritten(log, error)) from error
+                raise DataError(unwritten(self._log, error)) from error
             self._unwritten = []
 
     def close(self) -> None:
@@ -342,4 +341,4 @@ class ManifestWriter:
                 log.unlink()
         self._stale, self._unwritten = False, []
         self._log_size = 0
-        self._listed = len(self.manifest.shards), len(self.manifest.model_sha256)
+        self._log = self._directory / self.manifest.log_name

@@ -122,7 +122,11 @@ class View:
             piece: known[piece] if piece in known else piece.selected(full_only)
             for piece in self.pieces
         }
-        self._lengths = np.array([self._length(piece) for piece in self.pieces], np.int64)
+        lengths = [
+            piece.shard.positions if selected is None else len(selected)
+            for piece, selected in self.selected.items()
+        ]
+        self._lengths = np.array(lengths, np.int64)
         self._ends = np.cumsum(self._lengths)
         self._directories = len(sources)
 
@@ -181,10 +185,6 @@ class View:
         at = chances[begins] + rng.random(size) * (chances[ends] - chances[begins])
         rows: _Numbers = np.searchsorted(chances, at, side="right") - 1
         return rows.clip(begins, ends - 1)
-
-    def _length(self, piece: Piece) -> int:
-        selected = self.selected[piece]
-        return piece.shard.positions if selected is None else len(selected)
 
     def _bounds(self) -> tuple[_Numbers, _Numbers]:
         """Return the bounds of each directory: its first row, and one past its last."""
