@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -14,10 +15,20 @@ from pyengine.errors import ConfigError
 Check: TypeAlias = Callable[[str, Any], object]
 
 
-def check(values: Any, fields: Mapping[str, Check], where: str = "") -> None:
+def checked_by(check_field: Check) -> dict[str, Check]:
+    """Return the metadata of a dataclass field for :func:`checks_of`."""
+    return {"check": check_field}
+
+
+def checks_of(record: type) -> dict[str, Check]:
+    """Return the checks in the metadata of a dataclass."""
+    return {field.name: field.metadata["check"] for field in fields(record) if field.metadata}
+
+
+def check(values: Any, checks: Mapping[str, Check], where: str = "") -> None:
     """Check each of these fields of a JSON object; ``where`` precedes their names in messages."""
     OBJECT(where.removesuffix(".") or "the value", values)
-    for name, check_field in fields.items():
+    for name, check_field in checks.items():
         if name not in values:
             raise ConfigError(f"{where}{name} is missing")
         check_field(where + name, values[name])

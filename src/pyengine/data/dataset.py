@@ -325,7 +325,7 @@ class Dataset:
         return self._refreshed(_checked_window(window, len(self._sources)))
 
     def _refreshed(self, window: Window) -> int:
-        sources = [source.newer() for source in self._sources]
+        sources = [Source(source.directory, source.number, source) for source in self._sources]
         added = sum(
             piece.shard.positions
             for new, old in zip(sources, self._sources, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -18,13 +18,14 @@ from pyengine.data.checked import (
     OBJECT,
     TEXT,
     check,
+    checked_by,
+    checks_of,
     list_of,
     one_of,
     optional,
     whole,
     wholes,
 )
-from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, load_recorded_game, refuse_text
 
@@ -52,21 +53,7 @@ _SCALARS = [
     ("flags", "u1"),
 ]
 
-#: Fields of a layout in a manifest.
-_FIELDS = {
-    "game": TEXT,
-    "spec": OBJECT,
-    "kinds": list_of(one_of("bits", "fill", "dense")),
-    "dense": whole(0, _MOST),
-    "dense_slots": list_of(wholes(0, _MOST)),
-    "rows": whole(1, _MOST),
-    "columns": whole(1, _MOST),
-    "board": list_of(whole(0, _MOST), 2),
-    "actions": whole(1, _MOST),
-    "pass_action": optional(whole(0, _MOST)),
-    "symmetries": whole(1, 8),
-    "surprise": BOOLEAN,
-}
+_LENGTH = checked_by(whole(1, _MOST))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,22 +65,27 @@ class Layout:
     ``policy_rows``. Planes of a kind keep the order of the spec's channels.
     """
 
-    game: str  #: the game as text, with its parameters
-    spec: ModelSpec  #: encoding of the positions for a network
-    kinds: tuple[str, ...]  #: "bits", "fill" or "dense" for each channel
+    game: str = field(metadata=checked_by(TEXT))  #: the game as text, with its parameters
+    spec: ModelSpec = field(metadata=checked_by(OBJECT))  #: encoding for a network
+    #: The kind of each channel.
+    kinds: tuple[str, ...] = field(metadata=checked_by(list_of(one_of("bits", "fill", "dense"))))
     #: D, the number of planes in ``dense``: ``observation``, and all features of ``gomoku17`` if
     #: the spec names one, since symmetries exchange them.
-    dense: int
+    dense: int = field(metadata=checked_by(whole(0, _MOST)))
     #: For each symmetry and each channel of the kind "dense", the plane of the position that it
     #: shows with its points moved: lines and directions turn with the board.
-    dense_slots: tuple[tuple[int, ...], ...]
-    rows: int  #: of a plane
-    columns: int  #: of a plane
-    board: tuple[int, int]  #: rows and columns, which user-defined planes need not have
-    actions: int  #: A, the number of actions
-    pass_action: int | None  #: None if the game has no pass
-    symmetries: int  #: number of symmetries of the board: 1, 2, 4 or 8
-    surprise: bool = False  #: whether records have the field ``surprise`` (format 4)
+    dense_slots: tuple[tuple[int, ...], ...] = field(metadata=checked_by(list_of(wholes(0, _MOST))))
+    rows: int = field(metadata=_LENGTH)  #: of a plane
+    columns: int = field(metadata=_LENGTH)  #: of a plane
+    #: Rows and columns of the board, which user-defined planes need not have.
+    board: tuple[int, int] = field(metadata=checked_by(list_of(whole(0, _MOST), 2)))
+    actions: int = field(metadata=_LENGTH)  #: A, the number of actions
+    #: None if the game has no pass.
+    pass_action: int | None = field(metadata=checked_by(optional(whole(0, _MOST))))
+    #: Number of symmetries of the board: 1, 2, 4 or 8.
+    symmetries: int = field(metadata=checked_by(whole(1, 8)))
+    #: Whether records have the field ``surprise`` (format 4).
+    surprise: bool = field(default=False, metadata=checked_by(BOOLEAN))
 
     @classmethod
     def of(cls, game: Game, spec: ModelSpec, *, surprise: bool = False) -> Layout:
@@ -128,11 +120,9 @@ class Layout:
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
         """Return the layout for the values of :meth:`to_dict`. Raises ValueError if invalid."""
         values = {"surprise": False, **values}
-        check(values, _FIELDS, "layout.")
-        layout = cls(
-            **{name: _tuples(values[name]) for name in _FIELDS if name != "spec"},
-            spec=ModelSpec.from_dict(values["spec"]),
-        )
+        check(values, checks_of(cls), "layout.")
+        known = {name: _tuples(values[name]) for name in checks_of(cls)}
+        layout = cls(**known | {"spec": ModelSpec.from_dict(values["spec"])})
         layout._check()
         return layout
 
@@ -155,7 +145,8 @@ class Layout:
 
     def to_dict(self) -> dict[str, Any]:
         """Return values for JSON; ``surprise`` only if records have it."""
-        values = {name: getattr(self, name) for name in _FIELDS} | {"spec": self.spec.to_dict()}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["spec"] = self.spec.to_dict()
         if not self.surprise:
             del values["surprise"]
         return values
@@ -202,10 +193,7 @@ class Layout:
 
     def load_game(self) -> Game:
         """Return the game. Raises ConfigError if its name cannot be loaded."""
-        try:
-            return load_recorded_game(self.game)
-        except ConfigError as error:
-            raise ConfigError(f"the data's game cannot be loaded by its name: {error}") from error
+        return load_recorded_game(self.game)
 
 
 def _tuples(value: Any) -> Any:

@@ -16,7 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.base.files import path_of, sync_directory, unread, unwritten, why, write_durably
-from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, real, whole
+from pyengine.data.checked import (
+    OBJECT,
+    SHA256,
+    TEXT,
+    check,
+    checked_by,
+    checks_of,
+    list_of,
+    one_of,
+    real,
+    whole,
+)
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
 from pyengine.errors import ConfigError, DataError
@@ -31,24 +42,8 @@ _BIT_ORDER = "little"  # order of the points of a plane within a byte
 #: The largest number of shards for which the manifest is rewritten instead of getting a log.
 _WHOLE = 256
 
-_COUNT = whole(0, 2**63 - 1)
-
-#: Fields of a manifest.
-_FIELDS = {
-    "layout": OBJECT,
-    "bit_order": one_of(_BIT_ORDER),
-    "configuration": OBJECT,
-    "model_sha256": list_of(TEXT),
-    "shards": list_of(OBJECT),
-}
-
-#: Fields of a shard in a manifest.
-_SHARD_FIELDS = {
-    **dict.fromkeys(("positions", "full", "games", "bytes"), _COUNT),
-    **dict.fromkeys(("sha256", "games_sha256"), SHA256),
-    "last_number": whole(-1, 2**32 - 1),
-    "created": real(-1e12, 1e12),
-}
+_COUNT = checked_by(whole(0, 2**63 - 1))
+_DIGEST = checked_by(SHA256)
 
 
 def shard_name(number: int) -> str:
@@ -81,34 +76,45 @@ class ShardInfo:
     """A shard in the manifest."""
 
     file: str
-    positions: int
-    full: int  #: positions of full searches
-    games: int
-    last_number: int  #: the largest game number in the shard
-    bytes: int
-    sha256: str
-    games_sha256: str  #: SHA-256 of the list of games
-    created: float  #: seconds since 1970
+    positions: int = field(metadata=_COUNT)
+    full: int = field(metadata=_COUNT)  #: positions of full searches
+    games: int = field(metadata=_COUNT)
+    #: The largest game number in the shard; -1 without games.
+    last_number: int = field(metadata=checked_by(whole(-1, 2**32 - 1)))
+    bytes: int = field(metadata=_COUNT)
+    sha256: str = field(metadata=_DIGEST)
+    games_sha256: str = field(metadata=_DIGEST)  #: SHA-256 of the list of games
+    created: float = field(metadata=checked_by(real(-1e12, 1e12)))  #: seconds since 1970
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], number: int) -> ShardInfo:
         """Return shard ``number`` of a manifest. Raises TypeError or ValueError if invalid."""
         file = one_of(shard_name(number))
-        check(values, {"file": file, **_SHARD_FIELDS}, f"shards[{number}].")
+        check(values, {"file": file, **_SHARD_CHECKS}, f"shards[{number}].")
         if values["full"] > values["positions"]:
             raise ValueError(f"shards[{number}].full: expected at most {values['positions']}")
         return cls(**values)
+
+
+_SHARD_CHECKS = checks_of(ShardInfo)
 
 
 @dataclass(kw_only=True)
 class Manifest:
     """Contents of a directory of shards."""
 
-    layout: Layout
+    layout: Layout = field(metadata=checked_by(OBJECT))
     #: Any description of how the games were made, such as search settings.
-    configuration: dict[str, Any] = field(default_factory=dict)
-    model_sha256: list[str] = field(default_factory=list)  #: networks, in order of use
-    shards: list[ShardInfo] = field(default_factory=list)  #: oldest first
+    configuration: dict[str, Any] = field(default_factory=dict, metadata=checked_by(OBJECT))
+    #: Networks, in order of use.
+    model_sha256: list[str] = field(default_factory=list, metadata=checked_by(list_of(TEXT)))
+    #: Oldest first.
+    shards: list[ShardInfo] = field(default_factory=list, metadata=checked_by(list_of(OBJECT)))
+
+    @property
+    def log_name(self) -> str:
+        """Name of the log for a file with these shards and networks."""
+        return f"manifest-{len(self.shards):06d}-{len(self.model_sha256):06d}.log.jsonl"
 
     def to_json(self) -> str:
         """Return the contents of ``manifest.json``."""
@@ -138,7 +144,7 @@ class Manifest:
 
         Raises ConfigError if there is no manifest, DataError if it or the log is damaged.
         """
-        return ManifestReader(path_of("directory", directory)).read()[0]
+        return ManifestReader(path_of("directory", directory)).manifest
 
     @classmethod
     def read_alone(cls, directory: Path) -> Manifest:
@@ -152,7 +158,7 @@ class Manifest:
                     f"{path} has format {values['format']}, but this version reads {FORMAT} and "
                     f"{WITH_SURPRISE}: use the version that wrote it, or generate the data again"
                 )
-            check(values, _FIELDS)
+            check(values, {"bit_order": one_of(_BIT_ORDER), **checks_of(cls)})
             layout = Layout.from_dict(values["layout"])
             if values["format"] != (WITH_SURPRISE if layout.surprise else FORMAT):
                 raise ValueError("the format contradicts layout.surprise")
@@ -169,11 +175,6 @@ class Manifest:
             model_sha256=values["model_sha256"],
             shards=shards,
         )
-
-
-def log_name(shards: int, models: int) -> str:
-    """Return the log name for a manifest with these numbers of shards and networks."""
-    return f"manifest-{shards:06d}-{models:06d}.log.jsonl"
 
 
 def logs_of(directory: Path) -> list[Path]:
@@ -227,38 +228,33 @@ def read_log(path: Path, begin: int) -> tuple[list[Any], int]:
 
 
 class ManifestReader:
-    """Reads a growing manifest and its log, each line of the log once.
+    """A manifest and its log at one time.
 
-    A copy (``copy.copy``) continues from the state of the original.
+    ``before`` is the same directory at an earlier time, whose lines are not read again. Raises
+    ConfigError if there is no manifest, DataError if it or the log is damaged.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, before: ManifestReader | None = None) -> None:
         self._directory = directory
-        self._manifest: Manifest | None = None
-        self._stamp: tuple[int, int, int] | None = None  # identifies the manifest.json last read
-        self._log = ""  # file name
-        self._end = 0  # offset up to which the log was read
-
-    def read(self) -> tuple[Manifest, int]:
-        """Return the current manifest, and how many of its shards the last call returned.
-
-        The number is 0 if the manifest was rewritten. A changed manifest is a new object. Raises
-        like :meth:`Manifest.read`.
-        """
         while True:
             stamp = self._stamp_now()
-            known = len(self._manifest.shards) if self._manifest is not None else 0
-            if self._manifest is None or stamp is None or stamp != self._stamp:
-                self._manifest = manifest = Manifest.read_alone(self._directory)
-                known, self._end, self._stamp = 0, 0, stamp
-                self._log = log_name(len(manifest.shards), len(manifest.model_sha256))
-            values, end = read_log(self._directory / self._log, self._end)
+            if before is None or stamp is None or stamp != before._stamp:
+                manifest, known, end = Manifest.read_alone(directory), 0, 0
+                log = manifest.log_name
+            else:
+                manifest, known, end = before.manifest, len(before.manifest.shards), before._end
+                log = before._log
+            values, end = read_log(directory / log, end)
             if self._stamp_now() == stamp:  # else the log may have been merged meanwhile
                 break
-        if values:
-            self._manifest = self._with(self._manifest, values)
-            self._end = end
-        return self._manifest, known
+        #: Identifies the manifest.json that was read.
+        self._stamp: tuple[int, int, int] | None = stamp
+        self._log: str = log  # file name
+        self._end: int = end  # offset up to which the log was read
+        #: A new object if it differs from that of ``before``.
+        self.manifest: Manifest = self._with(manifest, values) if values else manifest
+        #: Number of its shards that ``before`` has; 0 if the manifest was rewritten.
+        self.known = known
 
     def _stamp_now(self) -> tuple[int, int, int] | None:
         try:
@@ -292,10 +288,9 @@ class ManifestWriter:
         self.manifest = manifest
         self._directory = directory
         self._stale = stale or bool(logs_of(directory))
-        self._log: Path | None = None  # None while it is empty
         self._log_size = 0
         self._unwritten: list[dict[str, Any]] = []  # lines in neither the file nor the log
-        self._listed = len(manifest.shards), len(manifest.model_sha256)  # in the file
+        self._log = directory / manifest.log_name  # for the file as it is
         self.positions = sum(shard.positions for shard in manifest.shards)
         self.games = sum(shard.games for shard in manifest.shards)
         #: The largest number of a game; -1 without games.
@@ -326,17 +321,16 @@ class ManifestWriter:
         if self._stale or (self._unwritten and len(self.manifest.shards) <= _WHOLE):
             self._write_whole()
         elif self._unwritten:
-            log = self._directory / log_name(*self._listed)
             try:
-                self._log_size = append_lines(log, self._log_size, self._unwritten)
+                self._log_size = append_lines(self._log, self._log_size, self._unwritten)
             except OSError as error:
-                raise DataError(unwritten(log, error)) from error
-            self._log, self._unwritten = log, []
+                raise DataError(unwritten(self._log, error)) from error
+            self._unwritten = []
 
     def close(self) -> None:
         """Write all changes, and try to merge the log into the manifest."""
         self.write()
-        if self._log is not None:
+        if self._log_size > 0:
             with suppress(DataError):
                 self._write_whole()
 
@@ -346,5 +340,5 @@ class ManifestWriter:
             with suppress(OSError):  # it matches no manifest; the next writer removes it
                 log.unlink()
         self._stale, self._unwritten = False, []
-        self._log, self._log_size = None, 0
-        self._listed = len(self.manifest.shards), len(self.manifest.model_sha256)
+        self._log_size = 0
+        self._log = self._directory / self.manifest.log_name

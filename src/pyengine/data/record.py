@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.checks import check_flag, check_type, integer, number, repr_with_type
+from pyengine.base.checks import repr_with_type
 from pyengine.data.checked import (
     BOOLEAN,
     TEXT,
     check,
+    checked_by,
+    checks_of,
     list_of,
     optional,
     real,
@@ -35,28 +36,15 @@ from pyengine.data.layout import (
 from pyengine.errors import ConfigError
 from pyengine.games.game import Game, State
 
-#: Columns with one number per position.
-_NUMBERS = ("root_value", "network_value", "ply", "action", "to_move", "full")
-
-#: Largest values of integer columns.
-_LARGEST = {"bits": 255, "visits": 65_535, "ply": 65_535, "to_move": 1, "full": 1, "taught": 1}
+#: Types of the columns, which are those of the records.
+_TYPES = {
+    **dict.fromkeys(("bits", "to_move", "full", "taught"), "u1"),
+    **dict.fromkeys(("visits", "ply", "action"), "<u2"),
+    **dict.fromkeys(("fill", "dense", "root_value", "network_value"), "<f4"),
+    "surprise": "<f2",
+}
 
 _ROUNDING = 1e-6  # rounding error of returns in float32
-_MOST_SURPRISE = float(np.finfo(np.float16).max)
-
-#: Fields of a line; the last two may be absent.
-_FIELDS = {
-    "number": whole(0, 2**32 - 1),
-    "positions": whole(0, 2**63 - 1),
-    "full": text_of("[01]*", "a string of 0 and 1"),
-    "returns": list_of(real(-1, 1), 2),
-    "resigned": whole(-1, 1),
-    "resignation_off": BOOLEAN,
-    "cut_short": BOOLEAN,
-    "moves": wholes(0, 2**16 - 1),
-    "lowest": optional(real(-1, 1)),
-    "start": optional(TEXT),
-}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -148,47 +136,37 @@ class FinishedGame:
         )
 
     def _columns(self, layout: Layout) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns as arrays. Raises ConfigError for a wrong shape or number."""
-        n = len(self._column("visits"))
-        shapes = {
-            "visits": (layout.actions,),
-            **dict.fromkeys(_NUMBERS, ()),
-            **layout.column_shapes,
-        }
-        if layout.surprise:
-            shapes["surprise"] = ()
-        columns = {name: self._column(name) for name in (*shapes, "moves")}
-        columns["taught"] = np.ones(n) if self.taught is None else self._column("taught")
-        for name, shape in (shapes | {"taught": ()}).items():
-            actual, expected = columns[name].shape, (n, *shape)
-            if actual != expected and not (0 in actual and 0 in expected):
-                raise ConfigError(f"{name}: expected an array of shape {expected}, got {actual}")
-            columns[name] = columns[name].reshape(expected)
+        """Return the columns in their types. Raises ConfigError for a wrong shape or number."""
+        n = len(self._column("visits", "<u2"))
+        shapes = dict.fromkeys(_TYPES, ()) | layout.column_shapes | {"visits": (layout.actions,)}
+        if not layout.surprise:
+            del shapes["surprise"]
+        columns = {"moves": self._column("moves", "<u2")}
+        for name, shape in shapes.items():
+            all_taught = name == "taught" and self.taught is None
+            column = np.ones(n, "u1") if all_taught else self._column(name, _TYPES[name])
+            expected = (n, *shape)
+            if column.shape != expected and not (0 in column.shape and 0 in expected):
+                raise ConfigError(
+                    f"{name}: expected an array of shape {expected}, got {column.shape}"
+                )
+            columns[name] = column.reshape(expected)
         self._require("moves", "one dimension", columns["moves"].ndim == 1)
-        most = layout.actions - 1
-        for name, largest in {**_LARGEST, "moves": most, "action": most}.items():
-            fits = _are_whole(columns[name], largest)
-            self._require(name, f"integers in 0..{largest}", fits)
-        with np.errstate(over="ignore"):
-            root, network = (
-                columns[name].astype(np.float32) for name in ("root_value", "network_value")
-            )
-        self._require("root_value", "finite numbers", bool(np.all(np.isfinite(root))))
-        self._require("network_value", "finite numbers or NaN", not np.any(np.isinf(network)))
+        flags, moves = ("to_move", "full", "taught"), ("action", "moves")
+        largest = dict.fromkeys(flags, 1) | dict.fromkeys(moves, layout.actions - 1)
+        for name, most in largest.items():
+            self._require(name, f"integers in 0..{most}", columns[name].max(initial=0) <= most)
+        root, network = columns["root_value"], columns["network_value"]
+        self._require("root_value", "finite numbers", np.isfinite(root).all())
+        self._require("network_value", "finite numbers or NaN", not np.isinf(network).any())
         if layout.surprise:
-            column = columns["surprise"]
-            fits = bool(np.all((column >= 0) & (column <= _MOST_SURPRISE)))
-            self._require("surprise", "numbers of at least 0", fits)
+            fits = np.isfinite(columns["surprise"]) & (columns["surprise"] >= 0)
+            self._require("surprise", "finite numbers of at least 0", fits.all())
         return columns
 
     def _check_game(self) -> None:
-        integer("number", self.number, 0, 2**32 - 1)
-        integer("resigned", self.resigned, -1, 1)
-        check_flag("resignation_off", self.resignation_off)
-        check_flag("cut_short", self.cut_short)
-        check_type("start", self.start, str | None, "the text of a state or None")
-        if self.lowest is not None:
-            number("lowest", self.lowest, "a number in [-1, 1] or None", lambda v: -1 <= v <= 1)
+        for name in ("number", "resigned", "resignation_off", "cut_short", "lowest", "start"):
+            _CHECKS[name](name, getattr(self, name))
         try:
             first, second = map(float, self.returns)
         except (TypeError, ValueError):
@@ -201,51 +179,52 @@ class FinishedGame:
     def _check_moves_and_targets(self, columns: dict[str, npt.NDArray[Any]]) -> None:
         ply, moves = columns["ply"].astype(np.intp), columns["moves"]
         fits = np.all(ply < len(moves)) and np.all(np.diff(ply) > 0)
-        self._require("ply", f"increasing numbers below {len(moves)}", bool(fits))
+        self._require("ply", f"increasing numbers below {len(moves)}", fits)
         self._require("action", "moves[ply]", np.array_equal(moves[ply], columns["action"]))
         taught = (columns["full"] != 0) & (columns["taught"] != 0)
         empty = np.flatnonzero(taught & ~columns["visits"].any(axis=1))
         if empty.size > 0:
             raise ConfigError(f"visits: row {empty[0]} is a policy target but has no visits")
 
-    def _column(self, name: str) -> npt.NDArray[Any]:
+    def _column(self, name: str, dtype: str) -> npt.NDArray[Any]:
+        """Return a column in its type. Raises ConfigError unless it is an array of such numbers."""
         try:
-            column = np.asarray(getattr(self, name))
-        except (TypeError, ValueError):  # rows of different lengths
-            column = np.asarray(None)
-        is_array = column.ndim > 0 and (column.size == 0 or column.dtype.kind in "biuf")
-        self._require(name, "an array of numbers", is_array)
+            given = np.asarray(getattr(self, name))
+        except ValueError:  # rows of different lengths
+            given = np.asarray(None)
+        are_numbers = given.ndim > 0 and (given.size == 0 or given.dtype.kind in "biuf")
+        self._require(name, "an array of numbers", are_numbers)
+        if given.dtype == dtype:
+            return given
+        with np.errstate(all="ignore"):
+            column = given.astype(dtype)
+        fits = column.dtype.kind == "f" or np.array_equal(column, given)
+        self._require(name, f"numbers of the type {column.dtype}", fits)
         return column
 
-    def _require(self, name: str, expected: str, fits: bool) -> None:
+    def _require(self, name: str, expected: str, fits: bool | np.bool_) -> None:
         if not fits:
             raise ConfigError(
                 f"{name}: expected {expected}, got {repr_with_type(getattr(self, name))}"
             )
 
 
-def _are_whole(column: npt.NDArray[Any], most: int) -> bool:
-    if column.size == 0:
-        return True
-    if column.dtype.kind == "f" and not np.all(column == np.floor(column)):
-        return False
-    return bool(column.min() >= 0 and column.max() <= most)
-
-
 @dataclass(frozen=True, kw_only=True)
 class GameLine:
     """A game in the list of games of a shard; most fields are those of :class:`FinishedGame`."""
 
-    number: int
-    positions: int  #: number of recorded positions; the shard stores them in list order
-    full: str  #: ``1`` for each position of a full search, ``0`` for the others
-    returns: tuple[float, float]
-    resigned: int
-    resignation_off: bool
-    cut_short: bool
-    moves: tuple[int, ...]
-    lowest: float | None = None
-    start: str | None = None
+    number: int = field(metadata=checked_by(whole(0, 2**32 - 1)))
+    #: Number of recorded positions; the shard stores them in the order of the list.
+    positions: int = field(metadata=checked_by(whole(0, 2**63 - 1)))
+    #: ``1`` for each position of a full search, ``0`` for the others.
+    full: str = field(metadata=checked_by(text_of("[01]*", "a string of 0 and 1")))
+    returns: tuple[float, float] = field(metadata=checked_by(list_of(real(-1, 1), 2)))
+    resigned: int = field(metadata=checked_by(whole(-1, 1)))
+    resignation_off: bool = field(metadata=checked_by(BOOLEAN))
+    cut_short: bool = field(metadata=checked_by(BOOLEAN))
+    moves: tuple[int, ...] = field(metadata=checked_by(wholes(0, 2**16 - 1)))
+    lowest: float | None = field(default=None, metadata=checked_by(optional(real(-1, 1))))
+    start: str | None = field(default=None, metadata=checked_by(optional(TEXT)))
 
     def start_state(self, game: Game) -> State:
         """Return the position before the first move. Raises ConfigError if it is invalid."""
@@ -263,7 +242,7 @@ class GameLine:
         """Parse a line. Raises ValueError."""
         try:
             values = {"lowest": None, "start": None, **json.loads(text)}
-            check(values, _FIELDS)
+            check(values, _CHECKS)
             if len(values["full"]) != values["positions"]:
                 raise ValueError("full: expected one character per position")
             first, second = map(float, values["returns"])
@@ -271,6 +250,9 @@ class GameLine:
             return cls(**values)
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"expected a game, got {text[:60]!r} ({error!r})") from error
+
+
+_CHECKS = checks_of(GameLine)
 
 
 class GameSink(AbstractContextManager[Any], Protocol):
@@ -299,11 +281,3 @@ class GameSink(AbstractContextManager[Any], Protocol):
 
     def set_model(self, sha256: str) -> None:
         """Set the network that plays from now on."""
-
-
-def selected_rows(games: Sequence[GameLine], full_only: bool) -> npt.NDArray[np.int64]:
-    """Return the selected records of consecutive games, numbered from 0."""
-    if not full_only:
-        return np.arange(sum(game.positions for game in games))
-    letters = "".join(game.full for game in games).encode()
-    return np.flatnonzero(np.frombuffer(letters, np.uint8) == ord("1"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import mmap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from pyengine.base.files import sha256_of, unread, why
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import ShardInfo, games_name, read_games
+from pyengine.data.record import GameLine
 from pyengine.errors import DataError
 
 #: Smallest limit on simultaneous maps; each needs a file descriptor.
@@ -61,8 +62,8 @@ def _mapped(layout: Layout, header_of: Callable[[int], bytes], path: Path, posit
     return np.frombuffer(data, layout.dtype, positions, len(header))
 
 
-def check_size(directory: Path, shard: ShardInfo, record: int) -> None:
-    """Raise DataError unless the size of a shard matches the manifest; ``record`` is in bytes."""
+def check_size(directory: Path, shard: ShardInfo) -> None:
+    """Raise DataError unless the size of a shard matches the manifest."""
     path = directory / shard.file
     try:
         size = path.stat().st_size
@@ -70,8 +71,6 @@ def check_size(directory: Path, shard: ShardInfo, record: int) -> None:
         raise DataError(f"{path} is missing: {why(error, path)}") from error
     if size != shard.bytes:
         raise DataError(f"{path} is damaged: expected {shard.bytes} bytes, got {size}")
-    if size < shard.positions * record:
-        raise DataError(f"{path} is damaged: {shard.positions} records need more than {size} bytes")
 
 
 def check_sha256(directory: Path, shard: ShardInfo) -> None:
@@ -91,19 +90,28 @@ def inspect_shard(path: Path, layout: Layout) -> ShardInfo:
     """Return the manifest entry for a complete shard. Raises DataError."""
     listing = path.with_name(games_name(path.name))
     games = read_games(listing)
-    positions = sum(game.positions for game in games)
-    rows = ShardMaps(layout).rows(path, positions)
+    rows = ShardMaps(layout).rows(path, sum(game.positions for game in games))
     numbers = np.repeat([game.number for game in games], [game.positions for game in games])
     if not np.array_equal(rows["game"], numbers):
         raise DataError(f"{path} is damaged: its games differ from those in {listing.name}")
-    return ShardInfo(
-        file=path.name,
-        positions=positions,
-        full=int(np.count_nonzero(rows["flags"] & FULL_SEARCH)),
-        games=len(games),
-        last_number=max((game.number for game in games), default=-1),
+    return shard_info(
+        path.name,
+        rows,
+        games,
         bytes=path.stat().st_size,
         sha256=sha256_of(path),
         games_sha256=sha256_of(listing),
         created=path.stat().st_mtime,
+    )
+
+
+def shard_info(file: str, rows: Rows, games: Sequence[GameLine], **files: Any) -> ShardInfo:
+    """Return the manifest entry for a shard; ``files`` are the fields that describe its files."""
+    return ShardInfo(
+        file=file,
+        positions=len(rows),
+        full=int(np.count_nonzero(rows["flags"] & FULL_SEARCH)),
+        games=len(games),
+        last_number=max((game.number for game in games), default=-1),
+        **files,
     )

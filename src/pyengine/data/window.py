@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ import numpy.typing as npt
 
 from pyengine.data.layout import Rows
 from pyengine.data.manifest import MANIFEST, ManifestReader, ShardInfo, games_name, read_games
-from pyengine.data.record import GameLine, selected_rows
+from pyengine.data.record import GameLine
 from pyengine.data.shards import ShardMaps, check_sha256, check_size
 from pyengine.errors import ConfigError, DataError
 
@@ -49,7 +48,10 @@ class Piece:
             return None
         games = self.lines()
         before = sum(game.positions for game in games[: self.skipped])
-        return before + selected_rows(games[self.skipped :], full_only)
+        if not full_only:
+            return np.arange(before, self.shard.positions)
+        full = "".join(game.full for game in games[self.skipped :]).encode()
+        return before + np.flatnonzero(np.frombuffer(full, np.uint8) == ord("1"))
 
     def lines(self) -> list[GameLine]:
         """Return all games of the shard. Raises DataError."""
@@ -73,9 +75,10 @@ class Source:
 
     def __init__(self, directory: Path, number: int = 0, before: Source | None = None) -> None:
         self.directory, self.number = directory, number
-        reader = ManifestReader(directory) if before is None else copy.copy(before._reader)
-        self._reader: ManifestReader = reader
-        self.manifest, known = reader.read()
+        self._reader: ManifestReader = ManifestReader(
+            directory, None if before is None else before._reader
+        )
+        self.manifest, known = self._reader.manifest, self._reader.known
         old = [] if before is None else before.manifest.shards
         if known == 0:  # the manifest was rewritten
             known = len(old)
@@ -85,10 +88,6 @@ class Source:
         #: All shards, oldest first.
         self.pieces: list[Piece] = [] if before is None else before.pieces.copy()
         self.pieces += [Piece(number, directory / shard.file, shard) for shard in new]
-
-    def newer(self) -> Source:
-        """Return the directory in its current state. Raises DataError if it lost a shard."""
-        return Source(self.directory, self.number, self)
 
 
 def newest(pieces: Sequence[Piece], games: int | None) -> list[Piece]:
@@ -117,14 +116,17 @@ class View:
         known = {} if before is None else before.selected
         for piece in self.pieces:
             if piece not in known:
-                record = sources[piece.source].manifest.layout.dtype.itemsize
-                check_size(piece.path.parent, piece.shard, record)
+                check_size(piece.path.parent, piece.shard)
         #: Selected records; None for all.
         self.selected: dict[Piece, _Numbers | None] = {
             piece: known[piece] if piece in known else piece.selected(full_only)
             for piece in self.pieces
         }
-        self._lengths = np.array([self._length(piece) for piece in self.pieces], np.int64)
+        lengths = [
+            piece.shard.positions if selected is None else len(selected)
+            for piece, selected in self.selected.items()
+        ]
+        self._lengths = np.array(lengths, np.int64)
         self._ends = np.cumsum(self._lengths)
         self._directories = len(sources)
 
@@ -170,22 +172,19 @@ class View:
         """
         if len(self) == 0:
             raise ConfigError("the window has no positions to sample")
-        if weights is None:
-            if chances is not None:
-                return _drawn(rng.random(size), chances, np.array(0), np.array(len(self)))
-            return rng.integers(len(self), size=size)
-        begins, ends = self._bounds()
-        shares = np.where(ends > begins, weights, 0.0)
-        if shares.sum() <= 0:
-            raise ConfigError(f"no directory with positions has a weight above 0: {weights}")
-        source = rng.choice(len(shares), size=size, p=shares / shares.sum())
-        if chances is not None:
-            return _drawn(rng.random(size), chances, begins[source], ends[source])
-        return rng.integers(begins[source], ends[source])
-
-    def _length(self, piece: Piece) -> int:
-        selected = self.selected[piece]
-        return piece.shard.positions if selected is None else len(selected)
+        begins, ends = np.array(0), np.array(len(self))  # of the rows to draw from
+        if weights is not None:
+            begins, ends = self._bounds()
+            shares = np.where(ends > begins, weights, 0.0)
+            if shares.sum() <= 0:
+                raise ConfigError(f"no directory with positions has a weight above 0: {weights}")
+            source = rng.choice(len(shares), size=size, p=shares / shares.sum())
+            begins, ends = begins[source], ends[source]
+        if chances is None:
+            return rng.integers(begins, ends, size=size)
+        at = chances[begins] + rng.random(size) * (chances[ends] - chances[begins])
+        rows: _Numbers = np.searchsorted(chances, at, side="right") - 1
+        return rows.clip(begins, ends - 1)
 
     def _bounds(self) -> tuple[_Numbers, _Numbers]:
         """Return the bounds of each directory: its first row, and one past its last."""
@@ -193,17 +192,6 @@ class View:
         counts = np.bincount(of_piece, self._lengths, self._directories).astype(np.int64)
         ends = np.cumsum(counts)
         return ends - counts, ends
-
-
-def _drawn(
-    uniform: npt.NDArray[np.float64],
-    chances: npt.NDArray[np.float64],
-    begins: _Numbers,
-    ends: _Numbers,
-) -> _Numbers:
-    """Return rows in begins..ends-1 with the cumulative weights ``chances``."""
-    at = chances[begins] + uniform * (chances[ends] - chances[begins])
-    return np.clip(np.searchsorted(chances, at, side="right") - 1, begins, ends - 1)
 
 
 def _chosen(sources: Sequence[Source], window: Window) -> list[Piece]:

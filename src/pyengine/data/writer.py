@@ -7,6 +7,7 @@ import math
 import os
 import re
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from pyengine.base.checks import check_type, integer, number, short_repr
 from pyengine.base.files import TEMPORARY, path_of, unwritten, why, write_durably
 from pyengine.base.locks import lock
-from pyengine.data.layout import FULL_SEARCH, Layout, Rows
+from pyengine.data.layout import Layout, Rows
 from pyengine.data.manifest import (
     MANIFEST,
     Manifest,
@@ -25,7 +26,7 @@ from pyengine.data.manifest import (
     shard_name,
 )
 from pyengine.data.record import FinishedGame, GameLine
-from pyengine.data.shards import inspect_shard
+from pyengine.data.shards import inspect_shard, shard_info
 from pyengine.errors import ConfigError, DataError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, as_game
@@ -99,21 +100,17 @@ class ShardWriter:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             self._lock = lock(self.directory / _LOCK)
+            with ExitStack() as on_error:
+                on_error.callback(self._lock.release)
+                self._listing = ManifestWriter(self.directory, *self._open())
+                if configuration is not None:
+                    self._listing.configure(configuration)
+                self._listing.write()
+                if model_sha256 is not None:
+                    self.set_model(model_sha256)
+                on_error.pop_all()
         except OSError as error:
             raise DataError(unwritten(self.directory, error)) from error
-        try:
-            self._listing = ManifestWriter(self.directory, *self._open())
-            if configuration is not None:
-                self._listing.configure(configuration)
-            self._listing.write()
-            if model_sha256 is not None:
-                self.set_model(model_sha256)
-        except OSError as error:
-            self._lock.release()
-            raise DataError(unwritten(self.directory, error)) from error
-        except BaseException:
-            self._lock.release()
-            raise
 
     @property
     def positions(self) -> int:
@@ -231,21 +228,13 @@ class ShardWriter:
     def _write_shard(self, name: str) -> ShardInfo:
         # The list of games is written first, so that every shard has one.
         rows = np.concatenate([rows for rows, _ in self._games])
-        lines = "".join(line.to_json() for _, line in self._games).encode()
-        _, games_sha = write_durably(self.directory / games_name(name), [lines])
+        lines = [line for _, line in self._games]
+        listing = "".join(line.to_json() for line in lines).encode()
+        _, games_sha = write_durably(self.directory / games_name(name), [listing])
         parts = [self.layout.header(len(rows)), rows.view(np.uint8)]
         size, sha = write_durably(self.directory / name, parts)
-        return ShardInfo(
-            file=name,
-            positions=len(rows),
-            full=int(np.count_nonzero(rows["flags"] & FULL_SEARCH)),
-            games=len(self._games),
-            last_number=max(line.number for _, line in self._games),
-            bytes=size,
-            sha256=sha,
-            games_sha256=games_sha,
-            created=time.time(),
-        )
+        files = {"bytes": size, "sha256": sha, "games_sha256": games_sha, "created": time.time()}
+        return shard_info(name, rows, lines, **files)
 
     def _open(self) -> tuple[Manifest, bool]:
         """Clean up the directory; return its manifest, and whether the file must be rewritten."""

@@ -11,7 +11,7 @@ import pytest
 
 import pyengine
 from data_games import PLAIN, TIC, all_rows, finished, some, write
-from pyengine import ConfigError, DataError
+from pyengine import DataError
 from pyengine.data import Dataset, ShardWriter, export_sgf
 
 HUGE = 10**25
@@ -84,13 +84,6 @@ def test_the_error_names_the_invalid_field_of_a_manifest(data: Path) -> None:
                 Dataset(data)
 
 
-def test_the_error_for_another_format_suggests_what_to_do(data: Path) -> None:
-    path = data / "manifest.json"
-    path.write_text(path.read_text().replace('"format": 3', '"format": 2'))
-    with pytest.raises(DataError, match=r"has format 2, .* reads 3 and 4: .* again"):
-        Dataset(data)
-
-
 def test_every_reader_names_a_damaged_manifest(data: Path) -> None:
     path, out = data / "manifest.json", data.with_name("out")
     for text in (*NO_FILES, None):
@@ -107,11 +100,6 @@ def test_every_reader_names_a_damaged_manifest(data: Path) -> None:
         ):
             with pytest.raises(DataError, match=r"manifest\.json"):
                 read()
-
-
-def test_a_folder_without_a_manifest_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"manifest.json does not exist"):
-        Dataset(tmp_path)
 
 
 def test_the_error_names_file_and_line_of_an_invalid_game(data: Path) -> None:

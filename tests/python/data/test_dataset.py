@@ -256,12 +256,9 @@ def test_weights_set_how_often_a_directory_is_sampled(rng: random.Random, tmp_pa
 
 
 def test_directories_with_different_games_are_refused(rng: random.Random, tmp_path: Path) -> None:
-    mnk = pyengine.load_game("mnk")
-    other = ModelSpec(planes=("own[0]", "opp[0]"))
-    write(tmp_path / "a", TIC, PLAIN, some(rng, 1))
-    write(tmp_path / "b", mnk, PLAIN, [finished(mnk, PLAIN, 0, rng)])
-    write(tmp_path / "c", TIC, other, [finished(TIC, other, 0, rng)])
-    for name, field in (("b", "game"), ("c", "spec")):
-        message = rf"{name} has another game or spec than .*a: {field}: expected"
-        with pytest.raises(ConfigError, match=message):
-            Dataset([tmp_path / "a", tmp_path / name])
+    first = write(tmp_path / "first", TIC, PLAIN, [])
+    mnk, other = pyengine.load_game("mnk"), ModelSpec(planes=("own[0]", "opp[0]"))
+    for field, game, spec in (("game", mnk, PLAIN), ("spec", TIC, other)):
+        second = write(tmp_path / field, game, spec, [])
+        with pytest.raises(ConfigError, match=rf"another game or spec than .*: {field}: expected"):
+            Dataset([first, second])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -129,23 +128,13 @@ def test_the_error_names_a_directory_that_cannot_be_created(data: Path, tmp_path
     assert file.read_text() == "user data"
 
 
-@pytest.mark.parametrize(
-    ("module", "call", "extra"),
-    [
-        ("pyarrow.parquet", lambda data: pyengine.convert(data, "parquet"), "parquet"),
-        ("sgfmill.sgf_grammar", export_sgf, "sgf"),
-    ],
-)
 def test_the_error_for_a_missing_package_names_the_extra(
-    module: str,
-    call: Callable[[Path], Any],
-    extra: str,
-    data: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, module, None)  # type: ignore[arg-type]
-    with pytest.raises(EngineError, match=rf"pip install 'pyengine-search\[{extra}\]'"):
-        call(data)
+    for module, to in (("pyarrow.parquet", "parquet"), ("sgfmill.sgf_grammar", "sgf")):
+        monkeypatch.setitem(sys.modules, module, None)  # type: ignore[arg-type]
+        with pytest.raises(EngineError, match=rf"pip install 'pyengine-search\[{to}\]'"):
+            export(data, to, data / "out")
 
 
 # SGF

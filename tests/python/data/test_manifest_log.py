@@ -98,9 +98,7 @@ def test_a_crash_loses_only_an_incomplete_line(open_log: Any, tmp_path: Path) ->
     assert dataset.refresh() == 0
 
 
-def test_a_stale_log_left_by_a_crash_is_ignored(
-    open_log: Any, rng: random.Random, tmp_path: Path
-) -> None:
+def test_a_stale_log_is_ignored(open_log: Any, rng: random.Random, tmp_path: Path) -> None:
     writer, log = open_log(5)
     shutil.copy(log, tmp_path / "copy")
     writer.close()
@@ -163,9 +161,7 @@ def test_a_damaged_log_is_named(open_log: Any, tmp_path: Path) -> None:
             Dataset(tmp_path)
 
 
-def test_readers_see_a_directory_grow_across_several_writers(
-    rng: random.Random, tmp_path: Path
-) -> None:
+def test_readers_see_a_directory_grow_across_writers(rng: random.Random, tmp_path: Path) -> None:
     games = some(rng, 19)
     write(tmp_path, TIC, PLAIN, games[:3], positions=1)
     done = threading.Event()

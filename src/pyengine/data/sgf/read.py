@@ -82,7 +82,7 @@ def read_game(tree: SgfTree) -> SgfGame:
         line.add(node)
     if line.late_set_up:
         notes["set-up stones after the last move"] = line.late_set_up
-    handicap = _handicap(text("HA"), line, notes) if number == "1" else 0
+    handicap = line.handicap(text("HA")) if number == "1" else 0
     player = line.player_at_start()
     result_text = text("RE")
     if not is_usual(result_text):
@@ -155,11 +155,30 @@ class _MainLine:
             if move is None and value not in ("", "tt"):
                 self.notes["a pass in an unusual form"] = f"{COLOURS[player]}[{shortened(value)}]"
 
-    def place_first_moves(self, count: int) -> None:
-        """Turn the first moves, which are all Black's, into handicap stones."""
-        self.stones = {point: "X" for _, point in self.moves[:count] if point is not None}
-        del self.moves[:count]
-        self.skipped = count
+    def handicap(self, text: str) -> int:
+        """Return the handicap (HA); its stones may be the first moves, all of them Black's."""
+        if not text:
+            return 0
+        if not text.isdecimal() or len(text) > 3:
+            self.notes["unclear handicap"] = f"HA[{shortened(text)}]"
+            return 0
+        handicap = int(text)
+        if handicap < 2:
+            return 0
+        black = sum(stone == "X" for stone in self.stones.values())
+        if not self.stones:
+            colours = [player for player, _ in self.moves[: handicap + 1]]
+            points = [move for _, move in self.moves[:handicap] if move is not None]
+            black_first = colours in ([0] * handicap, [0] * handicap + [1])
+            if len(set(points)) != handicap or not black_first:
+                raise SgfError("handicap without stones", f"HA[{text}]")
+            self.stones = dict.fromkeys(points, "X")
+            del self.moves[:handicap]
+            self.skipped = handicap
+            self.notes["handicap stones as moves"] = f"HA[{text}]"
+        elif black != handicap:
+            self.notes["handicap differs from the stones"] = f"HA[{text}], {black} stones"
+        return handicap
 
     def player_at_start(self) -> int:
         """Return the player to move at the start.
@@ -184,27 +203,3 @@ class _MainLine:
         if player == 0 and set(points) == {"."}:
             return None
         return tuple("".join(points[i * columns : (i + 1) * columns]) for i in range(rows))
-
-
-def _handicap(text: str, line: _MainLine, notes: dict[str, str]) -> int:
-    """Return the handicap (HA); its stones may be the first moves."""
-    if not text:
-        return 0
-    if not text.isdecimal() or len(text) > 3:
-        notes["unclear handicap"] = f"HA[{shortened(text)}]"
-        return 0
-    handicap = int(text)
-    black = sum(stone == "X" for stone in line.stones.values())
-    if handicap < 2:
-        return 0
-    if not line.stones:
-        colours = [player for player, _ in line.moves[: handicap + 1]]
-        points = {move for _, move in line.moves[:handicap]} - {None}
-        black_first = colours in ([0] * handicap, [0] * handicap + [1])
-        if len(points) != handicap or not black_first:
-            raise SgfError("handicap without stones", f"HA[{text}]")
-        line.place_first_moves(handicap)
-        notes["handicap stones as moves"] = f"HA[{text}]"
-    elif black != handicap:
-        notes["handicap differs from the stones"] = f"HA[{text}], {black} stones"
-    return handicap

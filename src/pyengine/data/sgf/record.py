@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -97,7 +98,7 @@ class SgfGame:
     def has_rules_of(self, game: Game) -> bool:
         """Return whether the record has the rules of ``game`` or no rules."""
         if not self.exact_rules:
-            return not self.rules or same_rules(self.rules, game)
+            return not self.rules or _plain(self.rules) == _plain(rules_name(game))
         try:
             exact = self._exact_game(game.name)
         except ConfigError:
@@ -127,7 +128,8 @@ class SgfGame:
         self.check_number(game)
         self.check_board(game)
         state = self.start_state(game)
-        pass_action = _pass_action(game)
+        points = math.prod(game.board_shape)
+        pass_action = points if game.num_distinct_actions() > points else None
         states: list[State] = []
         actions: list[int] = []
         for number, (player, move) in enumerate(self.moves, 1):
@@ -182,11 +184,6 @@ class Replay:
     def start(self) -> State:
         """The position before the first move."""
         return self.states[0] if self.states else self.end
-
-
-def _pass_action(game: Game) -> int | None:
-    rows, columns = game.board_shape
-    return rows * columns if game.num_distinct_actions() > rows * columns else None
 
 
 # Names of games and rules
@@ -249,11 +246,6 @@ def rules_params(name: str, game: Game) -> dict[str, Any]:
         if known == _plain(go_name):
             return {"superko": superko, "suicide": suicide}
     return {}
-
-
-def same_rules(name: str, game: Game) -> bool:
-    """Return whether a name in RU stands for a game's rules."""
-    return _plain(name) == _plain(rules_name(game))
 
 
 def _plain(name: str) -> str:

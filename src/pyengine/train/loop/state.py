@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import re
@@ -108,7 +107,7 @@ class RunFolder:
         self.curve = self.path / "curve.jsonl"
         #: The last curve that was read, and the file it came from.
         self._evaluations: tuple[tuple[int, int, int] | None, list[dict[str, Any]]] = (None, [])
-        self._known: dict[Path, tuple[ManifestReader, Produced]] = {}  # by data folder
+        self._known: dict[Path, tuple[ManifestReader | None, Produced]] = {}  # by data folder
 
     @property
     def holds_run(self) -> bool:
@@ -164,12 +163,11 @@ class RunFolder:
         path = self.data(game)
         if not (path / MANIFEST).exists():
             return Produced()
-        before, total = self._known.get(path) or (ManifestReader(path), Produced())
-        reader = copy.copy(before)  # after an exception nothing has been counted
-        manifest, known = reader.read()
-        if known == 0:
+        before, total = self._known.get(path, (None, Produced()))
+        reader = ManifestReader(path, before)
+        if reader.known == 0:
             total = Produced()
-        total += Produced.of(manifest.shards[known:])
+        total += Produced.of(reader.manifest.shards[reader.known :])
         self._known[path] = reader, total
         return total
 

@@ -406,11 +406,6 @@ def test_unusual_but_clear_records_are_accepted_with_a_note() -> None:
         assert names(game) == moves
 
 
-def test_a_resignation_written_as_a_move_is_a_result() -> None:
-    game = one("(;SZ[9];B[ee];W[resign])")
-    assert (str(game.result), game.result_text) == ("B+R", "")
-
-
 def test_the_first_game_of_several_is_read_and_the_others_are_noted() -> None:
     game = one(f"{GOOD}\n{GOOD}\n(;SZ[9]")
     assert game.notes == {"several games": "read the first of 3"}

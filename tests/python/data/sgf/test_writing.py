@@ -171,11 +171,6 @@ def test_rules_have_their_usual_name_and_are_read_back_exactly(text: str, name: 
     assert record.replay(game).notes == {}
 
 
-def test_a_file_cannot_load_code(tmp_path: Path) -> None:
-    record = first_game(b"(;SZ[9]PYENGINE[evil.py:Game];B[ee])")
-    assert record.game() == GO9
-
-
 def test_loading_a_game_reports_unusual_properties(tmp_path: Path) -> None:
     game = loaded(tmp_path, "(;SZ[9]KM[375]RU[Japanese];B[tt];W[tt];B[tt])\n(;SZ[9])")
     assert game.notes == (

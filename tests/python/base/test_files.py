@@ -15,7 +15,6 @@ from pyengine.base.files import (
     replacing,
     temporary_beside,
     unread,
-    why,
     write_durably,
 )
 
@@ -60,11 +59,6 @@ def test_replacing_a_file_preserves_permissions_and_links(tmp_path: Path) -> Non
     assert list((tmp_path / "folder").iterdir()) == [file]
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"absent/file cannot be written: No such file"):
-        quickly(tmp_path / "absent" / "file")
-
-
 def test_the_error_for_an_unreadable_file_gives_the_reason(tmp_path: Path) -> None:
     file = tmp_path / "text"
     file.write_bytes(b"ab\xff")
@@ -76,13 +70,6 @@ def test_the_error_for_an_unreadable_file_gives_the_reason(tmp_path: Path) -> No
         with pytest.raises((OSError, UnicodeDecodeError)) as raised:
             read_limited(path).decode()
         assert unread(path, raised.value).endswith(reason)
-
-
-def test_the_reason_names_only_other_files(tmp_path: Path) -> None:
-    gone = PermissionError(13, "Permission denied", str(tmp_path / "gone"))
-    assert why(gone) == why(gone, tmp_path / "gone") == "Permission denied"
-    assert why(gone, tmp_path) == f"Permission denied: {tmp_path / 'gone'}"
-    assert unread(tmp_path, gone) == f"{tmp_path} cannot be read: {why(gone, tmp_path)}"
 
 
 def test_temporary_files_of_killed_processes_are_removed_after_a_day(tmp_path: Path) -> None:
