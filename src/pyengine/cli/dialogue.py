@@ -22,7 +22,7 @@ from pyengine.base.files import path_of
 from pyengine.cli.clock import Clock
 from pyengine.cli.output import say
 from pyengine.cli.play_record import load, record_path, save
-from pyengine.cli.positions import find_action, is_drawn, moves_table, names_of_line, state_board
+from pyengine.cli.positions import find_action, is_drawn, moves_table, state_board
 from pyengine.cli.search import percent, until_stopped
 from pyengine.data.sgf.record import SgfGame
 from pyengine.errors import EngineError, IllegalActionError
@@ -31,6 +31,7 @@ from pyengine.games.game import State
 from pyengine.games.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
+from pyengine.search.tree import names_of_line
 
 _SHOWN_MOVES = 30  # maximum number of legal moves listed
 _SHOWN_LINE = 8  # plies

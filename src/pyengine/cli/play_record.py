@@ -11,7 +11,6 @@ from pathlib import Path
 
 from pyengine.base.checks import shortened
 from pyengine.base.files import check_output, read_limited, unread, unwritten, write_durably
-from pyengine.cli.positions import names_of_line
 from pyengine.data.sgf.collection import SgfError
 from pyengine.data.sgf.read import first_game
 from pyengine.data.sgf.record import SgfGame, number_of, rules_name
@@ -20,6 +19,7 @@ from pyengine.errors import ConfigError, DataError
 from pyengine.games.board_layout import game_look
 from pyengine.games.game import Game, State, load_game
 from pyengine.games.outcomes import Lost, outcome_text, sgf_result
+from pyengine.search.tree import names_of_line
 
 _HEAD = "pyengine game"
 

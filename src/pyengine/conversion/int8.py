@@ -10,15 +10,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from pyengine.base.extras import need
-from pyengine.conversion.checked import (
-    Baseline,
-    ConversionReport,
-    Samples,
-    convert,
-)
+from pyengine.conversion.checked import Baseline, ConversionReport, Converted, convert
 from pyengine.conversion.comparison import CheckOptions
 from pyengine.conversion.onnx_graph import (
     CPU,
@@ -33,11 +27,10 @@ from pyengine.conversion.onnx_graph import (
     save_model,
     without_outputs,
 )
+from pyengine.conversion.positions import Floats
 from pyengine.errors import ModelError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
-
-Floats = npt.NDArray[np.float32]
 
 _SPEED_ROUNDS = 9
 _SPEED_CALLS = 8
@@ -86,24 +79,9 @@ def quantise(
     return convert("int8", _convert, model, out, game, options)
 
 
-def _convert(baseline: Baseline, file: Path, samples: Samples) -> ConversionReport:
-    baseline.progress("calibration", 0.0)
-    converted, kept = write_int8(baseline.source, file, [samples.planes], baseline.spec)
-    baseline.progress("calibration", 1.0)
-    comparison, checks = baseline.compare(file, samples)
-    speedup = _speedup(baseline.source, file, samples.planes)
-    baseline.progress("comparison", 1.0)
-    result, more = baseline.match(file, checks)
-    return ConversionReport(
-        path=None,
-        checks=(*checks, *more),
-        calibrated=len(samples.planes),
-        comparison=comparison,
-        match=result,
-        converted=converted,
-        kept=kept,
-        speedup=speedup,
-    )
+def _convert(baseline: Baseline, file: Path, planes: Floats) -> Converted:
+    converted, kept = write_int8(baseline.source, file, [planes], baseline.spec)
+    return Converted(file, converted, kept, speedup=_speedup(baseline.source, file, planes))
 
 
 def _speedup(original: Path, converted: Path, planes: Floats) -> float:
