@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pyengine.base import machine
-from pyengine.doctor.checks import Check, skipped, verdict
+from pyengine.doctor.report import Check, skipped, verdict
 from pyengine.errors import EngineError
 from pyengine.eval.evaluators import Evaluator
 from pyengine.games.game import Game, State

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.doctor.checks import Check, skipped, verdict
 from pyengine.doctor.device import DeviceTest, random_states, rate
-from pyengine.doctor.report import runtime_checks
+from pyengine.doctor.report import Check, runtime_checks, skipped, verdict
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval import runtime
 from pyengine.eval.bundled import game_of_model

@@ -120,7 +120,7 @@ WRONG_USE = [
     ("bench tree --trace t.json", "--trace"),
     ("train conect4", "did you mean connect4?"),
     ("train --rollout-policy .", "requires --output"),
-    ("train --rollout-policy nowhere -o p.npz", "nowhere does not exist"),
+    ("train --rollout-policy nowhere -o p.npz", "'nowhere' does not exist"),
     ("train --rollout-policy . -o p.npz run.toml", "does not take RUN.toml"),
     ("train run.toml -o p.npz", "require --rollout-policy"),
     # files that are read

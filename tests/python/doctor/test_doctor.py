@@ -77,7 +77,7 @@ def test_the_cpu_passes_as_a_device(game: pyengine.Game, model: Path) -> None:
         *searches,
     ]
     assert {check.verdict for check in checks} == {"PASS"}, "\n".join(map(str, checks))
-    json.dumps([check.to_dict() for check in checks])
+    json.dumps([dataclasses.asdict(check) for check in checks])
     assert checks[0].data["policy_error"] < 1e-5
     assert checks[4].data["positions_per_second"] > 0
     assert checks[6].data["saturation"] > 0

@@ -211,7 +211,7 @@ def test_a_second_supervisor_and_a_second_part_are_refused(tmp_path: Path) -> No
 def start(*arguments: str) -> subprocess.Popen[str]:
     """Start the command in a new session."""
     return subprocess.Popen(
-        [sys.executable, "-m", "pyengine.cli", "train", *arguments],
+        [sys.executable, "-m", "pyengine", "train", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
