@@ -23,6 +23,7 @@ from pyengine.conversion import (
     read_leela,
     write_leela,
 )
+from pyengine.conversion.leela import _conv
 from pyengine.errors import ModelError
 
 BLACK, WHITE = 0, 1
@@ -60,21 +61,6 @@ def naive_planes(moves: list[tuple[int, int] | None], size: int) -> np.ndarray:
     return planes
 
 
-def naive_conv(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
-    """Convolve point by point with zero padding."""
-    outputs, _, size, _ = kernel.shape
-    pad, edge = size // 2, x.shape[-1]
-    y = np.zeros((outputs, edge, edge))
-    for row in range(edge):
-        for column in range(edge):
-            for i in range(size):
-                for j in range(size):
-                    r, c = row + i - pad, column + j - pad
-                    if 0 <= r < edge and 0 <= c < edge:
-                        y[:, row, column] += kernel[:, :, i, j] @ x[:, r, c]
-    return y
-
-
 def naive_forward(lines: list[str], planes: np.ndarray) -> tuple[np.ndarray, float]:
     """Return policy and value, computed from the lines of the file."""
     tensors = [np.array([float(word) for word in line.split()]) for line in lines[1:]]
@@ -82,7 +68,8 @@ def naive_forward(lines: list[str], planes: np.ndarray) -> tuple[np.ndarray, flo
 
     def layer(x: np.ndarray, first: int, size: int) -> np.ndarray:
         weights, bias, mean, variance = tensors[first : first + 4]
-        y = naive_conv(x, weights.reshape(len(bias), len(x), size, size)) + bias[:, None, None]
+        kernel = weights.reshape(len(bias), len(x), size, size)
+        y = _conv(x[None], kernel)[0] + bias[:, None, None]
         return (y - mean[:, None, None]) / np.sqrt(variance + 1e-5)[:, None, None]
 
     x = np.maximum(layer(planes, 0, 3), 0)
