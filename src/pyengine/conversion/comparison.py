@@ -97,7 +97,6 @@ class Checks:
             integer(name, getattr(self, name), least)
         seconds = self.match_seconds
         number("match_seconds", seconds, "seconds above 0", lambda seconds: seconds > 0)
-        check_type("spec", self.spec, ModelSpec | None, "a ModelSpec or None")
         check_type("limits", self.limits, Limits, "Limits")
         check_callback("on_progress", self.on_progress)
 

@@ -27,7 +27,6 @@ from pyengine.conversion.checked import (
 )
 from pyengine.conversion.comparison import CheckOptions, LimitCheck
 from pyengine.conversion.onnx_graph import (
-    CPU,
     FLOAT,
     HALF,
     INT8,
@@ -38,6 +37,7 @@ from pyengine.conversion.onnx_graph import (
     heads,
     keep_metadata,
     layers_of,
+    open_session,
     prepare,
     put,
     save_model,
@@ -99,7 +99,10 @@ def _convert(baseline: Baseline, file: Path, planes: Floats) -> Converted:
     checks = _range_checks(model, wide, planes, shape)
     if not all(check.passed for check in checks):
         return Converted(None, converted, kept, checks)
-    rounding = _write(baseline, model, wide, file)
+    half = write_half(model, wide, file, baseline.source, baseline.spec, baseline.game)
+    rounding = file.with_name("rounded.onnx")
+    rounded(model, half)
+    save_model(model, rounding)
     # The comparison uses the rounded network, but the file itself must also run here.
     game = baseline.game
     open_network(file, baseline.spec).evaluate([game.new_initial_state()], game=game)
@@ -166,7 +169,7 @@ def _largest_results(
     model: Any, names: Sequence[str], inputs: Iterable[Floats]
 ) -> dict[str, float]:
     """Return the largest absolute value of each named tensor of a float32 model."""
-    onnx, runtime = need("onnx", "convert"), need("onnxruntime", "convert")
+    onnx = need("onnx", "convert")
     watched = onnx.ModelProto()
     watched.CopyFrom(model)
     outputs = [f"{name}.largest" for name in names]
@@ -175,10 +178,7 @@ def _largest_results(
         sizes = build.node("Abs", name, output=f"{output}.sizes")
         build.node("ReduceMax", sizes, output=output, keepdims=0)
         watched.graph.output.append(onnx.helper.make_tensor_value_info(output, FLOAT, []))
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = machine.cores()
-    options.log_severity_level = 3
-    session = runtime.InferenceSession(watched.SerializeToString(), options, providers=[CPU])
+    session = open_session(watched.SerializeToString(), machine.cores())
     planes = session.get_inputs()[0].name
     rows = [session.run(outputs, {planes: batch}) for batch in inputs]
     return dict(zip(names, np.max(rows, axis=0).astype(float).tolist(), strict=True))
@@ -195,15 +195,6 @@ def write_half(
     keep_metadata(source, model, spec)
     save_model(model, file)
     return half
-
-
-def _write(baseline: Baseline, model: Any, wide: set[str], file: Path) -> Path:
-    """Write the float16 network and a float32 network that rounds like it; return the latter."""
-    half = write_half(model, wide, file, baseline.source, baseline.spec, baseline.game)
-    rounding = file.with_name("rounded.onnx")
-    rounded(model, half)
-    save_model(model, rounding)
-    return rounding
 
 
 # --- the graph; ``wide`` are the names of the nodes in float32

@@ -15,13 +15,13 @@ from pyengine.base.extras import need
 from pyengine.conversion.checked import Baseline, ConversionReport, Converted, convert
 from pyengine.conversion.comparison import CheckOptions
 from pyengine.conversion.onnx_graph import (
-    CPU,
     batches,
     dependents,
     free,
     heads,
     keep_metadata,
     layers_of,
+    open_session,
     prepare,
     quiet,
     save_model,
@@ -86,14 +86,8 @@ def _convert(baseline: Baseline, file: Path, planes: Floats) -> Converted:
 
 def _speedup(original: Path, converted: Path, planes: Floats) -> float:
     """Return the median ratio of speeds in bare ONNX Runtime, measured alternately."""
-    runtime = need("onnxruntime", "convert")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
     seconds: dict[Path, list[float]] = {original: [], converted: []}
-    sessions = {
-        path: runtime.InferenceSession(str(path), options, providers=[CPU]) for path in seconds
-    }
+    sessions = {path: open_session(str(path), threads=1) for path in seconds}
     entry = sessions[original].get_inputs()[0]
     batch = next(batches(planes, (8, *entry.shape[1:]) if free(entry.shape[0]) else entry.shape))
     for _ in range(_SPEED_ROUNDS):
@@ -129,7 +123,7 @@ def write_int8(
         The number of convolutions in int8, and of those left in float32.
 
     Raises:
-        ModelError: the network has no convolution to convert, or is not float32.
+        ModelError: the network has no convolution to convert.
     """
     onnx = need("onnx", "convert")
     tools = need("onnxruntime.quantization", "convert")

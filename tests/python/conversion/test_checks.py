@@ -14,7 +14,7 @@ import pyengine
 from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch
 from pyengine import conversion
 from pyengine.conversion import ConversionReport, quantise, to_float16
-from pyengine.conversion.onnx_graph import check_input
+from pyengine.conversion.onnx_graph import check_float32
 from pyengine.errors import ConfigError, EngineError, ModelError
 from wrong_values import all_but, cases, check_refused, wrong
 
@@ -141,14 +141,11 @@ def test_a_game_with_too_few_positions_is_refused(tmp_path: Path) -> None:
         quantise(path, tmp_path / "out.onnx", "go(board_size=2)", positions=100, games=0)
 
 
-def test_an_input_that_is_not_float32_and_a_second_input_are_refused(network: Path) -> None:
+def test_an_input_of_int8_is_refused(network: Path) -> None:
     model = onnx.load(network)
-    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
-    with pytest.raises(ModelError, match="expected a float32 input"):
-        check_input(model, network)
-    model.graph.input.append(onnx.helper.make_tensor_value_info("more", 1, [1]))
-    with pytest.raises(ModelError, match="expected one input"):
-        check_input(model, network)
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.INT8
+    with pytest.raises(ModelError, match="got int8 already, in 'planes'"):
+        check_float32(model, network)
 
 
 def test_without_the_extra_the_error_names_it(

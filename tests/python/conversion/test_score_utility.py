@@ -176,7 +176,7 @@ def test_wrong_arguments_and_networks_are_refused(tmp_path: Path) -> None:
     refused(ConfigError, r"weight: expected a number in \[0, 1\], got 1.5", weight=1.5)
     for points in (0, 1e-40, 1e300):
         refused(ConfigError, r"points: expected points in \[0.001, 1e6\]", points=points)
-    refused(ConfigError, "spec: expected a ModelSpec or None", spec={"planes": PLANES})
+    refused(ConfigError, "spec: expected a ModelSpec", spec={"planes": PLANES})
     for wrong, message in (
         ({"score_output": None}, r"no score_output; its outputs are .* lead \(1 per row\)"),
         ({"value_for": "first_player"}, "value_for: expected 'mover'"),
