@@ -21,6 +21,7 @@ from pyengine.cli.options import (
     read_spec,
 )
 from pyengine.cli.output import console, print_json, progress_bar, show
+from pyengine.conversion.comparison import Checks
 from pyengine.conversion.score_utility import POINTS
 from pyengine.errors import ConfigError
 from pyengine.eval.bundled import game_of_model, model_file
@@ -62,14 +63,16 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
         spec: SpecOption = None,
         positions: Annotated[
             int, Option(min=32, help="Positions for calibration, and for comparison.")
-        ] = 1000,
+        ] = Checks.positions,
         games: Annotated[
             int, Option(min=0, help="Maximum games in the match; 0 = no match.")
-        ] = 800,
+        ] = Checks.games,
         simulations: Annotated[
             int, Option("--simulations", "-n", min=1, help="Simulations per move of the match.")
-        ] = 32,
-        match_seconds: Annotated[float, Option(help="Time limit of the match.")] = 600.0,
+        ] = Checks.simulations,
+        match_seconds: Annotated[
+            float, Option(help="Time limit of the match.")
+        ] = Checks.match_seconds,
         margin: Annotated[
             float, Option(help="Maximum Elo loss that the match must rule out (95 %).")
         ] = conversion.Limits.margin,

@@ -178,7 +178,7 @@ class SearchResult:
     def table_rows(self, limit: int = _TABLE_ROWS) -> list[tuple[str, ...]]:
         """Return the best moves as text: name, visits, share, prior, q, and wins or the proof."""
         proven = self.proven_moves()
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for i in self.order()[:limit]:
             action, q = int(self.actions[i]), float(self.q[i])
             value, wins = (signed(q), f"{win_rate(q):.1%}") if self.visits[i] else ("-", "-")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import pyengine
-from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch
+from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch, spec_of
 from pyengine import conversion
 from pyengine.conversion import ConversionReport, quantise, to_float16
 from pyengine.conversion.onnx_graph import check_float32
@@ -40,8 +40,8 @@ def test_a_copy_has_the_interface_and_metadata_of_the_original(
     report = request.getfixturevalue(kind)
     assert report.passed
     assert json.loads(json.dumps(report.to_dict()))["path"] == str(report.path)
-    spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
-    assert pyengine.OnnxEvaluator(report.path, providers=["cpu"]).spec == spec
+    spec = spec_of(network)
+    assert spec_of(report.path) == spec
     entries = metadata(report.path)
     assert entries["author"] == "somebody"
     assert pyengine.ModelSpec.from_json(entries["pyengine.spec"]) == spec
@@ -62,12 +62,10 @@ def test_a_copy_keeps_a_fixed_batch_and_an_explicit_spec(
         model.ClearField("metadata_props")
 
     source = changed(network, tmp_path / "in.onnx", change)
-    spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
-    assert spec is not None
-    spec = spec.replace(value_for="first_player")
+    spec = spec_of(network).replace(value_for="first_player")
     out = tmp_path / "out.onnx"
     convert(source, out, GAME, spec=spec, limits=ANYTHING, **QUICK)
-    assert pyengine.OnnxEvaluator(out, providers=["cpu"]).spec == spec
+    assert spec_of(out) == spec
     (planes,) = onnx.load(out).graph.input
     assert planes.type.tensor_type.shape.dim[0].dim_value == 4
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import pyengine
+from converted import opened
 from pyengine.conversion import (
     LeelaWeights,
     leela_spec,
@@ -121,7 +122,7 @@ def test_the_onnx_file_equals_the_reference(
     leela_to_onnx(replace(weights, version=version), tmp_path / "net.onnx")
     game = pyengine.load_game("go", board_size=5)
     spec = pyengine.ModelSpec.leela_zero(game) if preset else None
-    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", spec, providers=["cpu"])
+    network = opened(tmp_path / "net.onnx", spec)
     for moves in LINES_OF_PLAY:
         state = play(game, moves)
         probabilities, value = naive_forward(lines, naive_planes(moves, 5))
@@ -271,7 +272,7 @@ def test_a_deep_random_network_has_preferences_and_looks_at_the_board(tmp_path: 
     pytest.importorskip("onnx")
     edge = 9
     leela_to_onnx(random_leela(10, 16, seed=5, board_size=edge), tmp_path / "net.onnx")
-    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", providers=["cpu"])
+    network = opened(tmp_path / "net.onnx")
     game = pyengine.load_game("go", board_size=edge)
     rng = np.random.default_rng(0)
     states = []
@@ -332,7 +333,7 @@ def test_leela_zero_evaluates_like_the_converted_network(tmp_path: Path) -> None
     write_leela(random_leela(2, 16, seed=7), tmp_path / "w.txt.gz")
     spec = leela_to_onnx(read_leela(tmp_path / "w.txt.gz"), tmp_path / "net.onnx")
     session = runtime.InferenceSession(tmp_path / "net.onnx", providers=["CPUExecutionProvider"])
-    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", providers=["cpu"])
+    network = opened(tmp_path / "net.onnx")
     state = pyengine.load_game("go").new_initial_state()
     moves = ["Q16", "D4", "C3", "R3", "C4", "D3", "pass", "E17", "C2", "F1", "K10"]
     for move, (heat, winrate) in zip(moves, heatmaps(tmp_path / "w.txt.gz", moves), strict=True):
