@@ -183,7 +183,7 @@ def test_the_gpu_test_can_run_on_the_cpu_and_tests_cuda_graphs_last(
     assert {"ONNX Runtime", "device", "outputs", "speed-up"} <= set(names)
     monkeypatch.setattr(runtime, "CUDA", runtime.CPU)
     with_graphs = gpu_self_test(str(model), game, provider="cpu", **settings)
-    assert [check.name for check in with_graphs] == [*names, "device"]  # CUDA cannot be opened
+    assert [check.name for check in with_graphs] == [*names, "CUDA graphs"]  # not opened
 
 
 def on_device(model: Path, graphs: str, device_id: int = 0) -> Evaluator:
