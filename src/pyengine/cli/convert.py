@@ -13,13 +13,7 @@ from typer import Argument, Exit, Option
 
 from pyengine import conversion, data
 from pyengine.base.checks import short_repr
-from pyengine.cli.options import (
-    JsonOption,
-    SpecOption,
-    game_from,
-    output_file,
-    read_spec,
-)
+from pyengine.cli.options import JsonOption, SpecOption, game_from, output_file, read_spec
 from pyengine.cli.output import console, print_json, progress_bar, show
 from pyengine.conversion.comparison import Checks
 from pyengine.conversion.score_utility import POINTS
@@ -201,7 +195,7 @@ def sgf(
         Literal["game", "file"],
         Option(
             help="game: accept games with any komi; file: use the most frequent komi and only "
-            "games with it.",
+            "games with it."
         ),
     ] = "game",
     spec: SpecOption = None,

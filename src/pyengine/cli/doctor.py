@@ -25,8 +25,7 @@ def doctor(
     model: Annotated[str | None, Option("--model", "-m", help="Network for the GPU test.")] = None,
     game_name: Annotated[str | None, Option("--game", help="The game that --model plays.")] = None,
     provider: Annotated[
-        str | None,
-        Option(help="With --gpu: cuda, tensorrt, or cpu to run the test without a GPU."),
+        str | None, Option(help="With --gpu: cuda, tensorrt, or cpu to run the test without a GPU.")
     ] = None,
     device: DeviceOption = 0,
     quick: Annotated[bool, Option("--quick", help="With --gpu: faster but noisier.")] = False,

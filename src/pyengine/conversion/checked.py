@@ -26,13 +26,7 @@ from pyengine.conversion.comparison import (
     match_check,
     symmetry_change,
 )
-from pyengine.conversion.onnx_graph import (
-    BATCH,
-    CPU,
-    check_float32,
-    save_model,
-    without_weights,
-)
+from pyengine.conversion.onnx_graph import BATCH, CPU, check_float32, save_model, without_weights
 from pyengine.conversion.positions import Floats, longest_game, observe, play_positions
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import OnnxEvaluator, model_file

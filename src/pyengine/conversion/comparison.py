@@ -210,8 +210,7 @@ def symmetry_change(network: Evaluator, states: Sequence[State]) -> Comparison |
     if game.num_symmetries == 1:
         return None
     return _compare(
-        network.evaluate(states, game=game),
-        network.evaluate(states, game=game, symmetry="average"),
+        network.evaluate(states, game=game), network.evaluate(states, game=game, symmetry="average")
     )
 
 

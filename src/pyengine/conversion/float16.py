@@ -18,13 +18,7 @@ import numpy as np
 from pyengine import _core
 from pyengine.base import machine
 from pyengine.base.extras import need
-from pyengine.conversion.checked import (
-    Baseline,
-    ConversionReport,
-    Converted,
-    convert,
-    open_network,
-)
+from pyengine.conversion.checked import Baseline, ConversionReport, Converted, convert, open_network
 from pyengine.conversion.comparison import CheckOptions, LimitCheck
 from pyengine.conversion.onnx_graph import (
     FLOAT,
