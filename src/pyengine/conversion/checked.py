@@ -171,11 +171,8 @@ class Baseline:
         undecided if it needs more games or time than allowed, or if the game has no more openings:
         the players are nearly deterministic, so repeated openings prove nothing.
         """
-        games, seconds, seed = (
-            self.settings.games,
-            self.settings.match_seconds,
-            self.settings.seed,
-        )
+        settings = self.settings
+        games, seed, seconds = settings.games, settings.seed, settings.match_seconds
         end = perf_counter() + seconds
 
         def proceed(result: MatchResult) -> bool:
@@ -188,7 +185,7 @@ class Baseline:
         openings = distinct_openings(
             self.game, original, (games + 1) // 2, seed, seconds * _OPENINGS_SHARE
         )
-        config = SearchConfig(simulations=self.settings.simulations, reuse_tree=False, seed=seed)
+        config = SearchConfig(simulations=settings.simulations, reuse_tree=False, seed=seed)
         with (
             Engine(self.game, converted, config=config) as a,
             Engine(self.game, original, config=config) as b,
@@ -198,7 +195,7 @@ class Baseline:
                 b,
                 games=min(games, 2 * len(openings)),
                 openings=openings,
-                sprt=self.settings.limits.test(),
+                sprt=settings.limits.test(),
                 names=(self.name, "original"),
                 on_progress=proceed,
             )
