@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyengine import ModelSpec
+from pyengine import ModelSpec, OnnxEvaluator
 from pyengine.conversion import Limits
 
 GAME = "go(board_size=5)"
@@ -27,6 +27,19 @@ def changed(network: Path, path: Path, change: Callable[[Any], object]) -> Path:
     change(model)
     onnx.save(model, path)
     return path
+
+
+def opened(path: Path | None, spec: ModelSpec | None = None) -> OnnxEvaluator:
+    """Open a network on the CPU."""
+    assert path is not None
+    return OnnxEvaluator(path, spec, providers=["cpu"])
+
+
+def spec_of(path: Path | None) -> ModelSpec:
+    """Return the spec of a network."""
+    spec = opened(path).spec
+    assert spec is not None
+    return spec
 
 
 def fix_batch(model: Any) -> None:

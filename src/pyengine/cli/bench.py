@@ -59,8 +59,7 @@ def bench(
         Option("--json", metavar="FILE", help="Also write JSON; '-' writes only JSON, to stdout."),
     ] = None,
     out: Annotated[
-        Path | None,
-        Option(metavar="FOLDER", help="Directory for JSON and a plot of each suite."),
+        Path | None, Option(metavar="FOLDER", help="Directory for JSON and a plot of each suite.")
     ] = None,
     trace: Annotated[
         Path | None,

@@ -13,18 +13,12 @@ from typer import Argument, Exit, Option
 
 from pyengine import conversion, data
 from pyengine.base.checks import short_repr
-from pyengine.cli.options import (
-    JsonOption,
-    SpecOption,
-    game_from,
-    output_file,
-    read_spec,
-)
+from pyengine.cli.options import JsonOption, SpecOption, game_from, output_file, read_spec
 from pyengine.cli.output import console, print_json, progress_bar, show
+from pyengine.conversion.comparison import Checks
 from pyengine.conversion.score_utility import POINTS
 from pyengine.errors import ConfigError
-from pyengine.eval.bundled import game_of_model
-from pyengine.eval.evaluators import bundled_models
+from pyengine.eval.bundled import game_of_model, model_file
 from pyengine.eval.spec import ModelSpec
 
 _VERDICTS = {
@@ -63,14 +57,16 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
         spec: SpecOption = None,
         positions: Annotated[
             int, Option(min=32, help="Positions for calibration, and for comparison.")
-        ] = 1000,
+        ] = Checks.positions,
         games: Annotated[
             int, Option(min=0, help="Maximum games in the match; 0 = no match.")
-        ] = 800,
+        ] = Checks.games,
         simulations: Annotated[
             int, Option("--simulations", "-n", min=1, help="Simulations per move of the match.")
-        ] = 32,
-        match_seconds: Annotated[float, Option(help="Time limit of the match.")] = 600.0,
+        ] = Checks.simulations,
+        match_seconds: Annotated[
+            float, Option(help="Time limit of the match.")
+        ] = Checks.match_seconds,
         margin: Annotated[
             float, Option(help="Maximum Elo loss that the match must rule out (95 %).")
         ] = conversion.Limits.margin,
@@ -131,16 +127,17 @@ def score_utility(
 
 
 def leela(
-    weights: Annotated[Path, Argument(help="Leela Zero weights: a .txt or .gz file.")],
+    weights: Annotated[
+        Path, Argument(help="Leela Zero weights: a .txt or .gz file.", exists=True, dir_okay=False)
+    ],
     output: _Output = None,
     as_json: JsonOption = False,
 ) -> None:
     """Convert Leela Zero weights to ONNX."""
-    source = _file(weights)
-    stem = source.name.removesuffix(".gz").removesuffix(".txt")
-    target = output_file(output or source.with_name(f"{stem}.onnx"), source)
+    stem = weights.name.removesuffix(".gz").removesuffix(".txt")
+    target = output_file(output or weights.with_name(f"{stem}.onnx"), weights)
     with _busy(target):
-        network = conversion.read_leela(source)
+        network = conversion.read_leela(weights)
         conversion.leela_to_onnx(network, target)
     _report_weights(network, target, as_json)
 
@@ -171,7 +168,7 @@ def random(
 
 
 def shards(
-    directory: Annotated[Path, Argument(help="Directory of shards from self-play.")],
+    directory: Annotated[Path, Argument(help="Directory of shards from self-play.", exists=True)],
     to: Annotated[Literal["npz", "parquet", "sgf"], Option(help="NumPy arrays, Parquet or SGF.")],
     output: Annotated[
         Path | None,
@@ -182,8 +179,6 @@ def shards(
     ] = False,
 ) -> None:
     """Convert training data to NumPy, Parquet or SGF."""
-    if not directory.exists():
-        raise ConfigError(f"{directory} does not exist")
     if to == "sgf":
         files = data.export_sgf(directory, output, overwrite=overwrite)
     else:
@@ -193,21 +188,19 @@ def shards(
 
 
 def sgf(
-    games: Annotated[Path, Argument(help="An SGF file or a directory of SGF files.")],
+    games: Annotated[Path, Argument(help="An SGF file or a directory of them.", exists=True)],
     game_name: Annotated[str, Option("--game", "-g", help="The game, such as 'go(board_size=9)'.")],
     output: Annotated[Path, Option("--output", "-o", help="The directory to write.")],
     komi: Annotated[
         Literal["game", "file"],
         Option(
             help="game: accept games with any komi; file: use the most frequent komi and only "
-            "games with it.",
+            "games with it."
         ),
     ] = "game",
     spec: SpecOption = None,
 ) -> None:
     """Convert SGF files to training data."""
-    if not games.exists():
-        raise ConfigError(f"{games} does not exist")
     game = game_from(game_name)
     model_spec = read_spec(spec) or ModelSpec.alphago_zero(game)
     report = data.import_sgf(games, output, game, model_spec, komi=komi)
@@ -222,20 +215,15 @@ COMMANDS = (leela, int8, float16, score_utility, random, shards, sgf)
 # --- shared functions
 
 
-def _file(path: Path) -> Path:
-    if not path.is_file():
-        raise ConfigError(f"{path} is not a file")
-    return path
-
-
 def _source_and_target(network: str, output: Path | None, kind: str) -> tuple[Path, Path]:
     """Return the network's file and the file to write.
 
     The copy of a bundled network goes to the current directory.
     """
-    source = _file(bundled_models().get(network, Path(network)))
-    beside = source if network == str(source) else Path(source.name)
-    return source, output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
+    source = model_file(Path(network))
+    if not source.is_file():
+        raise ConfigError(f"{source} is not a file")
+    return source, output or Path(network).with_suffix(f".{kind}.onnx")
 
 
 def _busy(target: Path) -> AbstractContextManager[object]:

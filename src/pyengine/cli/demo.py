@@ -15,9 +15,9 @@ from pyengine.base import machine
 from pyengine.games.game import State, load_game
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
+from pyengine.search.tree import PROVEN
 
 SIMULATIONS = 1600
-_PROVEN = {1: "a proven win", 0: "a proven draw", -1: "a proven loss"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,8 @@ def _proof(state: State, result: SearchResult) -> str:
     if result.proven is None:
         return f"solver: no proof within {result.simulations:,} simulations"
     player = "XO"[state.current_player()]
-    return f"solver: {_PROVEN[result.proven]} for {player} after {result.simulations:,} simulations"
+    proof = f"a proven {PROVEN[result.proven]} for {player}"
+    return f"solver: {proof} after {result.simulations:,} simulations"
 
 
 def _verdict(scene: Scene, state: State, result: SearchResult) -> str:

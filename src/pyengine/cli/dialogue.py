@@ -22,7 +22,7 @@ from pyengine.base.files import path_of
 from pyengine.cli.clock import Clock
 from pyengine.cli.output import say
 from pyengine.cli.play_record import load, record_path, save
-from pyengine.cli.positions import find_action, is_drawn, moves_table, names_of_line, state_board
+from pyengine.cli.positions import find_action, is_drawn, moves_table, state_board
 from pyengine.cli.search import percent, until_stopped
 from pyengine.data.sgf.record import SgfGame
 from pyengine.errors import EngineError, IllegalActionError
@@ -31,6 +31,7 @@ from pyengine.games.game import State
 from pyengine.games.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
+from pyengine.search.tree import names_of_line
 
 _SHOWN_MOVES = 30  # maximum number of legal moves listed
 _SHOWN_LINE = 8  # plies
@@ -245,7 +246,7 @@ class Dialogue:
             self.out.print(Text.assemble("  ", (f"{name:<8}", "bold"), meaning))
 
     def _legal(self) -> str:
-        names = self._names()
+        names = [self.state.action_to_string(a) for a in self.state.legal_actions()]
         shown, others = names[:_SHOWN_MOVES], names[_SHOWN_MOVES:]
         if _PASS in others:  # not visible on the board
             others.remove(_PASS)
@@ -253,37 +254,30 @@ class Dialogue:
         more = f" and {len(others)} more" if others else ""
         return f"legal moves: {' '.join(shown)}{more}"
 
-    def _names(self) -> list[str]:
-        return [self.state.action_to_string(a) for a in self.state.legal_actions()]
-
     def _moves(self, _rest: str = "") -> None:
         say(self.out, Text(self._legal()))
 
     def _board(self, _rest: str = "") -> None:
-        status = None if not self._ended() else Text(self.result(), style="bold green")
+        if not self._ended():
+            self.out.print(state_board(self.state, self.out))
+            return
+        result = outcome_text(
+            self.state, lambda player: self.look.player(player, drawn=self.drawn), self.lost
+        )
+        status = Text(result, style="bold green")
         self.out.print(state_board(self.state, self.out, status=status))
-        if self._ended():
-            self._write_record()
+        self._write_record()
 
     def _write_record(self) -> None:
-        if not self._played():
+        if self.state.history() == self.start.history():
             return
         try:
             self.record.parent.mkdir(parents=True, exist_ok=True)
-            save(self.record, self.start, self._played(), self.lost)
+            save(self.record, self.start, self.state, self.lost)
         except (EngineError, OSError) as error:
             self._say(f"the game could not be saved: {error}")
         else:
             self.out.print(Text(f"record: {self.record}", style="dim"))
-
-    def _played(self) -> list[int]:
-        return self.state.history()[len(self.start.history()) :]
-
-    def result(self) -> str:
-        """Describe how the game ended; "" if it is not over."""
-        return outcome_text(
-            self.state, lambda player: self.look.player(player, drawn=self.drawn), self.lost
-        )
 
     def _hint(self, _rest: str = "") -> None:
         result = self._think()
@@ -298,7 +292,7 @@ class Dialogue:
         self._engine_moves()
 
     def _save(self, rest: str) -> None:
-        note = save(_file(rest), self.start, self._played(), self.lost, self.loaded)
+        note = save(_file(rest), self.start, self.state, self.lost, self.loaded)
         self.out.print(Text(f"saved in {rest}"))
         if note:
             self._say(note)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Annotated
 
 from rich.text import Text
@@ -12,8 +13,8 @@ from typer import Exit, Option
 from pyengine.cli.options import DeviceOption, JsonOption, game_from
 from pyengine.cli.output import console, print_json, say
 from pyengine.doctor import doctor as examine
-from pyengine.doctor.checks import Check
 from pyengine.doctor.gpu import default_model, gpu_self_test
+from pyengine.doctor.report import Check
 from pyengine.errors import ConfigError
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
@@ -24,8 +25,7 @@ def doctor(
     model: Annotated[str | None, Option("--model", "-m", help="Network for the GPU test.")] = None,
     game_name: Annotated[str | None, Option("--game", help="The game that --model plays.")] = None,
     provider: Annotated[
-        str | None,
-        Option(help="With --gpu: cuda, tensorrt, or cpu to run the test without a GPU."),
+        str | None, Option(help="With --gpu: cuda, tensorrt, or cpu to run the test without a GPU.")
     ] = None,
     device: DeviceOption = 0,
     quick: Annotated[bool, Option("--quick", help="With --gpu: faster but noisier.")] = False,
@@ -61,7 +61,7 @@ def _gpu(checks: Iterable[Check], provider: str, model: str | None, as_json: boo
     if as_json:
         results = list(checks)
         ok = all(check.verdict != "FAIL" for check in results)
-        rows = [check.to_dict() for check in results]
+        rows = [asdict(check) for check in results]
         print_json({"provider": provider, "model": model, "ok": ok, "checks": rows})
         return results
     results = _printed(checks)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from pyengine.base.checks import shortened
 from pyengine.base.files import check_output, read_limited, unread, unwritten, write_durably
-from pyengine.cli.positions import names_of_line
 from pyengine.data.sgf.collection import SgfError
 from pyengine.data.sgf.read import first_game
 from pyengine.data.sgf.record import SgfGame, number_of, rules_name
@@ -20,6 +19,7 @@ from pyengine.errors import ConfigError, DataError
 from pyengine.games.board_layout import game_look
 from pyengine.games.game import Game, State, load_game
 from pyengine.games.outcomes import Lost, outcome_text, sgf_result
+from pyengine.search.tree import names_of_line
 
 _HEAD = "pyengine game"
 
@@ -47,35 +47,31 @@ class Loaded:
 
 
 def save(
-    path: Path, start: State, actions: list[int], lost: Lost | None, record: SgfGame | None = None
+    path: Path, start: State, state: State, lost: Lost | None, record: SgfGame | None = None
 ) -> str:
-    """Write the game to a file, as SGF if its name ends in .sgf; return a note, or "".
+    """Write the moves from one state to another, as SGF if the file's name ends in .sgf.
+
+    Returns a note, or "".
 
     ``lost``: the player who resigned or lost on time. ``record``: the SGF that the game was loaded
     from, whose contents are preserved. Raises ConfigError or DataError.
     """
     check_output(path)
+    actions = state.history()[len(start.history()) :]
     if _is_sgf(path):
         text = write_sgf(
             start, actions,
-            result=sgf_result(_after(start, actions), lost),
+            result=sgf_result(state, lost),
             texts={"DT": datetime.date.today().isoformat()},
             record=record,
         )  # fmt: skip
     else:
-        text = _moves(start, actions, lost)
+        text = _moves(start, state, actions, lost)
     try:
         write_durably(path, [text])
     except OSError as error:
         raise DataError(unwritten(path, error)) from error
     return _replaced_rules(record, start.game) if record is not None and _is_sgf(path) else ""
-
-
-def _after(start: State, actions: list[int]) -> State:
-    state = start.clone()
-    for action in actions:
-        state.apply_action(action)
-    return state
 
 
 def _replaced_rules(record: SgfGame, game: Game) -> str:
@@ -137,9 +133,8 @@ def _is_sgf(path: Path) -> bool:
     return path.suffix.lower() == ".sgf"
 
 
-def _moves(start: State, actions: list[int], lost: Lost | None) -> bytes:
+def _moves(start: State, state: State, actions: list[int], lost: Lost | None) -> bytes:
     look = game_look(start.game)
-    state = _after(start, actions)
     names = names_of_line(start, actions)
     result = outcome_text(state, lambda player: look.player(player, drawn=False), lost)
     lines = [

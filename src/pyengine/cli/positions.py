@@ -12,14 +12,11 @@ from pyengine.errors import ConfigError
 from pyengine.games.board_layout import board_of, game_look, state_text
 from pyengine.games.game import State
 from pyengine.games.outcomes import outcome_text
-from pyengine.search.result import SearchResult, win_rate
-from pyengine.search.tree import signed
+from pyengine.search.result import SearchResult
 from pyengine.show.terminal import board_text, can_draw
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-PROVEN = {-1: "proven loss", 0: "proven draw", 1: "proven win"}
 
 
 def is_drawn(state: State, console: Console) -> bool:
@@ -57,35 +54,13 @@ def refuse_finished(state: State, console: Console) -> None:
 
 
 def moves_table(result: SearchResult, limit: int = 10) -> Table:
-    """Return a table of the best moves."""
+    """Return a table of the best moves; the selected one is first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("move", "visits", "share", "prior", "value", "wins"):
         table.add_column(heading, justify="right", no_wrap=True)
-    proven = result.proven_moves()
-    for i in result.order()[:limit]:
-        action, q = int(result.actions[i]), float(result.q[i])
-        visited = bool(result.visits[i])
-        wins = f"{win_rate(q):.1%}" if visited else "-"
-        table.add_row(
-            result.action_name(action),
-            f"{result.visits[i]:,}",
-            f"{result.policy[action]:.1%}",
-            f"{result.priors[i]:.1%}",
-            signed(q) if visited else "-",
-            PROVEN[proven[action]] if action in proven else wins,
-            style="green" if action == result.action else None,
-        )
+    for number, row in enumerate(result.table_rows(limit)):
+        table.add_row(*row, style=None if number else "green")
     return table
-
-
-def names_of_line(state: State, actions: list[int]) -> list[str]:
-    """Return the names of the moves of a line."""
-    names = []
-    state = state.clone()
-    for action in actions:
-        names.append(state.action_to_string(action))
-        state.apply_action(action)
-    return names
 
 
 def find_action(state: State, text: str) -> int:

@@ -17,13 +17,13 @@ from pyengine.cli.options import (
     with_time_for_playouts,
 )
 from pyengine.cli.output import console, print_json, progress_bar, say_facts
-from pyengine.cli.positions import PROVEN, moves_table, names_of_line, refuse_finished, state_board
+from pyengine.cli.positions import moves_table, refuse_finished, state_board
 from pyengine.games.game import State
 from pyengine.games.go_area import score_text
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult, ending, unseen_note, win_rate
-from pyengine.search.tree import signed
+from pyengine.search.tree import PROVEN, names_of_line, signed
 
 
 def search(
@@ -118,7 +118,7 @@ def _show(
     out.print()
     out.print(moves_table(result))
     out.print()
-    proven = "" if result.proven is None else f", {PROVEN[result.proven]}"
+    proven = "" if result.proven is None else f", proven {PROVEN[result.proven]}"
     rate = result.simulations / result.seconds if result.seconds > 0 else 0.0
     provider = stats["provider"]
     where = "" if provider == setup.name else f" on {provider or 'the engine itself'}"

@@ -40,7 +40,7 @@ def selfplay(
         Literal["zero", "fast", "gumbel"],
         Option(
             help="zero: as AlphaGo Zero; fast: with fewer evaluations; gumbel: with few "
-            "simulations.",
+            "simulations."
         ),
     ] = "zero",
     simulations: SimulationsOption = None,

@@ -10,10 +10,11 @@ from typer import Option
 
 from pyengine.cli.options import JsonOption, PositionOptions, SecondsOption, ThreadsOption
 from pyengine.cli.output import console, print_json, say_facts
-from pyengine.cli.positions import names_of_line, refuse_finished
+from pyengine.cli.positions import refuse_finished
 from pyengine.exact.solver import Solver, SolveResult
 from pyengine.games.board_layout import game_look, state_text
 from pyengine.games.game import State
+from pyengine.search.tree import names_of_line
 
 _SECONDS_AT_THE_END = 0.5  # to search the stored positions again, ply by ply
 

@@ -87,6 +87,7 @@ def train(
         Option(
             "--rollout-policy",
             metavar="GAMES",
+            exists=True,
             help="Only learn a rollout policy for Go from a directory of shards or SGF files; "
             "repeatable.",
         ),
@@ -204,9 +205,6 @@ def _rollout_policy(
     games: Sequence[Path], output: Path, game_name: str | None, as_json: bool
 ) -> None:
     """Learn a policy, write it, and print its accuracy on held-out games."""
-    for path in games:
-        if not path.exists():
-            raise ConfigError(f"{path} does not exist")
     output_file(output)
     game = None if game_name is None else game_from(game_name)
 

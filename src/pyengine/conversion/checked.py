@@ -11,9 +11,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from pyengine import _core
 from pyengine.base import machine
 from pyengine.base.extras import need
@@ -29,14 +26,8 @@ from pyengine.conversion.comparison import (
     match_check,
     symmetry_change,
 )
-from pyengine.conversion.onnx_graph import (
-    BATCH,
-    CPU,
-    check_float32,
-    save_model,
-    without_weights,
-)
-from pyengine.conversion.positions import longest_game, observe, play_positions
+from pyengine.conversion.onnx_graph import BATCH, CPU, check_float32, save_model, without_weights
+from pyengine.conversion.positions import Floats, longest_game, observe, play_positions
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import OnnxEvaluator, model_file
 from pyengine.eval.onnx_files import external_files
@@ -100,11 +91,14 @@ class ConversionReport:
 
 
 @dataclass(frozen=True)
-class Samples:
-    """Planes float32[N,C,H,W] to calibrate on, and states of other games to compare on."""
+class Converted:
+    """A converted network before its comparison with the original."""
 
-    planes: npt.NDArray[np.float32]
-    comparison: list[State]
+    file: Path | None  #: the network to compare; None if a check failed
+    converted: int  #: layers
+    kept: int  #: layers left in float32
+    checks: Sequence[LimitCheck] = ()
+    speedup: float | None = None
 
 
 @dataclass(frozen=True)
@@ -115,25 +109,28 @@ class Baseline:
     source: Path
     game: Game
     original: OnnxEvaluator
-    checks: Checks
+    settings: Checks
 
     @property
     def spec(self) -> ModelSpec:
         return self.original.spec or ModelSpec()
 
     def progress(self, stage: str, done: float) -> None:
-        if self.checks.on_progress is not None:
-            self.checks.on_progress(stage, done)
+        if self.settings.on_progress is not None:
+            self.settings.on_progress(stage, done)
 
-    def samples(self) -> Samples:
-        """Let the network play; return as many positions of each kind as requested, or fewer."""
+    def samples(self) -> tuple[Floats, list[State]]:
+        """Let the network play; return planes [N,C,H,W] to calibrate on and states to compare on.
+
+        They come from different games. There are fewer than requested if the game has too few.
+        """
         longest = longest_game(self.game)
         calibration, comparison = play_positions(
             self.game,
             self.original,
             self.spec,
-            self.checks.positions,
-            self.checks.seed,
+            self.settings.positions,
+            self.settings.seed,
             lambda ply: self.progress("games", min(1.0, ply / longest)),
         )
         if min(len(calibration), len(comparison)) < BATCH:
@@ -142,58 +139,70 @@ class Baseline:
                 f"compare on, got {len(calibration)} and {len(comparison)}"
             )
         symmetries = self.game.num_symmetries
-        planes = observe(calibration, self.spec, symmetries, self.checks.seed)
-        return Samples(planes, comparison)
+        return observe(calibration, self.spec, symmetries, self.settings.seed), comparison
 
-    def compare(self, file: Path, samples: Samples) -> tuple[Comparison, list[LimitCheck]]:
-        """Compare a converted network with the original."""
-        states = samples.comparison
-        comparison = compare(self.original, open_network(file, self.spec), states)
-        change = symmetry_change(self.original, states[:_SYMMETRY_POSITIONS])
-        return comparison, comparison.checks(self.checks.limits, change)
+    def examine(self, network: Converted, states: list[State], calibrated: int) -> ConversionReport:
+        """Compare a converted network with the original; if no check fails, let it play."""
+        limits, checks = self.settings.limits, list(network.checks)
+        comparison = result = None
+        if network.file is not None:
+            comparison = compare(self.original, open_network(network.file, self.spec), states)
+            change = symmetry_change(self.original, states[:_SYMMETRY_POSITIONS])
+            checks += comparison.checks(limits, change)
+            self.progress("comparison", 1.0)
+            if self.settings.games > 0 and all(check.passed for check in checks):
+                result = self._match(network.file)
+                checks.append(match_check(result, limits, self.settings.simulations))
+        return ConversionReport(
+            path=None,
+            checks=tuple(checks),
+            calibrated=calibrated,
+            comparison=comparison,
+            match=result,
+            converted=network.converted,
+            kept=network.kept,
+            speedup=network.speedup,
+        )
 
-    def match(
-        self, file: Path, checks: Sequence[LimitCheck]
-    ) -> tuple[MatchResult | None, list[LimitCheck]]:
-        """Let a converted network play, unless a check failed or no games were requested.
+    def _match(self, file: Path) -> MatchResult:
+        """Let a converted network play against the original.
 
         Each opening is played twice with colours swapped. A sequential test ends the match. It is
         undecided if it needs more games or time than allowed, or if the game has no more openings:
         the players are nearly deterministic, so repeated openings prove nothing.
         """
-        games, seconds, limits = self.checks.games, self.checks.match_seconds, self.checks.limits
-        if games == 0 or not all(check.passed for check in checks):
-            return None, []
+        settings = self.settings
+        games, seed, seconds = settings.games, settings.seed, settings.match_seconds
         end = perf_counter() + seconds
 
         def proceed(result: MatchResult) -> bool:
             self.progress("match", result.games / games)
             return perf_counter() < end
 
-        paths, seed = (self.source, file), self.checks.seed
-        original, converted = (OnnxEvaluator(p, self.spec, providers=[CPU]) for p in paths)
+        original, converted = (
+            OnnxEvaluator(path, self.spec, providers=[CPU]) for path in (self.source, file)
+        )
         openings = distinct_openings(
             self.game, original, (games + 1) // 2, seed, seconds * _OPENINGS_SHARE
         )
-        config = SearchConfig(simulations=self.checks.simulations, reuse_tree=False, seed=seed)
+        config = SearchConfig(simulations=settings.simulations, reuse_tree=False, seed=seed)
         with (
             Engine(self.game, converted, config=config) as a,
             Engine(self.game, original, config=config) as b,
         ):
-            result = match(
+            return match(
                 a,
                 b,
                 games=min(games, 2 * len(openings)),
                 openings=openings,
-                sprt=limits.test(),
+                sprt=settings.limits.test(),
                 names=(self.name, "original"),
                 on_progress=proceed,
             )
-        return result, [match_check(result, limits, self.checks.simulations)]
 
 
-#: Converts to a file and measures the result; the report's path is not set yet.
-Converter = Callable[[Baseline, Path, Samples], ConversionReport]
+#: Writes a network converted with the given planes to a file.
+Converter = Callable[[Baseline, Path, Floats], Converted]
 
 
 def convert(
@@ -209,27 +218,30 @@ def convert(
     The file holds the measurements as metadata ``pyengine.NAME``. Raises errors as
     :func:`pyengine.conversion.quantise` does.
     """
-    checks = Checks(**options)
+    settings = Checks(**options)
     loaded = load_game(game) if isinstance(game, str) else as_game(game)
     source, target = source_and_target(model, out)
     need("onnx", "convert")
     need("onnxruntime.quantization", "convert")
-    original = open_network(source, checks.spec)
+    original = open_network(source, settings.spec)
     check_float32(without_weights(original.path), original.path)
     _core.BoundEvaluator(original, loaded)  # raises if the network does not fit the game
     original.evaluate_final_board([loaded.new_initial_state()], game=loaded)  # or its outputs
-    baseline = Baseline(name, original.path, loaded, original, checks)
-    samples = baseline.samples()
+    baseline = Baseline(name, original.path, loaded, original, settings)
+    planes, states = baseline.samples()
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         file = Path(folder, f"{name}.onnx")
-        report = converter(baseline, file, samples)
-        if not report.passed and not (checks.write_undecided and report.outcome == "undecided"):
+        baseline.progress("calibration", 0.0)
+        network = converter(baseline, file, planes)
+        baseline.progress("calibration", 1.0)
+        report = baseline.examine(network, states, len(planes))
+        if not report.passed and not (settings.write_undecided and report.outcome == "undecided"):
             return report
-        network = need("onnx", "convert").load(file)
+        written = need("onnx", "convert").load(file)
         figures = {check.name: round(check.measured, 6) for check in report.checks}
-        summary = {"outcome": report.outcome, "positions": len(samples.comparison), **figures}
-        network.metadata_props.add(key=f"pyengine.{name}", value=json.dumps(summary))
-        save_model(network, target)
+        summary = {"outcome": report.outcome, "positions": len(states), **figures}
+        written.metadata_props.add(key=f"pyengine.{name}", value=json.dumps(summary))
+        save_model(written, target)
     return replace(report, path=target)
 
 

@@ -97,7 +97,6 @@ class Checks:
             integer(name, getattr(self, name), least)
         seconds = self.match_seconds
         number("match_seconds", seconds, "seconds above 0", lambda seconds: seconds > 0)
-        check_type("spec", self.spec, ModelSpec | None, "a ModelSpec or None")
         check_type("limits", self.limits, Limits, "Limits")
         check_callback("on_progress", self.on_progress)
 
@@ -211,8 +210,7 @@ def symmetry_change(network: Evaluator, states: Sequence[State]) -> Comparison |
     if game.num_symmetries == 1:
         return None
     return _compare(
-        network.evaluate(states, game=game),
-        network.evaluate(states, game=game, symmetry="average"),
+        network.evaluate(states, game=game), network.evaluate(states, game=game, symmetry="average")
     )
 
 

@@ -14,21 +14,13 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from pyengine import _core
 from pyengine.base import machine
 from pyengine.base.extras import need
-from pyengine.conversion.checked import (
-    Baseline,
-    ConversionReport,
-    Samples,
-    convert,
-    open_network,
-)
+from pyengine.conversion.checked import Baseline, ConversionReport, Converted, convert, open_network
 from pyengine.conversion.comparison import CheckOptions, LimitCheck
 from pyengine.conversion.onnx_graph import (
-    CPU,
     FLOAT,
     HALF,
     INT8,
@@ -39,10 +31,12 @@ from pyengine.conversion.onnx_graph import (
     heads,
     keep_metadata,
     layers_of,
+    open_session,
     prepare,
     put,
     save_model,
 )
+from pyengine.conversion.positions import Floats
 from pyengine.errors import ModelError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
@@ -91,33 +85,22 @@ def to_float16(
     return convert("float16", _convert, model, out, game, options)
 
 
-def _convert(baseline: Baseline, file: Path, samples: Samples) -> ConversionReport:
-    baseline.progress("calibration", 0.0)
+def _convert(baseline: Baseline, file: Path, planes: Floats) -> Converted:
     model, _, shape = prepare(baseline.source, file.with_name("prepared.onnx"))
     check_no_branches(model, baseline.source)
     wide = float32_nodes(model)
-    converted, left = _layers(model, wide, baseline.source)
-    checks = _range_checks(model, wide, samples, shape)
-    baseline.progress("calibration", 1.0)
-    comparison = result = None
-    if all(check.passed for check in checks):
-        rounding = _write(baseline, model, wide, file)
-        # The comparison uses the rounded network, but the file itself must also run here.
-        open_network(file, baseline.spec).evaluate(samples.comparison[:1], game=baseline.game)
-        comparison, more = baseline.compare(rounding, samples)
-        baseline.progress("comparison", 1.0)
-        checks += more
-        result, more = baseline.match(rounding, checks)
-        checks += more
-    return ConversionReport(
-        path=None,
-        checks=tuple(checks),
-        calibrated=len(samples.planes),
-        comparison=comparison,
-        match=result,
-        converted=converted,
-        kept=left,
-    )
+    converted, kept = _layers(model, wide, baseline.source)
+    checks = _range_checks(model, wide, planes, shape)
+    if not all(check.passed for check in checks):
+        return Converted(None, converted, kept, checks)
+    half = write_half(model, wide, file, baseline.source, baseline.spec, baseline.game)
+    rounding = file.with_name("rounded.onnx")
+    rounded(model, half)
+    save_model(model, rounding)
+    # The comparison uses the rounded network, but the file itself must also run here.
+    game = baseline.game
+    open_network(file, baseline.spec).evaluate([game.new_initial_state()], game=game)
+    return Converted(rounding, converted, kept, checks)
 
 
 def check_no_branches(model: Any, path: Path) -> None:
@@ -142,11 +125,11 @@ def _layers(model: Any, wide: set[str], source: Path) -> tuple[int, int]:
 
 
 def _range_checks(
-    model: Any, wide: set[str], samples: Samples, shape: tuple[int | str, ...]
+    model: Any, wide: set[str], planes: Floats, shape: tuple[int | str, ...]
 ) -> list[LimitCheck]:
     """Check that weights and activations fit into float16."""
     weights, tensors = half_tensors(model, wide)
-    activations = _largest_results(model, tensors, batches(samples.planes, shape))
+    activations = _largest_results(model, tensors, batches(planes, shape))
     return [
         range_check("weight, max", _largest_weights(model, weights), _MAX_FLOAT16),
         range_check("activation, max", activations, _MAX_ACTIVATION),
@@ -177,10 +160,10 @@ def _largest_weights(model: Any, names: Collection[str]) -> dict[str, float]:
 
 
 def _largest_results(
-    model: Any, names: Sequence[str], inputs: Iterable[npt.NDArray[np.float32]]
+    model: Any, names: Sequence[str], inputs: Iterable[Floats]
 ) -> dict[str, float]:
     """Return the largest absolute value of each named tensor of a float32 model."""
-    onnx, runtime = need("onnx", "convert"), need("onnxruntime", "convert")
+    onnx = need("onnx", "convert")
     watched = onnx.ModelProto()
     watched.CopyFrom(model)
     outputs = [f"{name}.largest" for name in names]
@@ -189,10 +172,7 @@ def _largest_results(
         sizes = build.node("Abs", name, output=f"{output}.sizes")
         build.node("ReduceMax", sizes, output=output, keepdims=0)
         watched.graph.output.append(onnx.helper.make_tensor_value_info(output, FLOAT, []))
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = machine.cores()
-    options.log_severity_level = 3
-    session = runtime.InferenceSession(watched.SerializeToString(), options, providers=[CPU])
+    session = open_session(watched.SerializeToString(), machine.cores())
     planes = session.get_inputs()[0].name
     rows = [session.run(outputs, {planes: batch}) for batch in inputs]
     return dict(zip(names, np.max(rows, axis=0).astype(float).tolist(), strict=True))
@@ -209,15 +189,6 @@ def write_half(
     keep_metadata(source, model, spec)
     save_model(model, file)
     return half
-
-
-def _write(baseline: Baseline, model: Any, wide: set[str], file: Path) -> Path:
-    """Write the float16 network and a float32 network that rounds like it; return the latter."""
-    half = write_half(model, wide, file, baseline.source, baseline.spec, baseline.game)
-    rounding = file.with_name("rounded.onnx")
-    rounded(model, half)
-    save_model(model, rounding)
-    return rounding
 
 
 # --- the graph; ``wide`` are the names of the nodes in float32

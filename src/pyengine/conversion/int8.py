@@ -10,34 +10,27 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from pyengine.base.extras import need
-from pyengine.conversion.checked import (
-    Baseline,
-    ConversionReport,
-    Samples,
-    convert,
-)
+from pyengine.conversion.checked import Baseline, ConversionReport, Converted, convert
 from pyengine.conversion.comparison import CheckOptions
 from pyengine.conversion.onnx_graph import (
-    CPU,
     batches,
     dependents,
     free,
     heads,
     keep_metadata,
     layers_of,
+    open_session,
     prepare,
     quiet,
     save_model,
     without_outputs,
 )
+from pyengine.conversion.positions import Floats
 from pyengine.errors import ModelError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
-
-Floats = npt.NDArray[np.float32]
 
 _SPEED_ROUNDS = 9
 _SPEED_CALLS = 8
@@ -86,36 +79,15 @@ def quantise(
     return convert("int8", _convert, model, out, game, options)
 
 
-def _convert(baseline: Baseline, file: Path, samples: Samples) -> ConversionReport:
-    baseline.progress("calibration", 0.0)
-    converted, kept = write_int8(baseline.source, file, [samples.planes], baseline.spec)
-    baseline.progress("calibration", 1.0)
-    comparison, checks = baseline.compare(file, samples)
-    speedup = _speedup(baseline.source, file, samples.planes)
-    baseline.progress("comparison", 1.0)
-    result, more = baseline.match(file, checks)
-    return ConversionReport(
-        path=None,
-        checks=(*checks, *more),
-        calibrated=len(samples.planes),
-        comparison=comparison,
-        match=result,
-        converted=converted,
-        kept=kept,
-        speedup=speedup,
-    )
+def _convert(baseline: Baseline, file: Path, planes: Floats) -> Converted:
+    converted, kept = write_int8(baseline.source, file, [planes], baseline.spec)
+    return Converted(file, converted, kept, speedup=_speedup(baseline.source, file, planes))
 
 
 def _speedup(original: Path, converted: Path, planes: Floats) -> float:
     """Return the median ratio of speeds in bare ONNX Runtime, measured alternately."""
-    runtime = need("onnxruntime", "convert")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
     seconds: dict[Path, list[float]] = {original: [], converted: []}
-    sessions = {
-        path: runtime.InferenceSession(str(path), options, providers=[CPU]) for path in seconds
-    }
+    sessions = {path: open_session(str(path), threads=1) for path in seconds}
     entry = sessions[original].get_inputs()[0]
     batch = next(batches(planes, (8, *entry.shape[1:]) if free(entry.shape[0]) else entry.shape))
     for _ in range(_SPEED_ROUNDS):
@@ -151,7 +123,7 @@ def write_int8(
         The number of convolutions in int8, and of those left in float32.
 
     Raises:
-        ModelError: the network has no convolution to convert, or is not float32.
+        ModelError: the network has no convolution to convert.
     """
     onnx = need("onnx", "convert")
     tools = need("onnxruntime.quantization", "convert")

@@ -172,21 +172,21 @@ def _read_lines(file: Path, stream: BufferedIOBase) -> tuple[int, list[Floats]]:
     return int(first), lines
 
 
+@dataclass
 class _Parser:
     """Consumes the lines of a file as the tensors of a network."""
 
-    def __init__(self, file: Path, lines: list[Floats]) -> None:
-        self._file = file
-        self._lines = lines
-        self._next = 0
+    file: Path
+    lines: list[Floats]
+    next: int = 0
 
     def weights(self, version: int) -> LeelaWeights:
-        blocks = (len(self._lines) + 1 - _LEAST_LINES) // 8
+        blocks = (len(self.lines) + 1 - _LEAST_LINES) // 8
         stem = self.norm(PLANES, 3)
         channels = len(stem.bias)
         tower = tuple((self.norm(channels, 3), self.norm(channels, 3)) for _ in range(blocks))
         policy = self.norm(channels, 1)
-        points = len(self._lines[self._next + 1]) - 1
+        points = len(self.lines[self.next + 1]) - 1
         policy_out = self.linear(len(policy.bias) * points)
         if points < 1 or math.isqrt(points) ** 2 != points:
             raise self.error("n x n + 1 moves", points + 1)
@@ -198,7 +198,7 @@ class _Parser:
         return LeelaWeights(version, stem, tower, policy, policy_out, value, hidden, out)
 
     def norm(self, inputs: int, size: int) -> Norm:
-        outputs = len(self._lines[self._next + 1])
+        outputs = len(self.lines[self.next + 1])
         kernel = self.tensor(outputs, inputs, size, size)
         bias, mean, variance = (self.tensor(outputs) for _ in range(3))
         if variance.min() < 0:
@@ -206,19 +206,19 @@ class _Parser:
         return Norm(kernel, bias, mean, variance)
 
     def linear(self, inputs: int) -> tuple[Floats, Floats]:
-        outputs = len(self._lines[self._next + 1])
+        outputs = len(self.lines[self.next + 1])
         return self.tensor(outputs, inputs), self.tensor(outputs)
 
     def tensor(self, *shape: int) -> Floats:
-        values = self._lines[self._next]
-        self._next += 1
+        values = self.lines[self.next]
+        self.next += 1
         if len(values) != math.prod(shape):
             raise self.error(f"{' x '.join(map(str, shape))} numbers", len(values))
         return values.reshape(shape)
 
     def error(self, expected: str, got: object) -> ModelError:
-        line = self._next + 1  # of the tensor just read
-        return ModelError(f"{self._file}, line {line}: expected {expected}, got {got}")
+        line = self.next + 1  # of the tensor just read
+        return ModelError(f"{self.file}, line {line}: expected {expected}, got {got}")
 
 
 def write_leela(weights: LeelaWeights, path: str | os.PathLike[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.base.checks import check_type, number
+from pyengine.base.checks import number
 from pyengine.base.extras import need
 from pyengine.base.files import replacing
 from pyengine.conversion.checked import open_network, source_and_target
@@ -67,7 +67,6 @@ def with_score_utility(
     """
     weight = number("weight", weight, "a number in [0, 1]", lambda share: 0 <= share <= 1)
     points = number("points", points, "points in [0.001, 1e6]", lambda lead: 1e-3 <= lead <= 1e6)
-    check_type("spec", spec, ModelSpec | None, "a ModelSpec or None")
     source, target = source_and_target(model, out)
     onnx = need("onnx", "convert")
     original = open_network(source, spec)

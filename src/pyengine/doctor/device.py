@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pyengine.base import machine
-from pyengine.doctor.checks import Check, skipped, verdict
+from pyengine.doctor.report import Check, skipped, verdict
 from pyengine.errors import EngineError
 from pyengine.eval.evaluators import Evaluator
 from pyengine.games.game import Game, State
@@ -52,19 +52,28 @@ class DeviceTest:
     rates: dict[int, float] = field(default_factory=dict)  #: measured rows/s by batch size
 
     def run(self) -> Iterator[Check]:
-        """Run the checks one after another and yield their results."""
+        """Run the checks one after another and yield their results.
+
+        An exception of the evaluator is a failed check.
+        """
         states = random_states(self.game, max(self.positions, *self.batches))
-        yield _guarded("outputs", partial(self._outputs, states))
-        yield _guarded("padding", partial(self._padding, states))
-        for batch in self.batches:
-            yield _guarded(f"batch {batch}", partial(self._batch, states, batch))
-        yield _guarded("speed-up", partial(self._speedup, states))
+        checks: dict[str, Callable[[str], Check]] = {
+            "outputs": partial(self._outputs, states),
+            "padding": partial(self._padding, states),
+            **{f"batch {batch}": partial(self._batch, states, batch) for batch in self.batches},
+            "speed-up": partial(self._speedup, states),
+        }
         for batch in self.search_batches:
             for trees in (1, _TREES):
                 name = f"search, batch {batch}, {'one tree' if trees == 1 else f'{trees} trees'}"
-                yield _guarded(name, partial(self._saturation, name, batch, trees))
+                checks[name] = partial(self._saturation, batch, trees)
+        for name, check in checks.items():
+            try:
+                yield check(name)
+            except EngineError as error:
+                yield verdict(False, name, str(error))
 
-    def _outputs(self, states: list[State]) -> Check:
+    def _outputs(self, states: list[State], name: str) -> Check:
         states = states[: self.positions]
         policy, value = self.device.evaluate(states)
         expected_policy, expected_value = self.reference.evaluate(states)
@@ -73,7 +82,7 @@ class DeviceTest:
         same = float(np.mean(policy.argmax(1) == expected_policy.argmax(1)))
         return verdict(
             max(policy_error, value_error) <= self.tolerance,
-            "outputs",
+            name,
             f"the largest difference from the CPU in {len(states)} positions is {policy_error:.1e} "
             f"(policy) and {value_error:.1e} (value), limit {self.tolerance:.1e}; the best move "
             f"agrees in {same:.1%}",
@@ -83,7 +92,7 @@ class DeviceTest:
             tolerance=self.tolerance,
         )
 
-    def _padding(self, states: list[State]) -> Check:
+    def _padding(self, states: list[State], name: str) -> Check:
         """Check that a row does not depend on the number of rows in its batch."""
         most = max(self.batches)
         full = self.device.evaluate(states[:most], batch_size=most)
@@ -96,43 +105,43 @@ class DeviceTest:
                 worst, worst_rows = error, rows
         return verdict(
             worst <= self.tolerance,
-            "padding",
+            name,
             f"the largest difference between partial and full batches is {worst:.1e}"
             + (f" (at {worst_rows} rows)" if worst else ""),
             error=worst,
         )
 
-    def _batch(self, states: list[State], batch: int) -> Check:
+    def _batch(self, states: list[State], batch: int, name: str) -> Check:
         by_callers = {n: rate(self.device, states[:batch], n, self.seconds) for n in self.callers}
         best = max(by_callers.values())
         self.rates[batch] = best
         spread = ", ".join(f"{rate:,.0f} from {n}" for n, rate in by_callers.items())
         return verdict(
             best > 0,
-            f"batch {batch}",
+            name,
             f"{best:,.0f} positions/s ({spread} threads), {1e3 * batch / best:.2f} ms per batch",
             batch=batch,
             positions_per_second=best,
             by_callers=by_callers,
         )
 
-    def _speedup(self, states: list[State]) -> Check:
+    def _speedup(self, states: list[State], name: str) -> Check:
         cores = machine.cores()
         cpu = rate(self.reference, states[:_REFERENCE_BATCH], cores, self.seconds)
         batch = max(self.rates, key=lambda b: self.rates[b], default=0)
         if not batch:
-            return skipped("speed-up", "no batch could be measured")
+            return skipped(name, "no batch could be measured")
         times = self.rates[batch] / cpu
         return verdict(
             times >= self.least_speedup,
-            "speed-up",
+            name,
             f"{times:.1f} times the CPU: {self.rates[batch]:,.0f} positions/s at batch {batch} "
             f"against {cpu:,.0f} on {cores} cores, expected at least {self.least_speedup:g}",
             times=times,
             cpu_positions_per_second=cpu,
         )
 
-    def _saturation(self, name: str, batch: int, trees: int) -> Check:
+    def _saturation(self, batch: int, trees: int, name: str) -> Check:
         """Compare a search with the bare evaluator, measured before and after it."""
         states = random_states(self.game, batch)
         before = self._bare(states)
@@ -159,14 +168,6 @@ class DeviceTest:
 
     def _bare(self, states: list[State]) -> float:
         return max(rate(self.device, states, n, self.seconds) for n in self.callers)
-
-
-def _guarded(name: str, make: Callable[[], Check]) -> Check:
-    """Run a check; report an exception of the evaluator as a failed check."""
-    try:
-        return make()
-    except EngineError as error:
-        return verdict(False, name, str(error))
 
 
 def random_states(

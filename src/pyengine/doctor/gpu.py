@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pyengine.doctor.checks import Check, skipped, verdict
 from pyengine.doctor.device import DeviceTest, random_states, rate
-from pyengine.doctor.report import runtime_checks
+from pyengine.doctor.report import Check, runtime_checks, skipped, verdict
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval import runtime
 from pyengine.eval.bundled import game_of_model
@@ -64,24 +63,26 @@ def gpu_self_test(
     if not _is(provider, runtime.CPU):
         yield _driver_check()
     yield from _provider_checks(provider, device_id)
-    opened = _open(path, [provider], device_id)
-    if isinstance(opened, Check):
-        yield opened
+    try:
+        device = OnnxEvaluator(path, providers=[provider], device_id=device_id)
+    except EngineError as error:
+        yield verdict(False, "device", f"{error}{_advice(error)}")
         yield skipped("outputs, padding, batches, searches", f"no {provider} device to test")
         return
     loaded = runtime.preload_cuda()
     if loaded:
         yield verdict(True, "CUDA libraries", f"{len(loaded)} of the nvidia-* wheels are loaded")
-    yield verdict(True, "device", f"{path.name} ({game}) runs on {opened.provider} {device_id}")
-    reference = _open(path, ["cpu"], 0)
-    if isinstance(reference, Check):
-        yield reference
-        return
+    yield verdict(True, "device", f"{path.name} ({game}) runs on {device.provider} {device_id}")
+    reference = OnnxEvaluator(path, providers=["cpu"])
     settings = {**(_FAST if fast else {}), **settings}
-    yield from DeviceTest(game=game, device=opened, reference=reference, **settings).run()
-    if opened.provider == runtime.CUDA:  # last, because a failed capture can disturb later calls
-        graphs = _open(path, [("cuda", {"enable_cuda_graph": "1"})], device_id)
-        yield graphs if isinstance(graphs, Check) else graph_check(game, opened, graphs)
+    yield from DeviceTest(game=game, device=device, reference=reference, **settings).run()
+    if device.provider == runtime.CUDA:  # last, because a failed capture can disturb later calls
+        try:
+            providers: list[ProviderLike] = [("cuda", {"enable_cuda_graph": "1"})]
+            graphs = OnnxEvaluator(path, providers=providers, device_id=device_id)
+            yield graph_check(game, device, graphs)
+        except EngineError as error:
+            yield verdict(False, "CUDA graphs", str(error))
 
 
 def _choose(model: str | None, game: Game | None) -> tuple[Path, Game]:
@@ -125,14 +126,11 @@ def _provider_checks(required: str, device_id: int) -> Iterator[Check]:
         yield verdict(True, "TensorFloat-32", "is off (NVIDIA_TF32_OVERRIDE=0)")
 
 
-def _open(path: Path, providers: Sequence[ProviderLike], device_id: int) -> OnnxEvaluator | Check:
-    try:
-        return OnnxEvaluator(path, providers=providers, device_id=device_id)
-    except EngineError as error:
-        advice = ""
-        if "Failed to load library" in str(error) and runtime.driver_problem() is None:
-            advice = " (pip install 'onnxruntime-gpu[cuda,cudnn]' installs the CUDA libraries)"
-        return verdict(False, "device", f"{error}{advice}")
+def _advice(error: EngineError) -> str:
+    """Return how to install the CUDA libraries if only they are missing, or ""."""
+    if "Failed to load library" in str(error) and runtime.driver_problem() is None:
+        return " (pip install 'onnxruntime-gpu[cuda,cudnn]' installs the CUDA libraries)"
+    return ""
 
 
 def graph_check(game: Game, plain: Evaluator, graphs: Evaluator, *, seconds: float = 0.2) -> Check:
@@ -143,27 +141,21 @@ def graph_check(game: Game, plain: Evaluator, graphs: Evaluator, *, seconds: flo
     name, tolerance = "CUDA graphs", DeviceTest.tolerance
     states = random_states(game, max(_GRAPH_BATCHES))
     gains = []
-    try:
-        for batch in _GRAPH_BATCHES:
-            with Engine(game, graphs, batch_size=batch) as engine:
-                provider = engine.stats()["provider"]
-            if "with CUDA graphs" not in provider or "without CUDA graphs" in provider:
-                return skipped(name, f"are not used: the network runs on {provider}")
-            rows = states[:batch]
-            outputs = (evaluator.evaluate(rows, batch_size=batch) for evaluator in (plain, graphs))
-            error = max(float(np.abs(a - b).max()) for a, b in zip(*outputs, strict=True))
-            if not error <= tolerance:
-                detail = f"change the outputs for {batch} positions by up to {error:.1e}"
-                return verdict(False, name, f"{detail}, limit {tolerance:.1e}")
-            fast, slow = (
-                max(rate(evaluator, rows, count, seconds) for count in DeviceTest.callers)
-                for evaluator in (graphs, plain)
-            )
-            gains.append(f"{fast / slow:.2f} times the positions/s in batches of {batch}")
-    except EngineError as error:
-        return verdict(False, name, str(error))
-    return verdict(
-        True,
-        name,
-        f"{', '.join(gains)} (providers=[('cuda', {{'enable_cuda_graph': '1'}})])",
-    )
+    for batch in _GRAPH_BATCHES:
+        with Engine(game, graphs, batch_size=batch) as engine:
+            provider = engine.stats()["provider"]
+        if "with CUDA graphs" not in provider or "without CUDA graphs" in provider:
+            return skipped(name, f"are not used: the network runs on {provider}")
+        rows = states[:batch]
+        outputs = (evaluator.evaluate(rows, batch_size=batch) for evaluator in (plain, graphs))
+        error = max(float(np.abs(a - b).max()) for a, b in zip(*outputs, strict=True))
+        if not error <= tolerance:
+            detail = f"change the outputs for {batch} positions by up to {error:.1e}"
+            return verdict(False, name, f"{detail}, limit {tolerance:.1e}")
+        fast, slow = (
+            max(rate(evaluator, rows, count, seconds) for count in DeviceTest.callers)
+            for evaluator in (graphs, plain)
+        )
+        gains.append(f"{fast / slow:.2f} times the positions/s in batches of {batch}")
+    setting = "providers=[('cuda', {'enable_cuda_graph': '1'})]"
+    return verdict(True, name, f"{', '.join(gains)} ({setting})")

@@ -1,4 +1,4 @@
-"""The public function :func:`doctor` and its report."""
+"""The checks of this installation: :func:`doctor` and its report."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import importlib.metadata
 import platform
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pyengine import _core
 from pyengine.base import machine
 from pyengine.base.checks import integer
 from pyengine.base.files import sha256_of
-from pyengine.doctor.checks import Check, skipped, verdict
 from pyengine.errors import EngineError
 from pyengine.eval import runtime
 from pyengine.eval.bundled import game_of_model, manifest
@@ -33,13 +32,37 @@ _SIMULATIONS = 400  # in the search without a network
 _MODEL_SIMULATIONS = 64  # in the search with each bundled network
 
 
+@dataclass(frozen=True)
+class Check:
+    """The result of one check, with its measurements."""
+
+    name: str
+    verdict: Literal["PASS", "FAIL", "SKIP"]
+    detail: str
+    data: dict[str, Any] = field(default_factory=dict)  #: JSON-compatible values
+
+    def __str__(self) -> str:
+        """Return a one-line summary."""
+        return f"{self.verdict}  {self.name}: {self.detail}"
+
+
+def verdict(ok: bool, name: str, detail: str, **data: Any) -> Check:
+    """Return a check that passed or failed."""
+    return Check(name, "PASS" if ok else "FAIL", detail, data)
+
+
+def skipped(name: str, detail: str) -> Check:
+    """Return a check that could not run; the detail gives the reason."""
+    return Check(name, "SKIP", detail)
+
+
 @dataclass(frozen=True, repr=False)
 class DoctorReport(RuntimeReport):
     """The provider, libraries and hardware that a search would use, with a self-test."""
 
     python: str = ""  #: version
     platform: str = ""  #: operating system and architecture
-    packages: dict[str, str] = dataclasses.field(default_factory=dict)  #: versions by name
+    packages: dict[str, str] = field(default_factory=dict)  #: versions by name
     cpu: str = ""  #: name of the processor
     cores: int = 0  #: available to this process
     simd: tuple[str, ...] = ()  #: vector instruction sets

@@ -17,7 +17,7 @@ from pyengine.errors import EvaluationError
 from pyengine.eval.final_board import FinalBoard
 from pyengine.games.board_layout import state_text
 from pyengine.games.notebook import state_picture
-from pyengine.search.tree import PROVEN, SearchTree, action_name, signed
+from pyengine.search.tree import PROVEN, SearchTree, action_name, names_of_line, signed
 from pyengine.show.picture import text_html
 
 StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
@@ -175,24 +175,27 @@ class SearchResult:
         board = state_text(self.state)
         return f"{board}\n\n{self._figures()}" if board else self._figures()
 
-    def _figures(self) -> str:
-        lines = [f"{'move':>6} {'visits':>8} {'share':>6} {'prior':>6} {'q':>7} {'wins':>7}"]
+    def table_rows(self, limit: int = _TABLE_ROWS) -> list[tuple[str, ...]]:
+        """Return the best moves as text: name, visits, share, prior, q, and wins or the proof."""
         proven = self.proven_moves()
-        for i in self.order()[:_TABLE_ROWS]:
-            action = int(self.actions[i])
-            q, wins = f"{signed(float(self.q[i])):>7}", f"{win_rate(float(self.q[i])):6.1%}"
-            if not self.visits[i]:
-                q = wins = f"{'-':>7}"
+        rows: list[tuple[str, ...]] = []
+        for i in self.order()[:limit]:
+            action, q = int(self.actions[i]), float(self.q[i])
+            value, wins = (signed(q), f"{win_rate(q):.1%}") if self.visits[i] else ("-", "-")
             if action in proven:
                 wins = f"proven {PROVEN[proven[action]]}"
-            lines.append(
-                f"{self.action_name(action):>6} {self.visits[i]:>8} "
-                f"{self.policy[action]:>6.1%} {self.priors[i]:>6.1%} {q} {wins:>7}"
-            )
+            shares = (f"{self.policy[action]:.1%}", f"{self.priors[i]:.1%}")
+            rows.append((self.action_name(action), f"{self.visits[i]:,}", *shares, value, wins))
+        return rows
+
+    def _figures(self) -> str:
+        table = [("move", "visits", "share", "prior", "q", "wins"), *self.table_rows()]
+        lines = ["{:>6} {:>8} {:>6} {:>6} {:>7} {:>7}".format(*row) for row in table]
         proof = "" if self.proven is None else f" (proven {PROVEN[self.proven]})"
+        line = " ".join(names_of_line(self.state, self.pv))
         summary = (
             f"value {signed(self.value)}, wins {win_rate(self.value):.1%}{proof}, "
-            f"best {self.action_name(self.action)}, line: {' '.join(self._line())}"
+            f"best {self.action_name(self.action)}, line: {line}"
         )
         rate = self.simulations / self.seconds if self.seconds > 0 else 0.0
         lines += [
@@ -208,14 +211,6 @@ class SearchResult:
         """Return a picture for a notebook: the board with the share of visits on each point."""
         picture = state_picture(self.state, self.policy, self.action)
         return picture + text_html(self._figures() if picture else str(self))
-
-    def _line(self) -> list[str]:
-        names: list[str] = []
-        state = self.state.clone()
-        for action in self.pv:
-            names.append(action_name(state, action))
-            state.apply_action(action)
-        return names
 
 
 def ending(reason: StopReason) -> str:

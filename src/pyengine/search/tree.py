@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -169,6 +169,16 @@ def _rows_to_compare(tree: SearchTree) -> list[tuple[Any, ...]]:
 def action_name(state: Any, action: int) -> str:
     """Return the name of an action, or its number if the game has no names."""
     return str(state.action_to_string(action) if hasattr(state, "action_to_string") else action)
+
+
+def names_of_line(state: Any, actions: Iterable[int]) -> list[str]:
+    """Return the names of moves played one after another."""
+    names = []
+    state = state.clone()
+    for action in actions:
+        names.append(action_name(state, action))
+        state.apply_action(action)
+    return names
 
 
 def signed(value: float) -> str:

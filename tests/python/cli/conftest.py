@@ -20,7 +20,10 @@ def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def report() -> DoctorReport:
-    return pyengine.doctor()
+    """Return the doctor's report, without a search with each bundled network."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pyengine.doctor.report.bundled_models", dict)
+        return pyengine.doctor()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -72,27 +71,20 @@ def test_the_bundled_network_of_the_game_finds_the_winning_move(scene: Scene) ->
     assert result.action_name(result.action) == scene.best
 
 
-def test_the_demo_prints_boards_tables_and_speed(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(demo, "SIMULATIONS", 200)
-    monkeypatch.setattr(demo, "SCENES", [replace(scene, model="rollout") for scene in SCENES])
-    demo.main()
-    text = capsys.readouterr().out
-    for scene in SCENES:
-        assert str(start_of(scene)) in text
-        assert scene.lesson in text
-    for word in ("prior", "value", "line: ", "200 simulations in", "solver"):
-        assert text.count(word) >= len(SCENES)
-
-
-def test_the_demo_requires_no_extra() -> None:
+def test_the_demo_prints_boards_tables_and_speed_without_any_extra() -> None:
     code = (
         "import sys\n"
         "sys.modules.update(dict.fromkeys(('typer', 'rich', 'torch', 'onnx')))\n"
+        "from dataclasses import replace\n"
         "from pyengine.cli import demo\n"
-        "demo.SIMULATIONS = 50\n"
+        "demo.SIMULATIONS = 200\n"
+        "demo.SCENES = [replace(scene, model='rollout') for scene in demo.SCENES]\n"
         "demo.main()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+    for scene in SCENES:
+        assert str(start_of(scene)) in done.stdout
+        assert scene.lesson in done.stdout
+    for word in ("prior", "value", "line: ", "200 simulations in", "solver"):
+        assert done.stdout.count(word) >= len(SCENES)

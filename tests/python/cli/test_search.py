@@ -14,7 +14,7 @@ from commands import printed, run
 from pyengine.cli import bench, options
 from pyengine.cli.positions import find_action
 from pyengine.doctor import DoctorReport
-from pyengine.doctor.checks import Check
+from pyengine.doctor.report import Check
 from pyengine.games import as_game
 from tiny_models import DEFAULT, TinyModel
 from toy_games import ToyGame, ToyState

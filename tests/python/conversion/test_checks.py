@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import pyengine
-from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch
+from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch, spec_of
 from pyengine import conversion
 from pyengine.conversion import ConversionReport, quantise, to_float16
-from pyengine.conversion.onnx_graph import check_input
+from pyengine.conversion.onnx_graph import check_float32
 from pyengine.errors import ConfigError, EngineError, ModelError
 from wrong_values import all_but, cases, check_refused, wrong
 
@@ -40,8 +40,8 @@ def test_a_copy_has_the_interface_and_metadata_of_the_original(
     report = request.getfixturevalue(kind)
     assert report.passed
     assert json.loads(json.dumps(report.to_dict()))["path"] == str(report.path)
-    spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
-    assert pyengine.OnnxEvaluator(report.path, providers=["cpu"]).spec == spec
+    spec = spec_of(network)
+    assert spec_of(report.path) == spec
     entries = metadata(report.path)
     assert entries["author"] == "somebody"
     assert pyengine.ModelSpec.from_json(entries["pyengine.spec"]) == spec
@@ -62,12 +62,10 @@ def test_a_copy_keeps_a_fixed_batch_and_an_explicit_spec(
         model.ClearField("metadata_props")
 
     source = changed(network, tmp_path / "in.onnx", change)
-    spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
-    assert spec is not None
-    spec = spec.replace(value_for="first_player")
+    spec = spec_of(network).replace(value_for="first_player")
     out = tmp_path / "out.onnx"
     convert(source, out, GAME, spec=spec, limits=ANYTHING, **QUICK)
-    assert pyengine.OnnxEvaluator(out, providers=["cpu"]).spec == spec
+    assert spec_of(out) == spec
     (planes,) = onnx.load(out).graph.input
     assert planes.type.tensor_type.shape.dim[0].dim_value == 4
 
@@ -141,14 +139,11 @@ def test_a_game_with_too_few_positions_is_refused(tmp_path: Path) -> None:
         quantise(path, tmp_path / "out.onnx", "go(board_size=2)", positions=100, games=0)
 
 
-def test_an_input_that_is_not_float32_and_a_second_input_are_refused(network: Path) -> None:
+def test_an_input_of_int8_is_refused(network: Path) -> None:
     model = onnx.load(network)
-    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
-    with pytest.raises(ModelError, match="expected a float32 input"):
-        check_input(model, network)
-    model.graph.input.append(onnx.helper.make_tensor_value_info("more", 1, [1]))
-    with pytest.raises(ModelError, match="expected one input"):
-        check_input(model, network)
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.INT8
+    with pytest.raises(ModelError, match="got int8 already, in 'planes'"):
+        check_float32(model, network)
 
 
 def test_without_the_extra_the_error_names_it(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pyengine
-from converted import GAME
-from pyengine.conversion import Limits, leela_to_onnx, random_leela
+from converted import ANYTHING, GAME, QUICK, changed, opened, scale, spec_of
+from pyengine.conversion import Limits, leela_to_onnx, quantise, random_leela
 from pyengine.conversion.comparison import (
     Comparison,
     compare,
@@ -23,6 +23,10 @@ from pyengine.eval.bundled import game_of_model
 from pyengine.eval.evaluators import Evaluator
 from pyengine.games.game import State
 from pyengine.match.result import GameRecord, MatchResult
+from pyengine.train.loop import int8_copy
+
+onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
+pytest.importorskip("onnxruntime.quantization", reason="ONNX Runtime has no quantiser")
 
 
 def positions(evaluator: Evaluator, count: int, seed: int = 0) -> list[State]:
@@ -38,10 +42,7 @@ def test_a_network_equals_itself_and_differs_from_another_in_every_figure(
     network: Path, tmp_path: Path
 ) -> None:
     leela_to_onnx(random_leela(3, 16, seed=5, board_size=5), tmp_path / "other.onnx")
-    mine, other = (
-        pyengine.OnnxEvaluator(path, providers=["cpu"])
-        for path in (network, tmp_path / "other.onnx")
-    )
+    mine, other = opened(network), opened(tmp_path / "other.onnx")
     states = positions(mine, 64)
     same = compare(mine, mine, states)
     assert (same.agreement, same.policy_max, same.value_max, same.regret) == (1, 0, 0, 0)
@@ -55,6 +56,74 @@ def test_the_change_under_symmetries_widens_the_limits() -> None:
     small = Comparison(10, 0.09, 0.2, 0.2, 0.04, 0.1, agreement=0.85, regret=0.002)
     assert not all(check.passed for check in small.checks(Limits()))
     assert all(check.passed for check in small.checks(Limits(turned=0.25), change))
+
+
+# --- the final board
+
+STATES = [pyengine.load_game(GAME).new_initial_state([n]) for n in range(25)]
+
+
+def test_a_conversion_compares_ownership_and_score(
+    tmp_path: Path, final_board_network: Path
+) -> None:
+    limits = replace(ANYTHING, ownership_mean=1.0, score_mean=20.0)
+    report = quantise(final_board_network, tmp_path / "out.onnx", GAME, limits=limits, **QUICK)
+    names = [check.name for check in report.checks]
+    assert names[-2:] == ["ownership, mean", "score, mean"]
+    assert report.comparison is not None
+    assert 0 < (report.comparison.ownership_mean or 0) < 0.1
+    assert 0 < (report.comparison.score_mean or 0) < 2
+    strict = replace(limits, ownership_mean=0.0, score_mean=0.0)
+    failed = [check.name for check in report.comparison.checks(strict) if not check.passed]
+    assert failed == ["ownership, mean", "score, mean"]
+
+
+def test_a_change_under_symmetries_allows_no_other_ownership(
+    tmp_path: Path, final_board_network: Path
+) -> None:
+    path = changed(final_board_network, tmp_path / "n.onnx", lambda m: scale(m, {"own.w": -1}))
+    one, other = opened(final_board_network), opened(path)
+    assert compare(one, one, STATES).ownership_mean == 0
+    difference = compare(one, other, STATES)
+    checks = {check.name: check for check in difference.checks(Limits(turned=1.0), difference)}
+    assert not checks["ownership, mean"].passed
+
+
+def test_outputs_that_one_network_lacks_are_not_compared(final_board_network: Path) -> None:
+    plain = opened(final_board_network, spec_of(final_board_network).without_final_board())
+    comparison = compare(opened(final_board_network), plain, STATES)
+    assert (comparison.ownership_mean, comparison.score_mean) == (None, None)
+
+
+def test_the_int8_copy_of_training_has_only_policy_and_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, final_board_network: Path
+) -> None:
+    pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+    monkeypatch.setattr(int8_copy, "_LIMITS", vars(ANYTHING))  # random networks agree on no move
+    spec = spec_of(final_board_network)
+    planes = [np.stack([state.observation_tensor(spec) for state in STATES])]
+    copy = tmp_path / "copy.onnx"
+    assert int8_copy.write_copy(final_board_network, copy, planes, [STATES[0].game]) is None
+    assert not opened(copy).has_final_board
+    graph = onnx.load(copy).graph
+    assert [output.name for output in graph.output] == ["policy", "value"]
+    assert not [node.name for node in graph.node if node.name.startswith(("own", "score"))]
+
+
+def test_an_output_that_is_not_an_ownership_is_refused_before_any_game(
+    tmp_path: Path, final_board_network: Path
+) -> None:
+    source = changed(
+        final_board_network, tmp_path / "in.onnx", lambda model: scale(model, {"score.w": 1e6})
+    )
+    spec = spec_of(source).replace(ownership_output="score", score_output=None)
+    stages: list[str] = []
+    with pytest.raises(pyengine.EvaluationError, match="expected a final board"):
+        quantise(
+            source, tmp_path / "out.onnx", GAME, spec=spec,
+            on_progress=lambda stage, _: stages.append(stage), **QUICK,
+        )  # fmt: skip
+    assert stages == []
 
 
 # --- the match
@@ -99,7 +168,7 @@ def test_no_opening_is_played_twice() -> None:
 
 
 def test_positions_come_from_all_plies_and_repeat_with_the_seed(network: Path) -> None:
-    evaluator = pyengine.OnnxEvaluator(network, providers=["cpu"])
+    evaluator = opened(network)
     states = positions(evaluator, 100, seed=1)
     assert len(states) == 100
     assert not any(state.is_terminal() for state in states)
@@ -112,7 +181,7 @@ def test_positions_come_from_all_plies_and_repeat_with_the_seed(network: Path) -
 
 
 def test_both_sets_mix_games(network: Path) -> None:
-    evaluator = pyengine.OnnxEvaluator(network, providers=["cpu"])
+    evaluator = opened(network)
     assert evaluator.spec is not None
     for states in play_positions(pyengine.load_game(GAME), evaluator, evaluator.spec, 40, seed=0):
         openings = [tuple(s.history()[:4]) for s in states if len(s.history()) >= 4]
@@ -122,7 +191,7 @@ def test_both_sets_mix_games(network: Path) -> None:
 
 @pytest.mark.parametrize("model", ["tic_tac_toe", "connect4"])
 def test_the_sets_share_no_position(model: str) -> None:
-    evaluator = pyengine.OnnxEvaluator(pyengine.bundled_models()[model], providers=["cpu"])
+    evaluator = opened(pyengine.bundled_models()[model])
     game, spec = game_of_model(model), evaluator.spec
     assert game is not None
     assert spec is not None

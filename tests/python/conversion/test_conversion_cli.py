@@ -125,7 +125,7 @@ def test_a_bundled_network_implies_its_game(folder: Path, quantised: dict[str, A
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("leela no.txt", "no.txt is not a file"),
+        ("leela no.txt", "'no.txt' does not exist"),
         ("random 5", "BLOCKSxCHANNELS"),
         ("random 5x64x2", "BLOCKSxCHANNELS"),
         ("random 5x0", "channels: expected"),
@@ -134,15 +134,13 @@ def test_a_bundled_network_implies_its_game(folder: Path, quantised: dict[str, A
         ("random 1x4 -o .", "expected the name of a file, got a directory"),
         ("float16 no.onnx --game go", "no.onnx is not a file"),
         ("float16 net.onnx", "use --game"),
-        ("float16 net.onnx --game go -o net.onnx", "the output would replace the input"),
         ("int8 connect4 --game chess", "chess"),
         ("int8 net.onnx --game go --positions 3", "--positions"),
         ("int8 net.onnx --game go -o no/w.onnx", "the directory no does not exist"),
         ("int8 net.onnx --game go --margin 0", "margin: expected"),
         ("score-utility net.onnx --weight 7", "weight: expected a number in [0, 1]"),
-        ("score-utility net.onnx -o net.onnx", "the output would replace the input"),
-        ("shards no --to npz", "no does not exist"),
-        ("sgf no -g go -o out", "no does not exist"),
+        ("shards no --to npz", "'no' does not exist"),
+        ("sgf no -g go -o out", "'no' does not exist"),
     ],
 )
 def test_wrong_use_exits_with_2_and_a_reason(folder: Path, arguments: str, words: str) -> None:

@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 import pyengine
-from converted import ANYTHING, GAME, QUICK, changed, graph_of, scale, weights_as_inputs
+from converted import (
+    ANYTHING,
+    GAME,
+    QUICK,
+    changed,
+    graph_of,
+    opened,
+    scale,
+    spec_of,
+    weights_as_inputs,
+)
 from pyengine.conversion import ConversionReport, Limits, to_float16
 from pyengine.conversion.float16 import (
     check_no_branches,
@@ -162,7 +172,7 @@ def test_nan_fails_in_any_position() -> None:
 
 
 def test_the_compared_network_rounds_if_the_cpu_does_not(network: Path, tmp_path: Path) -> None:
-    source, spec = scaled(network, tmp_path / "in.onnx", 4e4), pyengine.OnnxEvaluator(network).spec
+    source, spec = scaled(network, tmp_path / "in.onnx", 4e4), spec_of(network)
     model = onnx.shape_inference.infer_shapes(onnx.load(source))
     half = to_half(model, float32_nodes(model))
     onnx.save(model, tmp_path / "half.onnx")
@@ -170,10 +180,7 @@ def test_the_compared_network_rounds_if_the_cpu_does_not(network: Path, tmp_path
     onnx.checker.check_model(model, full_check=True)
     onnx.save(model, tmp_path / "rounded.onnx")
     state = pyengine.load_game(GAME).new_initial_state([3, 7, 12])
-    direct, rounding = (
-        pyengine.OnnxEvaluator(tmp_path / name, spec, providers=["cpu"])
-        for name in ("half.onnx", "rounded.onnx")
-    )
+    direct, rounding = (opened(tmp_path / f"{name}.onnx", spec) for name in ("half", "rounded"))
     direct.evaluate([state])  # no error: the CPU computes the convolutions in float32
     with pytest.raises(EvaluationError):
         rounding.evaluate([state])

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import pyengine
+from converted import opened
 from pyengine.conversion import (
     LeelaWeights,
     leela_spec,
@@ -23,6 +24,7 @@ from pyengine.conversion import (
     read_leela,
     write_leela,
 )
+from pyengine.conversion.leela import _conv
 from pyengine.errors import ModelError
 
 BLACK, WHITE = 0, 1
@@ -60,21 +62,6 @@ def naive_planes(moves: list[tuple[int, int] | None], size: int) -> np.ndarray:
     return planes
 
 
-def naive_conv(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
-    """Convolve point by point with zero padding."""
-    outputs, _, size, _ = kernel.shape
-    pad, edge = size // 2, x.shape[-1]
-    y = np.zeros((outputs, edge, edge))
-    for row in range(edge):
-        for column in range(edge):
-            for i in range(size):
-                for j in range(size):
-                    r, c = row + i - pad, column + j - pad
-                    if 0 <= r < edge and 0 <= c < edge:
-                        y[:, row, column] += kernel[:, :, i, j] @ x[:, r, c]
-    return y
-
-
 def naive_forward(lines: list[str], planes: np.ndarray) -> tuple[np.ndarray, float]:
     """Return policy and value, computed from the lines of the file."""
     tensors = [np.array([float(word) for word in line.split()]) for line in lines[1:]]
@@ -82,7 +69,8 @@ def naive_forward(lines: list[str], planes: np.ndarray) -> tuple[np.ndarray, flo
 
     def layer(x: np.ndarray, first: int, size: int) -> np.ndarray:
         weights, bias, mean, variance = tensors[first : first + 4]
-        y = naive_conv(x, weights.reshape(len(bias), len(x), size, size)) + bias[:, None, None]
+        kernel = weights.reshape(len(bias), len(x), size, size)
+        y = _conv(x[None], kernel)[0] + bias[:, None, None]
         return (y - mean[:, None, None]) / np.sqrt(variance + 1e-5)[:, None, None]
 
     x = np.maximum(layer(planes, 0, 3), 0)
@@ -134,7 +122,7 @@ def test_the_onnx_file_equals_the_reference(
     leela_to_onnx(replace(weights, version=version), tmp_path / "net.onnx")
     game = pyengine.load_game("go", board_size=5)
     spec = pyengine.ModelSpec.leela_zero(game) if preset else None
-    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", spec, providers=["cpu"])
+    network = opened(tmp_path / "net.onnx", spec)
     for moves in LINES_OF_PLAY:
         state = play(game, moves)
         probabilities, value = naive_forward(lines, naive_planes(moves, 5))
@@ -284,7 +272,7 @@ def test_a_deep_random_network_has_preferences_and_looks_at_the_board(tmp_path: 
     pytest.importorskip("onnx")
     edge = 9
     leela_to_onnx(random_leela(10, 16, seed=5, board_size=edge), tmp_path / "net.onnx")
-    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", providers=["cpu"])
+    network = opened(tmp_path / "net.onnx")
     game = pyengine.load_game("go", board_size=edge)
     rng = np.random.default_rng(0)
     states = []
@@ -345,7 +333,7 @@ def test_leela_zero_evaluates_like_the_converted_network(tmp_path: Path) -> None
     write_leela(random_leela(2, 16, seed=7), tmp_path / "w.txt.gz")
     spec = leela_to_onnx(read_leela(tmp_path / "w.txt.gz"), tmp_path / "net.onnx")
     session = runtime.InferenceSession(tmp_path / "net.onnx", providers=["CPUExecutionProvider"])
-    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", providers=["cpu"])
+    network = opened(tmp_path / "net.onnx")
     state = pyengine.load_game("go").new_initial_state()
     moves = ["Q16", "D4", "C3", "R3", "C4", "D3", "pass", "E17", "C2", "F1", "K10"]
     for move, (heat, winrate) in zip(moves, heatmaps(tmp_path / "w.txt.gz", moves), strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from converted import changed, fix_batch, scale, weights_as_inputs
+from converted import changed, fix_batch, opened, scale, spec_of, weights_as_inputs
 from pyengine import ConfigError, ModelError, ModelSpec, OnnxEvaluator
 from pyengine.conversion import with_score_utility
 from tiny_models import TinyModel
@@ -71,7 +71,7 @@ def renamed_value(model: Any) -> None:
 
 
 def values(path: Path, spec: ModelSpec | None = None) -> np.ndarray:
-    return OnnxEvaluator(path, spec, providers=["cpu"]).evaluate(STATES)[1]
+    return opened(path, spec).evaluate(STATES)[1]
 
 
 def lead_of(points: float) -> np.ndarray:
@@ -105,14 +105,13 @@ def test_a_value_of_any_kind_counts_the_score(spec: dict[str, Any], tmp_path: Pa
     expected = 0.75 * values(source, before) + 0.25 * lead_of(2.0)
     np.testing.assert_allclose(values(tmp_path / "out.onnx"), expected, atol=1e-6)
     assert (after.value, after.score_output) == ("scalar", "lead")
-    assert OnnxEvaluator(out, providers=["cpu"]).spec == after
+    assert spec_of(out) == after
 
 
 def test_policy_score_and_metadata_are_kept(tmp_path: Path) -> None:
     source = write(tmp_path, metadata={"author": "somebody"})
     with_score_utility(source, tmp_path / "out.onnx", spec=SPEC)
-    original = OnnxEvaluator(source, SPEC, providers=["cpu"])
-    copy = OnnxEvaluator(tmp_path / "out.onnx", providers=["cpu"])
+    original, copy = opened(source, SPEC), opened(tmp_path / "out.onnx")
     np.testing.assert_array_equal(original.evaluate(STATES)[0], copy.evaluate(STATES)[0])
     np.testing.assert_array_equal(copy.evaluate_final_board(STATES)[1], LEADS)
     model = onnx.load(tmp_path / "out.onnx")
@@ -176,7 +175,7 @@ def test_wrong_arguments_and_networks_are_refused(tmp_path: Path) -> None:
     refused(ConfigError, r"weight: expected a number in \[0, 1\], got 1.5", weight=1.5)
     for points in (0, 1e-40, 1e300):
         refused(ConfigError, r"points: expected points in \[0.001, 1e6\]", points=points)
-    refused(ConfigError, "spec: expected a ModelSpec or None", spec={"planes": PLANES})
+    refused(ConfigError, "spec: expected a ModelSpec", spec={"planes": PLANES})
     for wrong, message in (
         ({"score_output": None}, r"no score_output; its outputs are .* lead \(1 per row\)"),
         ({"value_for": "first_player"}, "value_for: expected 'mover'"),

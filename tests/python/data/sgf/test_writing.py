@@ -57,7 +57,7 @@ def saved(
     while start.history():
         start.undo_action()
     file = folder / "again.sgf"
-    note = save(file, start, state.history(), lost, before.record)
+    note = save(file, start, state, lost, before.record)
     assert str(load(file, state.game).state) == str(state)
     return sgf_grammar.parse_sgf_game(file.read_bytes()), note
 
@@ -141,8 +141,8 @@ def test_a_record_of_any_form_continues_from_the_same_position(text: str, tmp_pa
 
 
 def test_a_new_game_has_date_rules_and_program(tmp_path: Path) -> None:
-    start = GO9.new_initial_state()
-    save(tmp_path / "game.sgf", start, [40, 39], (1, Loss.resigns))
+    start, end = GO9.new_initial_state(), GO9.new_initial_state([40, 39])
+    save(tmp_path / "game.sgf", start, end, (1, Loss.resigns))
     record = read_sgf(tmp_path / "game.sgf")
     root = record.tree.sequence[0]
     assert root["DT"] == [datetime.date.today().isoformat().encode()]
