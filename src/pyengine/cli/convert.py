@@ -23,8 +23,7 @@ from pyengine.cli.options import (
 from pyengine.cli.output import console, print_json, progress_bar, show
 from pyengine.conversion.score_utility import POINTS
 from pyengine.errors import ConfigError
-from pyengine.eval.bundled import game_of_model
-from pyengine.eval.evaluators import bundled_models
+from pyengine.eval.bundled import game_of_model, network_file
 from pyengine.eval.spec import ModelSpec
 
 _VERDICTS = {
@@ -233,7 +232,7 @@ def _source_and_target(network: str, output: Path | None, kind: str) -> tuple[Pa
 
     The copy of a bundled network goes to the current directory.
     """
-    source = _file(bundled_models().get(network, Path(network)))
+    source = _file(network_file("network", network))
     beside = source if network == str(source) else Path(source.name)
     return source, output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
 

@@ -12,14 +12,15 @@ from typing import Any, TypeAlias
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.checks import check_type, did_you_mean, integer, number, short_repr
+from pyengine.base.arrays import Floats
+from pyengine.base.checks import check_type, did_you_mean, integer, number, shortened
 from pyengine.base.files import path_of
 from pyengine.errors import ConfigError
 from pyengine.eval import engine_cache, runtime
 from pyengine.eval.bundled import bundled_models as bundled_models
-from pyengine.eval.bundled import model_file as model_file
+from pyengine.eval.bundled import network_file
 from pyengine.eval.evaluator import Evaluator as Evaluator
-from pyengine.eval.evaluator import Floats, game_of
+from pyengine.eval.evaluator import game_of_states
 from pyengine.eval.final_board import FinalBoardNetwork
 from pyengine.eval.onnx_files import read_onnx
 from pyengine.eval.providers import (
@@ -225,7 +226,7 @@ class OnnxEvaluator(Evaluator):
         threads: int | None = None,
         devices: Sequence[int] | None = None,
     ) -> None:
-        file = model_file(path_of("path", path))
+        file = network_file("path", path)
         requested = provider_list(providers)
         gpus = device_list(device_id, devices)
         most_rows = 0 if max_batch is None else natural("max_batch", max_batch, 1)
@@ -287,7 +288,9 @@ class OnnxEvaluator(Evaluator):
 
         The first call opens the file again on the CPU.
         """
-        native_game = game_of(states, game) if self.has_final_board else None
+        if not self.has_final_board:
+            return None, None
+        native_game = game_of_states(states, game, "evaluate_final_board")
         if native_game is None:
             return None, None
         return self._final_board.evaluate(states, native_game)
@@ -380,7 +383,7 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
     if isinstance(evaluator, str):
         return _by_name(evaluator)
     if isinstance(evaluator, os.PathLike):
-        return _from_file(str(path_of("evaluator", evaluator)))
+        return _from_file(path_of("evaluator", evaluator))
     if callable(evaluator):
         return CallbackEvaluator(evaluator)
     raise ConfigError(
@@ -389,23 +392,28 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
     )
 
 
-def _from_file(path: str) -> Evaluator:
-    return RolloutEvaluator(policy=path) if path.endswith(".npz") else OnnxEvaluator(path)
+def _from_file(path: str | os.PathLike[str]) -> Evaluator:
+    is_policy = os.fspath(path).endswith(".npz")
+    return RolloutEvaluator(policy=path) if is_policy else OnnxEvaluator(path)
 
 
 def _by_name(name: str) -> Evaluator:
-    bundled = bundled_models()
     if name == "uniform":
         return UniformEvaluator()
     if name == "rollout":
         return RolloutEvaluator()
-    if name in bundled:
-        return OnnxEvaluator(bundled[name])
+    if name in bundled_models():
+        return OnnxEvaluator(name)
     # pathlib raises for names that no file can have.
     if name.endswith((".onnx", ".npz")) or os.sep in name or os.path.exists(name):  # noqa: PTH110
         return _from_file(name)
-    known = ["uniform", "rollout", *bundled]
-    raise ConfigError(
-        f"evaluator {short_repr(name)} is neither a file nor one of: {', '.join(known)}"
+    raise unknown_evaluator(name)
+
+
+def unknown_evaluator(name: str) -> ConfigError:
+    """Return the error for a name that is neither an evaluator nor a file."""
+    known = ["uniform", "rollout", *bundled_models()]
+    return ConfigError(
+        f"evaluator {shortened(name)} is neither a file nor one of: {', '.join(known)}"
         f"{did_you_mean(name, known)}"
     )

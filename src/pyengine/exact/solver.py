@@ -13,8 +13,9 @@ from pyengine import _core
 from pyengine.base import machine
 from pyengine.base.checks import check_flag, integer, number, short_repr
 from pyengine.errors import ConfigError
-from pyengine.games.game import as_game, can_be_compared, game_of, load_game
+from pyengine.games.game import can_be_compared, game_for, load_or_wrap
 
+_MOST_THREADS = 1024
 _MOST_PARTS = 10_000  # objects counted for the size of a state
 
 
@@ -55,8 +56,8 @@ class Solver:
         table_mb: size of the transposition table in MiB, a hard limit; at least one entry of 64
             bytes. For a user's game it includes the states stored to recognise positions, each
             counted with the size of the initial one.
-        threads: worker threads, including the calling one; 0 = all cores available to the process.
-            A user's game is solved by one thread.
+        threads: worker threads, including the calling one, 1 to 1024; 0 = all cores available to
+            the process. A user's game is solved by one thread.
 
     Raises:
         ConfigError: a value out of range, a table that does not fit into memory, or a game that
@@ -76,8 +77,8 @@ class Solver:
     """
 
     def __init__(self, game: Any, *, table_mb: float = 256, threads: int = 0) -> None:
-        self._game = load_game(game) if isinstance(game, str) else as_game(game)
-        self._threads = min(integer("threads", threads, 0), 2**31 - 1) or machine.cores()
+        self._game = load_or_wrap(game)
+        self._threads = integer("threads", threads, 0, _MOST_THREADS) or machine.cores()
         expected = "MiB from 64 bytes (6.2e-5) to 2**24"
         size = number("table_mb", table_mb, expected, lambda given: 64 / 2**20 <= given <= 2**24)
         try:
@@ -175,8 +176,7 @@ def solve(
         >>> result.value, result.exact
         (0.0, True)
     """
-    owner = game if game is not None else game_of(state, "solve")
-    solver = Solver(owner, table_mb=table_mb, threads=threads)
+    solver = Solver(game_for(state, game, "solve"), table_mb=table_mb, threads=threads)
     return solver.solve(state, depth=depth, seconds=seconds, score=score)
 
 

@@ -18,7 +18,7 @@ from pyengine.base.checks import (
     repr_with_type,
 )
 from pyengine.errors import ConfigError
-from pyengine.games.game import Game, State, as_game, load_game
+from pyengine.games.game import Game, State, load_or_wrap
 from pyengine.match.identity import identity_of, rules_of
 from pyengine.match.openings import Book, Openings
 from pyengine.match.players import Player
@@ -136,7 +136,7 @@ def match(
 def _game_of(players: tuple[Player, Player], game: Any) -> Game:
     games = [player.game for player in players if player.game is not None]
     if game is not None:
-        games.append(load_game(game) if isinstance(game, str) else as_game(game))
+        games.append(load_or_wrap(game))
     if not games:
         raise ConfigError("game: required, since neither a nor b is an Engine")
     first, *others = games

@@ -15,7 +15,7 @@ from pyengine.data import FinishedGame, GameSink
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import as_game, load_game
+from pyengine.games.game import load_or_wrap
 from pyengine.selfplay.report import SelfPlayReport
 
 MOST_GAMES = (1 << 32) - 1  #: limit of game numbers in records
@@ -53,7 +53,7 @@ class SelfPlayer:
         first_number: int = 0,
         played_on: Iterable[float] = (),
     ) -> None:
-        self.game = load_game(game) if isinstance(game, str) else as_game(game)
+        self.game = load_or_wrap(game)
         self.evaluator = as_evaluator(evaluator)
         check_type("config", config, SelfPlayConfig | None, "a SelfPlayConfig")
         self.config = (config or SelfPlayConfig()).sized(self.evaluator.device_batches)
