@@ -12,7 +12,7 @@ from pyengine import _core
 from pyengine.base.checks import check_callback, check_type, number, short_repr
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval.evaluators import as_evaluator
-from pyengine.eval.final_board import FinalBoard
+from pyengine.eval.final_board import final_board_of
 from pyengine.eval.providers import tell_of_graphs
 from pyengine.games.game import can_be_recognised, game_for, load_or_wrap
 from pyengine.search.config import SearchConfig, SearchSettings
@@ -35,7 +35,7 @@ class _Parts(NamedTuple):
     def result(self, fields: dict[str, Any], state: Any) -> SearchResult:
         final_board = None
         if self.evaluator.has_final_board:
-            final_board = FinalBoard(self.evaluator, state.clone(), self.game)
+            final_board = final_board_of(self.evaluator, state.clone(), self.game)
         return result_of(fields, state.clone(), final_board)
 
 

@@ -26,7 +26,7 @@ OnGames = Callable[[Iterator[FinishedGame]], object]
 
 
 class SelfPlayer:
-    """Plays games against itself and passes them to a callback; writes no files.
+    """Plays games against itself and passes them to a callback or a writer.
 
     Args:
         game: a Game, its name, or a Python game.
@@ -143,11 +143,10 @@ class SelfPlayer:
         """End the current run soon. Any thread may call this."""
         self._core.stop()
 
-    def report(self, *, seconds: float | None = None, shards: int = 0) -> SelfPlayReport:
+    def report(self, *, seconds: float | None = None) -> SelfPlayReport:
         """Return the counts so far; ``seconds`` replaces the time of the finished runs."""
         if seconds is not None:
             seconds = number("seconds", seconds, "a number of seconds or None", lambda s: s >= 0)
-        shards = integer("shards", shards, 0)
         counters = self._core.counters()
         games = counters.pop("finished")
         open_games = counters.pop("begun") - games
@@ -156,6 +155,5 @@ class SelfPlayer:
             games=games,
             open_games=open_games,
             seconds=self._seconds if seconds is None else seconds,
-            shards=shards,
             **counters,
         )

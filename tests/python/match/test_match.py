@@ -13,7 +13,7 @@ import pytest
 import pyengine
 from pyengine import ConfigError, IllegalActionError, MatchResult
 from pyengine.match import Openings, Sprt
-from pyengine.match.statistics import default_games
+from pyengine.match.play import default_games
 
 
 def lowest(state: Any) -> int:
