@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy.typing as npt
@@ -27,6 +28,7 @@ from pyengine.eval.providers import (
     ProviderLike,
     check_on_gpus,
     device_list,
+    is_provider,
     natural,
     provider_list,
     tell_of_graphs,
@@ -231,43 +233,19 @@ class OnnxEvaluator(Evaluator):
         gpus = device_list(device_id, devices)
         most_rows = 0 if max_batch is None else natural("max_batch", max_batch, 1)
         call_threads = 0 if threads is None else natural("threads", threads, 1)
-        contents = read_onnx(file)  # refuses data outside the model's folder
-        if any("cpu" not in name.lower() for name, _ in requested) or not requested:
-            runtime.preload_cuda()
-        library = runtime.find_library()
-        engines = None
-        if any("tensorrt" in name.lower() for name, _ in requested):
-            engines = engine_cache.engine_folder(file, _core.ort_report(library)[0])
-        open_file = functools.partial(
-            _core.open_onnx, file, library=library, threads=call_threads, weights=contents.weights
-        )
-        models = [
-            open_file(
-                providers=requested,
-                device_id=device,
-                max_batch=most_rows,
-                engine_cache=engines,
-                last_operators=contents.last_operators,
-            )
-            for device in gpus
-        ]
-        open_on_cpu = functools.partial(
-            open_file, providers=[(runtime.CPU, {})], device_id=0, max_batch=0
-        )
-        model = models[0]
-        if engines is not None:
-            engine_cache.keep(engines)
+        models, open_on_cpu = _open_network(file, requested, gpus, most_rows, call_threads)
         if devices is not None:
             check_on_gpus(gpus, models)
-        resolved = spec_of_model(model, file, spec)
+        first = models[0]
+        resolved = spec_of_model(first, file, spec)
         super().__init__(_core.onnx_evaluator(models, resolved), resolved)
         arguments = (file.absolute(), resolved, providers, device_id, max_batch, threads, devices)
         self._made_by = OnnxEvaluator, arguments
         self.path = file
         self._models = models
-        self._final_board = FinalBoardNetwork(file, resolved, model, open_on_cpu)
-        self.provider: str = model.provider
-        self.provider_reason: str = model.provider_reason
+        self._final_board = FinalBoardNetwork(file, resolved, first, open_on_cpu)
+        self.provider: str = first.provider
+        self.provider_reason: str = first.provider_reason
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)
         for model in models:
             tell_of_graphs(model.provider_text)
@@ -297,6 +275,43 @@ class OnnxEvaluator(Evaluator):
 
     def __repr__(self) -> str:
         return f"OnnxEvaluator({str(self.path)!r}, provider={self.provider!r})"
+
+
+def _open_network(
+    file: Path,
+    providers: list[tuple[str, dict[str, str]]],
+    gpus: list[int],
+    max_batch: int,
+    threads: int,
+) -> tuple[list[_core.OnnxModel], Callable[[], _core.OnnxModel]]:
+    """Open a network on each GPU; also return a function that opens it on the CPU.
+
+    Without ``providers`` it may run on a GPU; ``max_batch`` and ``threads`` are 0 if not given.
+    """
+    contents = read_onnx(file)  # refuses data outside the model's folder
+    if not providers or not all(is_provider(name, runtime.CPU) for name, _ in providers):
+        runtime.preload_cuda()
+    library = runtime.find_library()
+    engines = None
+    if any(is_provider(name, runtime.TENSORRT) for name, _ in providers):
+        engines = engine_cache.engine_folder(file, _core.ort_report(library)[0])
+    open_file = functools.partial(
+        _core.open_onnx, file, library=library, threads=threads, weights=contents.weights
+    )
+    models = [
+        open_file(
+            providers=providers,
+            device_id=device,
+            max_batch=max_batch,
+            engine_cache=engines,
+            last_operators=contents.last_operators,
+        )
+        for device in gpus
+    ]
+    if engines is not None:
+        engine_cache.keep(engines)
+    on_cpu = [(runtime.CPU, {})]
+    return models, functools.partial(open_file, providers=on_cpu, device_id=0, max_batch=0)
 
 
 class CallbackEvaluator(Evaluator):

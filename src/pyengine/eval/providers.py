@@ -56,6 +56,11 @@ def natural(name: str, value: Any, least: int) -> int:
     return integer(name, value, least, 2**31 - 1)
 
 
+def is_provider(name: str, provider: str) -> bool:
+    """Return whether a name is a provider's full name, or its short one in any case."""
+    return name == provider or name.lower() == provider.removesuffix("ExecutionProvider").lower()
+
+
 def provider_list(providers: Any) -> list[tuple[str, dict[str, str]]]:
     """Return names and options of providers, [] for None."""
     if providers is None:

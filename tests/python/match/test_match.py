@@ -117,6 +117,11 @@ def test_the_result_has_text_and_json() -> None:
     assert fields["sprt"]["accepted"] is None
 
 
+def test_the_names_of_a_result_are_a_tuple() -> None:
+    result = play(lowest, highest, games=2, names=["low", "high"])
+    assert result.names == ("low", "high")
+
+
 def test_progress_is_reported_and_may_end_the_match() -> None:
     games: list[int] = []
 
