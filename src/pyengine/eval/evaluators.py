@@ -310,8 +310,8 @@ def _open_network(
     ]
     if engines is not None:
         engine_cache.keep(engines)
-    on_cpu = [(runtime.CPU, {})]
-    return models, functools.partial(open_file, providers=on_cpu, device_id=0, max_batch=0)
+    on_cpu = functools.partial(open_file, providers=[(runtime.CPU, {})], device_id=0, max_batch=0)
+    return models, on_cpu
 
 
 class CallbackEvaluator(Evaluator):
