@@ -53,22 +53,16 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     return f"; did you mean {likely[0]}?" if likely else ""
 
 
-def text_is_a_name(text: Any) -> str:
-    """Return a hint for a file name passed as TOML text, or ""."""
-    is_name = isinstance(text, str) and text.endswith(".toml")
-    return "; pass a file name as Path(...)" if is_name else ""
-
-
 def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
     """Return an argument in ``least``..``most`` as an int; a bool is not an int."""
     try:
-        number = None if isinstance(value, bool) else operator.index(value)
+        whole = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
-        number = None
-    if number is None or number < least or (most is not None and number > most):
+        whole = None
+    if whole is None or whole < least or (most is not None and whole > most):
         range_ = f"of at least {least}" if most is None else f"in {least}..{most}"
         raise ConfigError(f"{name}: expected an int {range_}, got {short_repr(value)}")
-    return number
+    return whole
 
 
 def number(

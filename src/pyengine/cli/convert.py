@@ -18,7 +18,7 @@ from pyengine.cli.output import console, print_json, progress_bar, show
 from pyengine.conversion.comparison import Checks
 from pyengine.conversion.score_utility import POINTS
 from pyengine.errors import ConfigError
-from pyengine.eval.bundled import game_of_model, model_file
+from pyengine.eval.bundled import game_of_model, network_file
 from pyengine.eval.spec import ModelSpec
 
 _VERDICTS = {
@@ -220,7 +220,7 @@ def _source_and_target(network: str, output: Path | None, kind: str) -> tuple[Pa
 
     The copy of a bundled network goes to the current directory.
     """
-    source = model_file(Path(network))
+    source = network_file("network", network)
     if not source.is_file():
         raise ConfigError(f"{source} is not a file")
     return source, output or Path(network).with_suffix(f".{kind}.onnx")

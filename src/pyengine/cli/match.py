@@ -24,7 +24,7 @@ from pyengine.errors import ConfigError
 from pyengine.games.game import Game
 from pyengine.match import MatchInterrupted, MatchResult, Openings, RandomPlayer, Sprt, ValuePlayer
 from pyengine.match import match as play_match
-from pyengine.match.statistics import default_games
+from pyengine.match.play import default_games
 from pyengine.search.engine import Engine
 
 _PLAYER = (

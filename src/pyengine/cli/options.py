@@ -16,18 +16,18 @@ from typing import Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
 from typer import Argument, Option
 from typer.models import OptionInfo
 
-from pyengine.base.checks import did_you_mean, short_repr
+from pyengine.base.checks import short_repr
 from pyengine.base.files import check_output, read_limited, unread
 from pyengine.cli import INTERRUPTED
 from pyengine.cli.positions import find_action
 from pyengine.errors import ConfigError, IllegalActionError
-from pyengine.eval.bundled import model_of_game, strength_of_model, trained_for
+from pyengine.eval.bundled import model_of_game, network_file, strength_of_model, trained_for
 from pyengine.eval.evaluators import (
     Evaluator,
     OnnxEvaluator,
     RolloutEvaluator,
     as_evaluator,
-    bundled_models,
+    unknown_evaluator,
 )
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State, load_game
@@ -325,12 +325,9 @@ def evaluator_for(
         if spec is not None or provider is not None:
             raise ConfigError(f"--spec and --provider are for networks, got {model}")
         return as_evaluator(model)
-    path = bundled_models().get(model, Path(model))
-    if path == Path(model) and not path.exists():
-        known = ("uniform", "rollout", *bundled_models())
-        raise ConfigError(
-            f"{model} is neither a file nor one of: {', '.join(known)}{did_you_mean(model, known)}"
-        )
+    path = network_file("model", model)
+    if not path.exists():
+        raise unknown_evaluator(model)
     providers = None if provider is None else [provider]
     return OnnxEvaluator(path, read_spec(spec), providers, device_id=device)
 

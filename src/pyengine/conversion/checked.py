@@ -29,10 +29,11 @@ from pyengine.conversion.comparison import (
 from pyengine.conversion.onnx_graph import BATCH, CPU, check_float32, save_model, without_weights
 from pyengine.conversion.positions import Floats, longest_game, observe, play_positions
 from pyengine.errors import ConfigError
-from pyengine.eval.evaluators import OnnxEvaluator, model_file
+from pyengine.eval.bundled import network_file
+from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.onnx_files import external_files
 from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import Game, State, as_game, load_game
+from pyengine.games.game import Game, State, load_or_wrap
 from pyengine.match import MatchResult, match
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
@@ -219,7 +220,7 @@ def convert(
     :func:`pyengine.conversion.quantise` does.
     """
     settings = Checks(**options)
-    loaded = load_game(game) if isinstance(game, str) else as_game(game)
+    loaded = load_or_wrap(game)
     source, target = source_and_target(model, out)
     need("onnx", "convert")
     need("onnxruntime.quantization", "convert")
@@ -257,7 +258,7 @@ def source_and_target(
     """
     target = path_of("out", out)
     check_output(target)
-    source = model_file(path_of("model", model))
+    source = network_file("model", model)
     check_output(target, (source, *external_files(source)))
     return source, target
 

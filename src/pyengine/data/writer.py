@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pyengine.base.checks import check_type, integer, number, short_repr
-from pyengine.base.files import TEMPORARY, path_of, unwritten, why, write_durably
+from pyengine.base.files import TEMPORARY, path_of, unwritten, write_durably
 from pyengine.base.locks import lock
 from pyengine.data.layout import Layout, Rows
 from pyengine.data.manifest import (
@@ -91,7 +91,7 @@ class ShardWriter:
             _check_plain("configuration", configuration)
         if not (isinstance(seconds, float) and seconds == math.inf):  # inf: never close by time
             seconds = number("seconds", seconds, "a number of at least 0", lambda s: s >= 0)
-        self._limits = integer("positions", positions, 1), seconds
+        self._most_positions, self._most_seconds = integer("positions", positions, 1), seconds
         self.layout = Layout.of(as_game(game), spec, surprise=surprise)
         self._games: list[tuple[Rows, GameLine]] = []
         self._waiting = 0  # positions in the open shard
@@ -170,7 +170,7 @@ class ShardWriter:
         if self._closed:
             raise ConfigError("the writer is closed")
         try:
-            if self._games and self._waiting + len(rows) > self._limits[0]:
+            if self._games and self._waiting + len(rows) > self._most_positions:
                 self.flush()
         finally:
             if not self._games:
@@ -181,10 +181,9 @@ class ShardWriter:
 
     def tick(self) -> None:
         """Close the open shard if it is due. Call this about every second. Raises DataError."""
-        positions, seconds = self._limits
-        if self._games and (
-            self._waiting >= positions or time.monotonic() - self._begun >= seconds
-        ):
+        is_full = self._waiting >= self._most_positions
+        is_old = time.monotonic() - self._begun >= self._most_seconds
+        if self._games and (is_full or is_old):
             self.flush()
 
     def set_model(self, sha256: str) -> None:
@@ -201,7 +200,7 @@ class ShardWriter:
                 info = self._write_shard(name)
             except OSError as error:
                 raise DataError(
-                    f"{self.directory / name} cannot be written: {why(error)}; "
+                    f"{unwritten(self.directory / name, error)}; "
                     f"{len(self._games)} games are not on disk"
                 ) from error
             self._listing.add(info)

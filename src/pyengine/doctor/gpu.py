@@ -14,7 +14,7 @@ from pyengine.doctor.device import DeviceTest, random_states, rate
 from pyengine.doctor.report import Check, runtime_checks, skipped, verdict
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval import runtime
-from pyengine.eval.bundled import game_of_model
+from pyengine.eval.bundled import game_of_model, network_file
 from pyengine.eval.evaluators import Evaluator, OnnxEvaluator, bundled_models
 from pyengine.eval.providers import ProviderLike
 from pyengine.games.game import Game
@@ -89,7 +89,7 @@ def _choose(model: str | None, game: Game | None) -> tuple[Path, Game]:
     name = model if model is not None else default_model()
     if name is None:
         raise ConfigError("no network is bundled with this build: pass a file and its game")
-    path = bundled_models().get(name, Path(name))
+    path = network_file("model", name)
     if game is None:
         game = game_of_model(name)
     if game is None:

@@ -109,7 +109,7 @@ def doctor(device_id: int = 0) -> DoctorReport:
     Takes a second or two. A problem is reported as a failed check, never as an exception.
     ``device_id`` is the number of the GPU; a negative one raises ConfigError.
     """
-    report = runtime.runtime_report(min(integer("device_id", device_id, 0), 2**31 - 1))
+    report = runtime.runtime_report(integer("device_id", device_id, 0, 2**31 - 1))
     return DoctorReport(
         **vars(report),
         python=platform.python_version(),

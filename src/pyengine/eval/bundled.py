@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.files import path_of
 from pyengine.games.game import Game, load_game
 
 # Parameters that may differ from those a network was trained with.
@@ -33,9 +35,14 @@ def bundled_runs() -> dict[str, Path]:
     return {path.stem: path for path in sorted((_FOLDER / "runs").glob("*.toml"))}
 
 
-def model_file(path: Path) -> Path:
-    """Return a path if it exists, else the file of the bundled network of that name, if any."""
-    return path if path.exists() else bundled_models().get(str(path), path)
+def network_file(name: str, value: str | os.PathLike[str]) -> Path:
+    """Return the file of an argument called ``name``: a bundled network's name, or a path.
+
+    A bundled name wins over a file of that name; ``"./connect4"`` and ``Path("connect4")`` are
+    files.
+    """
+    path = path_of(name, value)
+    return bundled_models().get(value, path) if isinstance(value, str) else path
 
 
 @functools.cache

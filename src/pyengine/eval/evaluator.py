@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyengine import _core
+from pyengine.base.arrays import Floats
 from pyengine.base.checks import check_choice, integer, short_repr
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import State, as_game
+from pyengine.games.game import State, as_game, game_for
 
 _MOST_ROWS = 4096  # as SearchConfig.batch_size
-
-Floats: TypeAlias = npt.NDArray[np.float32]
 
 
 class Evaluator(_core.Evaluator):
@@ -58,7 +56,7 @@ class Evaluator(_core.Evaluator):
             states: :class:`State` objects, or states of a user's game.
             symmetry: ``"none"``, or ``"average"`` over the board's symmetries; evaluators without
                 planes ignore it.
-            game: the game; required if a user's states have no ``get_game()``.
+            game: the game; required if a user's states have neither ``game`` nor ``get_game()``.
             batch_size: most rows per call, 1 to 4096; results differ by rounding.
 
         Returns:
@@ -73,7 +71,7 @@ class Evaluator(_core.Evaluator):
         """
         check_choice("symmetry", symmetry, ("none", "average"))
         batch_size = integer("batch_size", batch_size, 1, _MOST_ROWS)
-        native_game = game_of(states, game)
+        native_game = game_of_states(states, game, "evaluate")
         if native_game is None:
             return np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
         return self._bind(native_game).evaluate(states, symmetry == "average", batch_size)
@@ -109,17 +107,10 @@ class Evaluator(_core.Evaluator):
         return f"{type(self).__name__}()"
 
 
-def game_of(states: Sequence[Any], game: Any = None) -> _core.Game | None:
+def game_of_states(states: Sequence[Any], game: Any, caller: str) -> _core.Game | None:
     """Return the game of some states, or None if there are no states and no game."""
     if isinstance(states, State) or not isinstance(states, Sequence):
         raise ConfigError(f"states must be a sequence of states, got {short_repr(states)}")
-    if game is not None or not states:
+    if not states:
         return None if game is None else as_game(game)
-    first = states[0]
-    if isinstance(first, State):
-        return first.game
-    if hasattr(first, "get_game"):
-        return as_game(first.get_game())
-    raise ConfigError(
-        f"expected a State, or a user's own state with game=..., got {type(first).__name__}"
-    )
+    return as_game(game_for(states[0], game, caller))

@@ -7,25 +7,28 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.checks import check_type, did_you_mean, integer, number, short_repr
+from pyengine.base.arrays import Floats
+from pyengine.base.checks import check_type, did_you_mean, integer, number, shortened
 from pyengine.base.files import path_of
 from pyengine.errors import ConfigError
 from pyengine.eval import engine_cache, runtime
 from pyengine.eval.bundled import bundled_models as bundled_models
-from pyengine.eval.bundled import model_file as model_file
+from pyengine.eval.bundled import network_file
 from pyengine.eval.evaluator import Evaluator as Evaluator
-from pyengine.eval.evaluator import Floats, game_of
+from pyengine.eval.evaluator import game_of_states
 from pyengine.eval.final_board import FinalBoardNetwork
 from pyengine.eval.onnx_files import read_onnx
 from pyengine.eval.providers import (
     ProviderLike,
     check_on_gpus,
     device_list,
+    is_provider,
     natural,
     provider_list,
     tell_of_graphs,
@@ -225,48 +228,24 @@ class OnnxEvaluator(Evaluator):
         threads: int | None = None,
         devices: Sequence[int] | None = None,
     ) -> None:
-        file = model_file(path_of("path", path))
+        file = network_file("path", path)
         requested = provider_list(providers)
         gpus = device_list(device_id, devices)
         most_rows = 0 if max_batch is None else natural("max_batch", max_batch, 1)
         call_threads = 0 if threads is None else natural("threads", threads, 1)
-        contents = read_onnx(file)  # refuses data outside the model's folder
-        if any("cpu" not in name.lower() for name, _ in requested) or not requested:
-            runtime.preload_cuda()
-        library = runtime.find_library()
-        engines = None
-        if any("tensorrt" in name.lower() for name, _ in requested):
-            engines = engine_cache.engine_folder(file, _core.ort_report(library)[0])
-        open_file = functools.partial(
-            _core.open_onnx, file, library=library, threads=call_threads, weights=contents.weights
-        )
-        models = [
-            open_file(
-                providers=requested,
-                device_id=device,
-                max_batch=most_rows,
-                engine_cache=engines,
-                last_operators=contents.last_operators,
-            )
-            for device in gpus
-        ]
-        open_on_cpu = functools.partial(
-            open_file, providers=[(runtime.CPU, {})], device_id=0, max_batch=0
-        )
-        model = models[0]
-        if engines is not None:
-            engine_cache.keep(engines)
+        models, open_on_cpu = _open_network(file, requested, gpus, most_rows, call_threads)
         if devices is not None:
             check_on_gpus(gpus, models)
-        resolved = spec_of_model(model, file, spec)
+        first = models[0]
+        resolved = spec_of_model(first, file, spec)
         super().__init__(_core.onnx_evaluator(models, resolved), resolved)
         arguments = (file.absolute(), resolved, providers, device_id, max_batch, threads, devices)
         self._made_by = OnnxEvaluator, arguments
         self.path = file
         self._models = models
-        self._final_board = FinalBoardNetwork(file, resolved, model, open_on_cpu)
-        self.provider: str = model.provider
-        self.provider_reason: str = model.provider_reason
+        self._final_board = FinalBoardNetwork(file, resolved, first, open_on_cpu)
+        self.provider: str = first.provider
+        self.provider_reason: str = first.provider_reason
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)
         for model in models:
             tell_of_graphs(model.provider_text)
@@ -287,13 +266,52 @@ class OnnxEvaluator(Evaluator):
 
         The first call opens the file again on the CPU.
         """
-        native_game = game_of(states, game) if self.has_final_board else None
+        if not self.has_final_board:
+            return None, None
+        native_game = game_of_states(states, game, "evaluate_final_board")
         if native_game is None:
             return None, None
         return self._final_board.evaluate(states, native_game)
 
     def __repr__(self) -> str:
         return f"OnnxEvaluator({str(self.path)!r}, provider={self.provider!r})"
+
+
+def _open_network(
+    file: Path,
+    providers: list[tuple[str, dict[str, str]]],
+    gpus: list[int],
+    max_batch: int,
+    threads: int,
+) -> tuple[list[_core.OnnxModel], Callable[[], _core.OnnxModel]]:
+    """Open a network on each GPU; also return a function that opens it on the CPU.
+
+    Without ``providers`` it may run on a GPU; ``max_batch`` and ``threads`` are 0 if not given.
+    """
+    contents = read_onnx(file)  # refuses data outside the model's folder
+    if not providers or not all(is_provider(name, runtime.CPU) for name, _ in providers):
+        runtime.preload_cuda()
+    library = runtime.find_library()
+    engines = None
+    if any(is_provider(name, runtime.TENSORRT) for name, _ in providers):
+        engines = engine_cache.engine_folder(file, _core.ort_report(library)[0])
+    open_file = functools.partial(
+        _core.open_onnx, file, library=library, threads=threads, weights=contents.weights
+    )
+    models = [
+        open_file(
+            providers=providers,
+            device_id=device,
+            max_batch=max_batch,
+            engine_cache=engines,
+            last_operators=contents.last_operators,
+        )
+        for device in gpus
+    ]
+    if engines is not None:
+        engine_cache.keep(engines)
+    on_cpu = functools.partial(open_file, providers=[(runtime.CPU, {})], device_id=0, max_batch=0)
+    return models, on_cpu
 
 
 class CallbackEvaluator(Evaluator):
@@ -380,7 +398,7 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
     if isinstance(evaluator, str):
         return _by_name(evaluator)
     if isinstance(evaluator, os.PathLike):
-        return _from_file(str(path_of("evaluator", evaluator)))
+        return _from_file(path_of("evaluator", evaluator))
     if callable(evaluator):
         return CallbackEvaluator(evaluator)
     raise ConfigError(
@@ -389,23 +407,28 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
     )
 
 
-def _from_file(path: str) -> Evaluator:
-    return RolloutEvaluator(policy=path) if path.endswith(".npz") else OnnxEvaluator(path)
+def _from_file(path: str | os.PathLike[str]) -> Evaluator:
+    is_policy = os.fspath(path).endswith(".npz")
+    return RolloutEvaluator(policy=path) if is_policy else OnnxEvaluator(path)
 
 
 def _by_name(name: str) -> Evaluator:
-    bundled = bundled_models()
     if name == "uniform":
         return UniformEvaluator()
     if name == "rollout":
         return RolloutEvaluator()
-    if name in bundled:
-        return OnnxEvaluator(bundled[name])
+    if name in bundled_models():
+        return OnnxEvaluator(name)
     # pathlib raises for names that no file can have.
     if name.endswith((".onnx", ".npz")) or os.sep in name or os.path.exists(name):  # noqa: PTH110
         return _from_file(name)
-    known = ["uniform", "rollout", *bundled]
-    raise ConfigError(
-        f"evaluator {short_repr(name)} is neither a file nor one of: {', '.join(known)}"
+    raise unknown_evaluator(name)
+
+
+def unknown_evaluator(name: str) -> ConfigError:
+    """Return the error for a name that is neither an evaluator nor a file."""
+    known = ["uniform", "rollout", *bundled_models()]
+    return ConfigError(
+        f"evaluator {shortened(name)} is neither a file nor one of: {', '.join(known)}"
         f"{did_you_mean(name, known)}"
     )

@@ -5,19 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from pyengine import _core
+from pyengine.base.arrays import Floats
 from pyengine.errors import EvaluationError
 from pyengine.eval.spec import ModelSpec
 
 _MOST_ROWS = 64  # per call
 _ROUNDING = 1e-3  # an ownership may exceed 1 by this much
 
-Floats = npt.NDArray[np.float32]
+Prediction: TypeAlias = tuple[Floats | None, float | None]  # ownership [H,W] and score
 
 
 class FinalBoardNetwork:
@@ -47,29 +47,27 @@ class FinalBoardNetwork:
         self, states: Sequence[Any], game: _core.Game
     ) -> tuple[Floats | None, Floats | None]:
         """Return ownership [N,H,W] and score [N]; None for an output that the network lacks."""
-        spec = self._spec
-        batches = []
-        for start in range(0, len(states), _MOST_ROWS):
-            planes = _core.planes_of(states[start : start + _MOST_ROWS], spec, game)
-            batches.append(self._opened().run(planes, spec.input or "", list(self.outputs)))
-
-        def output(name: str | None, shape: tuple[int, ...]) -> Floats | None:
-            if name is None:
-                return None
-            if not batches:
-                return np.zeros(shape, np.float32)
-            at = self.outputs.index(name)
-            return self._checked(name, np.concatenate([batch[at] for batch in batches]), shape)
-
-        ownership = output(spec.ownership_output, (len(states), *game.board_shape))
-        if ownership is not None:
+        spec, rows = self._spec, len(states)
+        outputs = self._run(states, game)
+        ownership = score = None
+        if (name := spec.ownership_output) is not None:
+            ownership = self._checked(name, outputs.get(name), (rows, *game.board_shape))
             beyond = ownership[np.abs(ownership) > 1 + _ROUNDING]  # such as a value before tanh
             if beyond.size:
-                raise EvaluationError(
-                    f"output {spec.ownership_output!r} must be in [-1, 1], got {beyond[0]:g}"
-                )
+                raise EvaluationError(f"output {name!r} must be in [-1, 1], got {beyond[0]:g}")
             ownership = ownership[:, ::-1].copy() if spec.rows == "bottom_up" else ownership
-        return ownership, output(spec.score_output, (len(states),))
+        if (name := spec.score_output) is not None:
+            score = self._checked(name, outputs.get(name), (rows,))
+        return ownership, score
+
+    def _run(self, states: Sequence[Any], game: _core.Game) -> dict[str, Floats]:
+        """Return the outputs by name; none without states."""
+        batches = []
+        for start in range(0, len(states), _MOST_ROWS):
+            planes = _core.planes_of(states[start : start + _MOST_ROWS], self._spec, game)
+            batches.append(self._opened().run(planes, self._spec.input or "", list(self.outputs)))
+        columns = zip(*batches, strict=True)
+        return {n: np.concatenate(parts) for n, parts in zip(self.outputs, columns, strict=False)}
 
     def _opened(self) -> _core.OnnxModel:
         with self._lock:
@@ -86,8 +84,10 @@ class FinalBoardNetwork:
                 f"the model {self._path} has changed since it was opened; open it again"
             )
 
-    def _checked(self, name: str, array: Floats, shape: tuple[int, ...]) -> Floats:
-        """Return a finite output in a shape."""
+    def _checked(self, name: str, array: Floats | None, shape: tuple[int, ...]) -> Floats:
+        """Return a finite output in a shape; zeros without states."""
+        if array is None:
+            return np.zeros(shape, np.float32)
         if not np.isfinite(array).all():
             raise EvaluationError(f"output {name!r} must be finite")
         reshaped = in_shape(array, shape)
@@ -114,36 +114,46 @@ def in_shape(array: Floats, shape: tuple[int, ...]) -> Floats | None:
 class FinalBoard:
     """A prediction for a searched state, made when first read. Pickles without the network."""
 
-    def __init__(self, evaluator: Any, state: Any, game: _core.Game) -> None:
-        self._pending: tuple[Any, Any, _core.Game] | None = (evaluator, state, game)
-        self._prediction: tuple[Floats | None, float | None] = (None, None)
-        self._error: str | None = None  # why the prediction failed before it was pickled
+    def __init__(self, predict: Callable[[], Prediction]) -> None:
+        self._predict: Callable[[], Prediction] | None = predict
+        self._prediction: Prediction = (None, None)
         self._lock = threading.Lock()
 
-    def prediction(self) -> tuple[Floats | None, float | None]:
+    def prediction(self) -> Prediction:
         """Return ownership [H,W] and score, for the player to move. Raises EvaluationError."""
         with self._lock:
-            if self._error is not None:
-                raise EvaluationError(self._error)
-            if self._pending is not None:
-                evaluator, state, game = self._pending
-                ownership, score = evaluator.evaluate_final_board([state], game=game)
-                self._prediction = (
-                    None if ownership is None else ownership[0],
-                    None if score is None else float(score[0]),
-                )
-                self._pending = None  # releases the network
+            if self._predict is not None:
+                self._prediction = self._predict()
+                self._predict = None  # releases the network
             return self._prediction
 
     def __reduce__(self) -> Any:
         """Pickle the prediction, or the reason why it failed."""
         try:
-            return _predicted, (*self.prediction(), None)
+            return _predicted, self.prediction()
         except EvaluationError as error:
-            return _predicted, (None, None, str(error))
+            return _failed, (str(error),)
 
 
-def _predicted(ownership: Floats | None, score: float | None, error: str | None) -> FinalBoard:
-    board = FinalBoard(None, None, None)  # type: ignore[arg-type]
-    board._pending, board._prediction, board._error = None, (ownership, score), error
-    return board
+def final_board_of(evaluator: Any, state: Any, game: _core.Game) -> FinalBoard:
+    """Return what an evaluator will predict for a state."""
+
+    def predict() -> Prediction:
+        ownership, score = evaluator.evaluate_final_board([state], game=game)
+        return (
+            None if ownership is None else ownership[0],
+            None if score is None else float(score[0]),
+        )
+
+    return FinalBoard(predict)
+
+
+def _predicted(ownership: Floats | None, score: float | None) -> FinalBoard:
+    return FinalBoard(lambda: (ownership, score))
+
+
+def _failed(reason: str) -> FinalBoard:
+    def predict() -> Prediction:
+        raise EvaluationError(reason)
+
+    return FinalBoard(predict)

@@ -52,8 +52,13 @@ def _log_once(provider: str) -> None:
 
 
 def natural(name: str, value: Any, least: int) -> int:
-    """Return an int of at least ``least``, capped at the largest C++ int."""
-    return min(integer(name, value, least), 2**31 - 1)
+    """Return an int of at least ``least`` that fits a C++ int."""
+    return integer(name, value, least, 2**31 - 1)
+
+
+def is_provider(name: str, provider: str) -> bool:
+    """Return whether a name is a provider's full name, or its short one in any case."""
+    return name == provider or name.lower() == provider.removesuffix("ExecutionProvider").lower()
 
 
 def provider_list(providers: Any) -> list[tuple[str, dict[str, str]]]:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
+from pyengine.base.arrays import Floats
 from pyengine.base.checks import check_type
 from pyengine.base.files import (
     check_output,
@@ -24,7 +25,7 @@ from pyengine.base.files import (
     write_durably,
 )
 from pyengine.errors import DataError, ModelError
-from pyengine.eval.evaluator import game_of
+from pyengine.eval.evaluator import game_of_states
 
 _MAX_UNPACKED = 16 << 20  # bytes of the arrays in a file
 
@@ -32,8 +33,6 @@ _MAX_UNPACKED = 16 << 20  # bytes of the arrays in a file
 PATTERNS = 1 << 16
 
 _FORMAT, _VERSION = "pyengine.rollout_policy", 1
-
-Floats = npt.NDArray[np.float32]
 
 
 class RolloutPolicy:
@@ -162,7 +161,7 @@ class RolloutPolicy:
             ModelError: the game is not Go.
 
         """
-        game = game_of(states)
+        game = game_of_states(states, None, "probabilities")
         if game is None:
             return np.zeros((0, 0), np.float32)
         return self.native.probabilities(game, states)

@@ -4,7 +4,8 @@ from pyengine.exact.graph import Graph
 from pyengine.exact.grid import Grid
 from pyengine.exact.path_search import AStarResult, PathProblem, astar
 from pyengine.exact.puzzle import SlidingPuzzle
-from pyengine.exact.solver import Solver, SolveResult, minimax, solve
+from pyengine.exact.recursion import minimax
+from pyengine.exact.solver import Solver, SolveResult, solve
 
 __all__ = [
     "AStarResult",

@@ -173,7 +173,7 @@ def astar(
         weight_g,
         weight_h,
         seconds,
-        min(integer("memory_limit", memory_limit, 1), 2**63),
+        integer("memory_limit", memory_limit, 1, 2**63 - 1),
         bool(keep_status),
         None if on_progress is None else _progress(on_progress),
     )

@@ -50,6 +50,6 @@ class SlidingPuzzle:
 
 def _tiles(name: str, node: Any) -> list[int]:
     try:
-        return [min(integer(name, tile, 0), 2**15) for tile in node]
+        return [integer(name, tile, 0, 15) for tile in node]
     except (TypeError, ConfigError):
         raise ConfigError(f"{name}: expected a tuple of tiles, got {short_repr(node)}") from None

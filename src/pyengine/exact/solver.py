@@ -1,21 +1,18 @@
-"""Exact values by alpha-beta: :func:`solve`, :class:`Solver`, and :func:`minimax`."""
+"""Exact values by alpha-beta: :func:`solve` and :class:`Solver`."""
 
 from __future__ import annotations
 
-import gc
-import math
-import sys
 from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
 from typing import Any
 
 from pyengine import _core
 from pyengine.base import machine
-from pyengine.base.checks import check_flag, integer, number, short_repr
+from pyengine.base.checks import check_flag, integer, number
 from pyengine.errors import ConfigError
-from pyengine.games.game import as_game, can_be_compared, game_of, load_game
+from pyengine.exact.state_size import state_bytes
+from pyengine.games.game import game_for, load_or_wrap
 
-_MOST_PARTS = 10_000  # objects counted for the size of a state
+_MOST_THREADS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +52,8 @@ class Solver:
         table_mb: size of the transposition table in MiB, a hard limit; at least one entry of 64
             bytes. For a user's game it includes the states stored to recognise positions, each
             counted with the size of the initial one.
-        threads: worker threads, including the calling one; 0 = all cores available to the process.
-            A user's game is solved by one thread.
+        threads: worker threads, including the calling one, 1 to 1024; 0 = all cores available to
+            the process. A user's game is solved by one thread.
 
     Raises:
         ConfigError: a value out of range, a table that does not fit into memory, or a game that
@@ -76,12 +73,12 @@ class Solver:
     """
 
     def __init__(self, game: Any, *, table_mb: float = 256, threads: int = 0) -> None:
-        self._game = load_game(game) if isinstance(game, str) else as_game(game)
-        self._threads = min(integer("threads", threads, 0), 2**31 - 1) or machine.cores()
+        self._game = load_or_wrap(game)
+        self._threads = integer("threads", threads, 0, _MOST_THREADS) or machine.cores()
         expected = "MiB from 64 bytes (6.2e-5) to 2**24"
         size = number("table_mb", table_mb, expected, lambda given: 64 / 2**20 <= given <= 2**24)
         try:
-            self._solver = _core.Solver(self._game, int(size * 2**20), _state_bytes(self._game))
+            self._solver = _core.Solver(self._game, int(size * 2**20), state_bytes(self._game))
         except MemoryError:
             raise ConfigError(
                 f"table_mb: not enough memory for a table of {table_mb!r} MiB"
@@ -175,79 +172,5 @@ def solve(
         >>> result.value, result.exact
         (0.0, True)
     """
-    owner = game if game is not None else game_of(state, "solve")
-    solver = Solver(owner, table_mb=table_mb, threads=threads)
+    solver = Solver(game_for(state, game, "solve"), table_mb=table_mb, threads=threads)
     return solver.solve(state, depth=depth, seconds=seconds, score=score)
-
-
-def minimax(state: Any) -> tuple[float, int]:
-    """Return the value of a state for the player to move, and the first best move.
-
-    Plain recursion without pruning or a table, for teaching and for testing :func:`solve`.
-
-    Args:
-        state: a non-terminal :class:`~pyengine.State` or user's state.
-
-    Raises:
-        ConfigError: a terminal state, or a game too long for Python's recursion limit.
-
-    Example:
-        >>> import pyengine
-        >>> from pyengine.exact import minimax
-        >>> minimax(pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4]))
-        (1.0, 2)
-    """
-    if not hasattr(state, "is_terminal"):
-        raise ConfigError(f"minimax: expected a state, got {short_repr(state)}")
-    if state.is_terminal():
-        raise ConfigError("minimax: expected a non-terminal state")
-    try:
-        return _minimax(state)
-    except RecursionError as error:
-        raise ConfigError(
-            f"minimax: the game does not end within about {sys.getrecursionlimit() // 2} plies; "
-            "apply_action() must change the state in place"
-        ) from error
-
-
-def _minimax(state: Any) -> tuple[float, int]:
-    player = state.current_player()
-    best, chosen = -math.inf, -1
-    for action in sorted(state.legal_actions()):
-        child = state.clone()
-        child.apply_action(action)
-        if child.is_terminal():
-            value = float(child.returns()[player])
-        else:
-            value, _ = _minimax(child)
-            value = value if child.current_player() == player else -value
-        if value > best:
-            best, chosen = value, action
-    return best, chosen
-
-
-def _state_bytes(game: Any) -> int:
-    """Return the size of a state of a user's game; 0 if its states cannot be compared."""
-    own = _core.unwrap_game(game)
-    if own is None:
-        return 0
-    state = own.new_initial_state()
-    if not can_be_compared(state):
-        return 0
-    shared = _reachable(state.clone())
-    return sum(
-        sys.getsizeof(part, 0) for key, part in _reachable(state).items() if key not in shared
-    )
-
-
-def _reachable(state: Any) -> dict[int, Any]:
-    """Return the objects reachable from a state, by id."""
-    parts: dict[int, Any] = {}
-    waiting = [state]
-    while waiting and len(parts) < _MOST_PARTS:
-        part = waiting.pop()
-        if id(part) in parts or isinstance(part, type | ModuleType | FunctionType):
-            continue
-        parts[id(part)] = part
-        waiting.extend(gc.get_referents(part))
-    return parts

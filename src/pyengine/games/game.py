@@ -262,6 +262,11 @@ def _wrapped(game: Any, text: str | None) -> Game:
     return wrapped
 
 
+def load_or_wrap(game: Any) -> Game:
+    """Return a game given as a Game, a name, a Python game or a ``pyspiel`` game."""
+    return load_game(game) if isinstance(game, str) else as_game(game)
+
+
 def refuse_text(game: Any) -> None:
     """Raise ConfigError if a game is given by name."""
     if isinstance(game, str):
@@ -417,13 +422,17 @@ def can_be_recognised(game: Game, state: Any) -> bool:
     return own or math.prod(game.observation_shape) > 0
 
 
-def game_of(state: Any, caller: str) -> Any:
-    """Return a state's game: its ``game``, or OpenSpiel's ``get_game()``.
+def game_for(state: Any, game: Any, caller: str) -> Any:
+    """Return the game passed with a state; if that is None, the state's own.
+
+    A state's own game is its ``game``, or OpenSpiel's ``get_game()``.
 
     Raises:
         ConfigError: the state has no game, or is itself a game; the message names ``caller``.
 
     """
+    if game is not None:
+        return game
     if isinstance(state, str) or hasattr(state, "new_initial_state"):
         raise ConfigError(
             f"{caller}: expected a state, such as game.new_initial_state(), "
@@ -432,5 +441,8 @@ def game_of(state: Any, caller: str) -> Any:
     known = getattr(state, "game", None) or getattr(state, "get_game", None)
     owner = known() if callable(known) else known
     if owner is None:
-        raise ConfigError(f"{caller}: the state has no game: call {caller}(state, ..., game=GAME)")
+        raise ConfigError(
+            f"{caller}: the state has neither game nor get_game(): expected a State, or a user's "
+            "state together with game=GAME"
+        )
     return owner

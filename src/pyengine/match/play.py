@@ -18,16 +18,17 @@ from pyengine.base.checks import (
     repr_with_type,
 )
 from pyengine.errors import ConfigError
-from pyengine.games.game import Game, State, as_game, load_game
+from pyengine.games.game import Game, State, load_or_wrap
 from pyengine.match.identity import identity_of, rules_of
 from pyengine.match.openings import Book, Openings
 from pyengine.match.players import Player
 from pyengine.match.record import Record, finished_game
 from pyengine.match.result import GameRecord, MatchEnd, MatchResult
-from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState, default_games
+from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState
 
 OnProgress = Callable[[MatchResult], object]
 
+_GAMES_WITHOUT_TEST = 100
 _CONCURRENT = 64  # games, or more if batches are large
 
 
@@ -106,11 +107,11 @@ def match(
     if max_plies is not None:
         max_plies = integer("max_plies", max_plies, 1)
     match elements("names", names, "two strings"):
-        case [str(), str()]:
-            pass
+        case [str(a_name), str(b_name)]:
+            names = (a_name, b_name)
         case _:
             raise ConfigError(f"names: expected two strings, got {repr_with_type(names)}")
-    number("confidence", confidence, "a number in (0, 1)", lambda c: 0 < c < 1)
+    confidence = number("confidence", confidence, "a number in (0, 1)", lambda c: 0 < c < 1)
     check_type("sprt", sprt, Sprt | None, "an Sprt, such as Sprt(elo0=0, elo1=10), or None")
     check_callback("on_progress", on_progress)
     games = default_games(sprt) if games is None else integer("games", games, 1)
@@ -129,14 +130,19 @@ def match(
             confidence=confidence,
             max_plies=max_plies,
         )
-        with closing(Record(record, played, terms.to_dict, max_plies)) as file:
+        with closing(Record(record, played, terms.identity, max_plies)) as file:
             return _Match(terms, file).play(concurrent_games or _concurrent(players), on_progress)
+
+
+def default_games(sprt: Sprt | None) -> int:
+    """Return the number of games of a match if none is given."""
+    return _GAMES_WITHOUT_TEST if sprt is None else sprt.games_for()
 
 
 def _game_of(players: tuple[Player, Player], game: Any) -> Game:
     games = [player.game for player in players if player.game is not None]
     if game is not None:
-        games.append(load_game(game) if isinstance(game, str) else as_game(game))
+        games.append(load_or_wrap(game))
     if not games:
         raise ConfigError("game: required, since neither a nor b is an Engine")
     first, *others = games
@@ -167,7 +173,7 @@ class _Terms:
     confidence: float
     max_plies: int | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return the arguments that a resumed match must repeat."""
         a, b = self.players
         arguments = {
@@ -305,8 +311,8 @@ class _PairTest:
         """Count a game; its pair counts once it and all earlier pairs are complete."""
         if self._sprt is None:
             return
-        self._points.setdefault(game.pair, []).append((game.result + 1) / 4)
+        self._points.setdefault(game.pair, []).append(game.points)
         while len(self._points.get(self._next, ())) == 2 and not self.decided:
-            self._counts[PAIR_SCORES.index(sum(self._points[self._next]))] += 1
+            self._counts[PAIR_SCORES.index(sum(self._points[self._next]) / 2)] += 1
             self._next += 1
             self.state = self._sprt.state(self._counts)

@@ -37,6 +37,11 @@ class GameRecord:
     result: int
     cut_short: bool = False
 
+    @property
+    def points(self) -> float:
+        """The points of a: 1, 1/2 or 0."""
+        return (self.result + 1) / 2
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MatchResult:
@@ -137,7 +142,7 @@ class MatchResult:
         """Return the points of a by pair."""
         points: dict[int, list[float]] = {}
         for record in self.records:
-            points.setdefault(record.pair, []).append((record.result + 1) / 2)
+            points.setdefault(record.pair, []).append(record.points)
         return points
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ is the mean of the two games: 0, 1/4, 1/2, 3/4 or 1. Its variance is estimated f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,14 +20,12 @@ PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _MAX_ELO = 4000.0  # beyond it, a double rounds the score to 1
 _MIN_ERROR = 1e-12  # below it, rounding dominates the number of games
 _ELO_SCALE = 400.0  # Elo per factor of 10 in the odds
-_GAMES_WITHOUT_TEST = 100
 _GAMES_PER_PAIR = 2
 _MIN_VARIANCE = 1e-4  # of a pair's score
 _EMPTY = 1e-3  # count of a pair score that has not occurred
 _STEPS = 100  # of a bisection: more than a double has bits
 _TERMS = 400  # of the series, which decays like exp(-n²)
 _DOUBLINGS = 60  # in the search for the upper limit of a time
-_BISECTIONS = 60
 
 #: Mean overshoot of a bound, in standard deviations of a step [Siegmund 1985, X.2].
 _OVERSHOOT = 0.583
@@ -212,18 +210,7 @@ def time_until_decided(
         if undecided(long, low, high, rising=rising) <= 1 - share:
             break
         long *= 2
-    short = 0.0
-    for _ in range(_BISECTIONS):
-        middle = (short + long) / 2
-        if undecided(middle, low, high, rising=rising) > 1 - share:
-            short = middle
-        else:
-            long = middle
-    return long
-
-
-def default_games(sprt: Sprt | None) -> int:
-    return _GAMES_WITHOUT_TEST if sprt is None else sprt.games_for()
+    return _bisect(lambda time: undecided(time, low, high, rising=rising) > 1 - share, 0.0, long)
 
 
 def _counts(counts: Sequence[int]) -> list[int]:
@@ -240,13 +227,21 @@ def _tilt(shares: Sequence[float], mean: float) -> float:
     The distribution is ``share / (1 + t (score - mean))``; its mean falls as t grows.
     """
     low, high = -1 / (PAIR_SCORES[-1] - mean), 1 / (mean - PAIR_SCORES[0])
+
+    def excess(tilt: float) -> float:
+        return sum(
+            share * (s - mean) / (1 + tilt * (s - mean))
+            for share, s in zip(shares, PAIR_SCORES, strict=True)
+        )
+
+    return _bisect(lambda tilt: excess(tilt) > 0, low, high)
+
+
+def _bisect(is_below: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the number between two others up to which a predicate is true."""
     for _ in range(_STEPS):
         middle = (low + high) / 2
         if not low < middle < high:
             break
-        excess = sum(
-            share * (s - mean) / (1 + middle * (s - mean))
-            for share, s in zip(shares, PAIR_SCORES, strict=True)
-        )
-        low, high = (middle, high) if excess > 0 else (low, middle)
+        low, high = (middle, high) if is_below(middle) else (low, middle)
     return (low + high) / 2

@@ -12,9 +12,9 @@ from pyengine import _core
 from pyengine.base.checks import check_callback, check_type, number, short_repr
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval.evaluators import as_evaluator
-from pyengine.eval.final_board import FinalBoard
+from pyengine.eval.final_board import final_board_of
 from pyengine.eval.providers import tell_of_graphs
-from pyengine.games.game import as_game, can_be_recognised, game_of, load_game
+from pyengine.games.game import can_be_recognised, game_for, load_or_wrap
 from pyengine.search.config import SearchConfig, SearchSettings
 from pyengine.search.result import SearchResult, result_of
 
@@ -35,7 +35,7 @@ class _Parts(NamedTuple):
     def result(self, fields: dict[str, Any], state: Any) -> SearchResult:
         final_board = None
         if self.evaluator.has_final_board:
-            final_board = FinalBoard(self.evaluator, state.clone(), self.game)
+            final_board = final_board_of(self.evaluator, state.clone(), self.game)
         return result_of(fields, state.clone(), final_board)
 
 
@@ -79,7 +79,7 @@ class Engine:
         config: SearchConfig | None = None,
         **settings: Unpack[SearchSettings],
     ) -> None:
-        own_game = load_game(game) if isinstance(game, str) else as_game(game)
+        own_game = load_or_wrap(game)
         own_evaluator = as_evaluator(evaluator)
         check_type("config", config, SearchConfig | None, "a SearchConfig")
         self._config = (config or SearchConfig()).replace(**settings)
@@ -89,7 +89,7 @@ class Engine:
         tell_of_graphs(searcher.stats()["provider"])
 
     @property
-    def _open(self) -> _Parts:
+    def _open_parts(self) -> _Parts:
         parts = self._parts  # another thread may close the engine meanwhile
         if parts is None:
             raise EngineError("this engine is closed")
@@ -98,12 +98,12 @@ class Engine:
     @property
     def game(self) -> _core.Game:
         """The game."""
-        return self._open.game
+        return self._open_parts.game
 
     @property
     def evaluator(self) -> Any:
         """The evaluator."""
-        return self._open.evaluator
+        return self._open_parts.evaluator
 
     @property
     def config(self) -> SearchConfig:
@@ -139,19 +139,20 @@ class Engine:
 
         Exceptions raised by a user's game or ``on_progress`` end the search and propagate.
         """
+        self._warn_of_a_lost_tree(state)
         return self._search(state, on_progress, _PROGRESS_EVERY, settings)
 
     def _search(
         self, state: Any, on_progress: OnProgress | None, every: float, settings: SearchSettings
     ) -> SearchResult:
-        parts = self._open
-        self._warn_of_a_lost_tree(parts.game, state)
+        parts = self._open_parts
         check_callback("on_progress", on_progress)
         report = None if on_progress is None else lambda now: on_progress(parts.result(now, state))
         return parts.result(parts.searcher.search(state, dict(settings), report, every), state)
 
-    def _warn_of_a_lost_tree(self, game: _core.Game, state: Any) -> None:
-        """Warn once if the state after advance() cannot be compared with the root."""
+    def _warn_of_a_lost_tree(self, state: Any) -> None:
+        """Warn the caller of a public method once if the state cannot be compared with the root."""
+        game = self.game
         advanced, self._advanced = self._advanced, False
         if not advanced or self._warned or can_be_recognised(game, state):
             return
@@ -160,7 +161,7 @@ class Engine:
             f'game "{game.name}": the tree kept by advance() is dropped, because '
             f"{type(state).__name__} has none of history(), __eq__, observation_tensor() and "
             "__str__ to recognise the state by; define one of them to keep the tree",
-            stacklevel=4,
+            stacklevel=3,
         )
 
     def search_many(
@@ -177,7 +178,7 @@ class Engine:
         if isinstance(states, str) or not isinstance(states, Iterable):
             raise ConfigError(f"states: expected a sequence of states, got {short_repr(states)}")
         states = list(states)
-        parts = self._open
+        parts = self._open_parts
         results = parts.searcher.search_many(states, dict(settings))
         return [parts.result(fields, state) for fields, state in zip(results, states, strict=True)]
 
@@ -203,6 +204,7 @@ class Engine:
             settings["seconds"] = _FOREVER
         if not hasattr(state, "clone"):
             raise ConfigError(f"state: expected a state of {self.game}, got {short_repr(state)}")
+        self._warn_of_a_lost_tree(state)
         return self._stream(state.clone(), every, settings)
 
     def _stream(self, state: Any, every: float, settings: SearchSettings) -> Iterator[SearchResult]:
@@ -244,7 +246,7 @@ class Engine:
         Raises ConfigError if nothing has been searched, IllegalActionError if the action is
         illegal. Returns quickly: the rest of the tree is freed in the background.
         """
-        self._open.searcher.advance(action)
+        self._open_parts.searcher.advance(action)
         self._advanced = True
 
     def stop(self) -> None:
@@ -255,7 +257,7 @@ class Engine:
 
     def clear(self) -> None:
         """Drop the tree and the evaluation cache."""
-        self._open.searcher.clear()
+        self._open_parts.searcher.clear()
 
     def stats(self) -> dict[str, Any]:
         """Return counters since the engine was created.
@@ -278,7 +280,7 @@ class Engine:
             provider: the execution provider of the network, and whether requested CUDA graphs are
                 used.
         """
-        stats = dict(self._open.searcher.stats())
+        stats = self._open_parts.searcher.stats()
         batches = stats["batches"]
         stats["mean_batch_fill"] = stats["evaluations"] / batches if batches else 0.0
         return stats
@@ -323,6 +325,5 @@ def search(
         >>> result.action_name(result.action), result.proven
         ('c1', 1)
     """
-    owner = game if game is not None else game_of(state, "search")
-    with Engine(owner, evaluator, **settings) as engine:
+    with Engine(game_for(state, game, "search"), evaluator, **settings) as engine:
         return engine.search(state, on_progress=on_progress)

@@ -19,7 +19,7 @@ _SHOWN_CHILDREN = 3
 PROVEN = {-1: "loss", 0: "draw", 1: "win"}
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+@dataclass(kw_only=True, repr=False, eq=False)
 class SearchTree:
     """A node and its subtree. Values are for the player who made the move.
 
@@ -52,22 +52,27 @@ class SearchTree:
         built: dict[int, tuple[Self, int, Any]] = {}  # by record: node, depth, state
         for number, record in enumerate(nodes.tolist()):
             parent, action, visits, prior, q, to_move, proven = record
-            values = {
-                "to_move": None if to_move < 0 else to_move,
-                "visits": visits,
-                "prior": prior,
-                "q": q,
-                "proven": None if proven == _core.NOT_PROVEN else proven,
-            }
-            if parent < 0:
-                built[number] = cls(action=None, name="", **values), 0, state
+            is_root = parent < 0
+            if is_root:
+                name, depth, after = "", 0, state
             elif parent in built and built[parent][1] < max_depth and visits >= min_visits:
-                above, depth, before = built[parent]
-                node = cls(action=action, name=action_name(before, action), **values)
-                above.children.append(node)
-                after = before.clone()
+                _, depth_before, before = built[parent]
+                name, depth, after = action_name(before, action), depth_before + 1, before.clone()
                 after.apply_action(action)
-                built[number] = node, depth + 1, after
+            else:
+                continue
+            node = cls(
+                action=None if is_root else action,
+                name=name,
+                to_move=None if to_move < 0 else to_move,
+                visits=visits,
+                prior=prior,
+                q=q,
+                proven=None if proven == _core.NOT_PROVEN else proven,
+            )
+            built[number] = node, depth, after
+            if not is_root:
+                built[parent][0].children.append(node)
         if not built:  # nothing has been searched yet
             return cls(
                 action=None, name="", to_move=None, visits=0, prior=0, q=math.nan, proven=None
@@ -151,9 +156,9 @@ class SearchTree:
         """Return the tree in the DOT language of Graphviz."""
         lines = ["digraph search {", "  node [shape=box, fontname=monospace];"]
         for number, (parent, node) in enumerate(self._nodes()):
-            label = f"{node._label()}\\nN {node.visits}  Q {signed(node.q)}"
-            proof = "" if node.proven is None else f"\\nproven {node.proven:+d}"
-            lines.append(f'  n{number} [label="{label}{proof}"];')
+            label = f"{node._label()}\nN {node.visits}  Q {signed(node.q)}"
+            proof = "" if node.proven is None else f"\nproven {node.proven:+d}"
+            lines.append(f"  n{number} [label={_quoted(label + proof)}];")
             if parent >= 0:
                 lines.append(f'  n{parent} -> n{number} [label="{node.prior:.3f}"];')
         return "\n".join([*lines, "}"]) + "\n"
@@ -164,6 +169,12 @@ def _rows_to_compare(tree: SearchTree) -> list[tuple[Any, ...]]:
         (parent, *(None if value != value else value for value in node._values().values()))
         for parent, node in tree._nodes()
     ]
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a string of the DOT language."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
 def action_name(state: Any, action: int) -> str:

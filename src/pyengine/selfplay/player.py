@@ -15,7 +15,7 @@ from pyengine.data import FinishedGame, GameSink
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import as_game, load_game
+from pyengine.games.game import load_or_wrap
 from pyengine.selfplay.report import SelfPlayReport
 
 MOST_GAMES = (1 << 32) - 1  #: limit of game numbers in records
@@ -26,7 +26,7 @@ OnGames = Callable[[Iterator[FinishedGame]], object]
 
 
 class SelfPlayer:
-    """Plays games against itself and passes them to a callback; writes no files.
+    """Plays games against itself and passes them to a callback or a writer.
 
     Args:
         game: a Game, its name, or a Python game.
@@ -53,7 +53,7 @@ class SelfPlayer:
         first_number: int = 0,
         played_on: Iterable[float] = (),
     ) -> None:
-        self.game = load_game(game) if isinstance(game, str) else as_game(game)
+        self.game = load_or_wrap(game)
         self.evaluator = as_evaluator(evaluator)
         check_type("config", config, SelfPlayConfig | None, "a SelfPlayConfig")
         self.config = (config or SelfPlayConfig()).sized(self.evaluator.device_batches)
@@ -143,11 +143,10 @@ class SelfPlayer:
         """End the current run soon. Any thread may call this."""
         self._core.stop()
 
-    def report(self, *, seconds: float | None = None, shards: int = 0) -> SelfPlayReport:
+    def report(self, *, seconds: float | None = None) -> SelfPlayReport:
         """Return the counts so far; ``seconds`` replaces the time of the finished runs."""
         if seconds is not None:
             seconds = number("seconds", seconds, "a number of seconds or None", lambda s: s >= 0)
-        shards = integer("shards", shards, 0)
         counters = self._core.counters()
         games = counters.pop("finished")
         open_games = counters.pop("begun") - games
@@ -156,6 +155,5 @@ class SelfPlayer:
             games=games,
             open_games=open_games,
             seconds=self._seconds if seconds is None else seconds,
-            shards=shards,
             **counters,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -73,13 +74,13 @@ def selfplay(
     games = integer("games", games, 1, MOST_GAMES)
     check_callback("on_progress", on_progress)
     directory = path_of("out", out)
-    checked = SelfPlayer(game, evaluator, config, spec=spec)  # before the directory is created
+    # Checks the arguments before the directory is created; the player needs numbers from there.
+    checked = SelfPlayer(game, evaluator, config, spec=spec)
     model = getattr(checked.evaluator, "path", None)
-    recorded = spec or checked.evaluator.spec or ModelSpec()
     with ShardWriter(
         directory,
         checked.game,
-        recorded,
+        checked.spec,
         configuration=checked.config.to_dict(),
         model_sha256=None if model is None else sha256_of(Path(model)),
         surprise=checked.config.record_surprise,
@@ -88,7 +89,7 @@ def selfplay(
             checked.game,
             checked.evaluator,
             checked.config,
-            spec=recorded,
+            spec=checked.spec,
             first_number=writer.next_number,
             played_on=writer.played_on(),
         )
@@ -101,6 +102,10 @@ def _play(
     begun = time.perf_counter()
     reported = begun
 
+    def report() -> SelfPlayReport:
+        counts = player.report(seconds=time.perf_counter() - begun)
+        return dataclasses.replace(counts, shards=len(writer.shards))
+
     def write(finished: Iterator[FinishedGame]) -> bool:
         nonlocal reported
         player.write(writer, finished)
@@ -109,8 +114,7 @@ def _play(
         if on_progress is None or now - reported < _PROGRESS_EVERY:
             return True
         reported = now
-        report = player.report(seconds=now - begun, shards=len(writer.shards))
-        return on_progress(report) is not False
+        return on_progress(report()) is not False
 
     with deferred_interrupt(player.stop) as interrupted:
         try:
@@ -118,7 +122,6 @@ def _play(
         finally:  # write finished games even if the evaluator failed
             player.write(writer)
             writer.flush()
-    report = player.report(seconds=time.perf_counter() - begun, shards=len(writer.shards))
     if interrupted.is_set():
-        raise SelfPlayInterrupted(report)
-    return report
+        raise SelfPlayInterrupted(report())
+    return report()

@@ -15,7 +15,6 @@ import pytest
 import pyengine
 from pyengine import (
     ConfigError,
-    DataError,
     Engine,
     EngineError,
     IllegalActionError,
@@ -64,8 +63,8 @@ def played(record: Any) -> Any:
         (lambda: api.astar(None, 0, 1), ConfigError, "problem: expected a Graph"),
         (lambda: api.Grid(np.ones((3, 3), bool), corner_cutting="x"), ConfigError,
          "corner_cutting: expected a bool, got 'x'"),
-        (lambda: played(record="/no/r.jsonl"), DataError, "/no/r.jsonl cannot"),
-        (lambda: played(record="/"), DataError, "got no regular file"),
+        (lambda: played(record="/no/r.jsonl"), ConfigError, "/no does not exist"),
+        (lambda: played(record="/"), ConfigError, "got a directory"),
         (lambda: api.Dataset("absent"), ConfigError, "absent/manifest.json does not exist"),
     ],
 )  # fmt: skip

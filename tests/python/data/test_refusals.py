@@ -209,7 +209,6 @@ CALLBACK = all_but("None", "function")
         ("player, writer", lambda v: player().write(v), all_but(), "writer"),
         ("player, report", lambda v: player().report(seconds=v),
          {k: v for k, v in NO_SECONDS.items() if k != "None"}, "seconds"),
-        ("player, shards", lambda v: player().report(shards=v), all_but("huge"), "shards"),
         ("player, replace_evaluator", lambda v: player().replace_evaluator(v),
          all_but("function"), "evaluator"),
         ("settings", pyengine.SelfPlayConfig.from_dict, all_but("dict"), "fields"),

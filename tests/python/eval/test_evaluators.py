@@ -23,7 +23,9 @@ from pyengine.eval.evaluators import (
     bundled_models,
 )
 from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import as_game
 from tiny_models import DEFAULT, TinyModel
+from toy_games import Pairs, ToyGame
 
 GAMES = ("connect_four", "othello", "go(board_size=5)")
 
@@ -142,6 +144,30 @@ def test_as_evaluator_accepts_names_paths_callables_and_evaluators(tmp_path: Pat
     assert isinstance(as_evaluator(str(path)), OnnxEvaluator)
     with pytest.raises(ModelError, match="does not exist"):
         as_evaluator(str(tmp_path / "absent.onnx"))
+
+
+def test_a_bundled_name_wins_over_a_file_of_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = TinyModel(planes=(3, 4, 4), actions=16, metadata=DEFAULT).write(tmp_path / "connect4")
+    bundled = bundled_models()["connect4"]
+    for open_network in (as_evaluator, OnnxEvaluator):
+        for network, expected in (
+            ("connect4", bundled),
+            ("./connect4", file),
+            (Path("connect4"), file),
+        ):
+            opened = open_network(network)  # type: ignore[operator]
+            assert Path(opened.path).samefile(expected), network
+
+
+def test_a_state_with_the_attribute_game_is_evaluated() -> None:
+    game = as_game(ToyGame(Pairs))
+    state = Pairs()
+    state.game = game  # type: ignore[attr-defined]
+    policy, _ = UniformEvaluator().evaluate([state])
+    assert policy.shape == (1, game.num_distinct_actions())
 
 
 def test_every_bundled_model_is_an_evaluator() -> None:

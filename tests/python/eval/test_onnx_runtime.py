@@ -301,7 +301,8 @@ def test_after_a_fork_old_evaluators_fail_and_new_ones_work(
     """Covers threads within a call, and CUDA graphs, whose thread the child lacks."""
     code = f"""
 import os, time
-from pyengine import Evaluator, _core
+from pyengine import _core
+from pyengine.eval import Evaluator
 from pyengine.eval import runtime
 if "{kind}" == "graphs":
     opened = _core.open_onnx(

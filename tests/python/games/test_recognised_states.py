@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -83,17 +84,27 @@ def test_planes_and_text_identify_only_a_root_after_advance() -> None:
     assert reused(Unlike, [2], [2]) == 0
 
 
-def test_a_state_that_cannot_be_recognised_gives_one_warning() -> None:
+@pytest.mark.parametrize(
+    "search",
+    [
+        lambda engine, state: engine.search(state),
+        lambda engine, state: [*engine.analyze(state, simulations=20)][-1],
+    ],
+    ids=["search", "analyze"],
+)
+def test_a_state_that_cannot_be_recognised_gives_the_caller_one_warning(
+    search: Callable[[pyengine.Engine, Line], pyengine.SearchResult],
+) -> None:
     engine = pyengine.Engine(ToyGame(Line), "uniform", simulations=20, threads=1)
     engine.search(Line())
     engine.advance(1)
     with pytest.warns(UserWarning, match=r"Line has none of history\(\), __eq__") as warned:
-        assert engine.search(Line((1,))).reused == 0
+        assert search(engine, Line((1,))).reused == 0
     assert warned[0].filename == __file__
     engine.advance(2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        engine.search(Line((1, 2)))
+        search(engine, Line((1, 2)))
 
 
 def test_wrapped_states_are_always_recognised() -> None:

@@ -13,7 +13,7 @@ import pytest
 import pyengine
 from pyengine import ConfigError, IllegalActionError, MatchResult
 from pyengine.match import Openings, Sprt
-from pyengine.match.statistics import default_games
+from pyengine.match.play import default_games
 
 
 def lowest(state: Any) -> int:
@@ -115,6 +115,11 @@ def test_the_result_has_text_and_json() -> None:
     fields = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert fields["wins"] == result.wins
     assert fields["sprt"]["accepted"] is None
+
+
+def test_the_names_of_a_result_are_a_tuple() -> None:
+    result = play(lowest, highest, games=2, names=["low", "high"])
+    assert result.names == ("low", "high")
 
 
 def test_progress_is_reported_and_may_end_the_match() -> None:

@@ -213,7 +213,7 @@ def searches(searcher: Any) -> None:
 #: Objects that may keep a cycle alive, and how they are used.
 Rests: dict[str, tuple[Callable[[Owner], Any], Callable[[Any], Any]]] = {
     "an engine": (lambda o: searched(game_engine(o)), searched),
-    "its searcher": (lambda o: searched(game_engine(o))._open.searcher, searches),
+    "its searcher": (lambda o: searched(game_engine(o))._open_parts.searcher, searches),
     "its evaluator": (lambda o: planes_engine(o.planes).evaluator, used),
     "a bound evaluator": (
         lambda o: used(pyengine.MixedEvaluator("uniform", o.planes))._bound,

@@ -192,6 +192,11 @@ def node_of(action: int | None, *children: SearchTree, q: float = 0.5) -> Search
     )
 
 
+def test_names_of_moves_are_escaped_in_a_drawing() -> None:
+    move = dataclasses.replace(node_of(7), name='say "1" \\ 2')
+    assert r'[label="say \"1\" \\ 2\nN 3' in node_of(None, move).to_dot()
+
+
 def test_a_move_without_a_name_is_shown_by_its_number() -> None:
     move = node_of(7)
     root = node_of(None, move)

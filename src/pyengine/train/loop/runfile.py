@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyengine.base.checks import check_type, did_you_mean, short_repr, text_is_a_name
+from pyengine.base.checks import check_type, did_you_mean, short_repr
 from pyengine.base.files import read_limited, unread
 from pyengine.data.layout import Layout
 from pyengine.data.targets import has_score
@@ -235,7 +235,9 @@ def _parsed(source: str | Path) -> tuple[str, dict[str, dict[str, Any]]]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(unread(Path(source), error)) from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"a run file: expected TOML: {error}{text_is_a_name(source)}") from error
+        is_name = isinstance(source, str) and source.endswith(".toml")
+        hint = "; pass a file name as Path(...)" if is_name else ""
+        raise ConfigError(f"a run file: expected TOML: {error}{hint}") from error
     for name, value in tables.items():
         if name not in _SECTIONS:
             raise ConfigError(
