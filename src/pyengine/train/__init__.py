@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyengine.train.configs import learning_rate as learning_rate
     from pyengine.train.errors import TrainingError as TrainingError
     from pyengine.train.learner import Learner as Learner
-    from pyengine.train.learner import StepReport as StepReport
+    from pyengine.train.log import StepReport as StepReport
     from pyengine.train.loop.curve import plot_curve as plot_curve
     from pyengine.train.loop.gate import GateResult as GateResult
     from pyengine.train.loop.gate import play_gate as play_gate
@@ -49,7 +49,8 @@ _MODULES = {
         "learning_rate",
     ),
     "errors": ("TrainingError",),
-    "learner": ("Learner", "StepReport"),
+    "learner": ("Learner",),
+    "log": ("StepReport",),
     "loop.curve": ("plot_curve",),
     "loop.gate": ("GateResult", "play_gate"),
     "loop.run": ("ActorProgress", "RunProgress", "RunReport", "train_run"),
