@@ -146,7 +146,7 @@ class Ending(Child):
         if self._now is None:
             self._now = self._end
 
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         return "OSError: [Errno 28] No space left on device"
 
     def end(self) -> None:

@@ -88,7 +88,7 @@ class _ActorPart(Part):
         played_on = self._played_on[number] if self._played_on else ()
         return OutboxSink(self.outbox, number, layout, played_on)
 
-    def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+    def publish(self, values: dict[str, Any], *, now: bool = False) -> None:
         """Do nothing: the driver publishes the status of all actors."""
 
 

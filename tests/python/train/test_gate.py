@@ -128,7 +128,7 @@ class Watched(Part):
         self.statuses: list[dict[str, Any]] = []
         self._stop_at = stop
 
-    def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+    def publish(self, values: dict[str, Any], *, now: bool = False) -> None:
         self.statuses.append(values)
         if values.get("games") and self._stop_at():
             self.stop()

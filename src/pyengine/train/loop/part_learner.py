@@ -36,12 +36,12 @@ def work(part: Part) -> None:
     while not positions.enough:
         if part.finishing:
             return
-        part.say({"step": 0, "state": "waits for positions"})
+        part.publish({"step": 0, "state": "waits for positions"})
         part.wait()
     data = positions.open()
     with Team(part.folder, part.run.train.learner, positions.games) as team:
         training = _Training(part, positions, team)
-        with open_learner(part.run, part.folder, data, training.keep) as learner:
+        with open_learner(part.run, part.folder, data, training.add_to_status) as learner:
             training.run(learner)
             team.end()
 
@@ -53,22 +53,22 @@ class _Training:
         self._part, self._positions, self._team = part, positions, team
         self._status: dict[str, Any] = {"processes": team.pids}
 
-    def keep(self, report: Any) -> None:
+    def add_to_status(self, report: Any) -> None:
         """Add a report of the learner to the status."""
         self._status |= asdict(report)
 
     def run(self, learner: Any) -> None:
         """Train until asked to stop; before finishing, write a candidate of the last step."""
-        self._say(learner, now=True)
+        self._publish(learner, now=True)
         if learner.step % self._part.run.gate.every_steps == 0:
             self._export(learner)  # a crash may have come between checkpoint and export
         while not self._part.finishing:
             self._learn(learner)
-            self._say(learner)
+            self._publish(learner)
         learner.save()
         if not self._part.stopping:
             self._export(learner)
-        self._say(learner, now=True)
+        self._publish(learner, now=True)
 
     def _learn(self, learner: Any) -> None:
         """Run the next steps if the data allow them, or wait."""
@@ -90,9 +90,9 @@ class _Training:
             learner.save()
             self._export(learner)
 
-    def _say(self, learner: Any, *, now: bool = False) -> None:
+    def _publish(self, learner: Any, *, now: bool = False) -> None:
         window = {"window": self._positions.size, "positions": self._positions.total}
-        self._part.say({**self._status, **window, "step": learner.step}, now=now)
+        self._part.publish({**self._status, **window, "step": learner.step}, now=now)
 
     def _export(self, learner: Any) -> None:
         """Write the candidate of this step, unless it exists or is not needed.
@@ -190,7 +190,7 @@ class _Positions:
             if self._part.stopping:
                 return
             if self.size == 0:  # the whole window may take minutes
-                self._part.say({"step": 0, "state": f"verifies {piece.path.name}"})
+                self._part.publish({"step": 0, "state": f"verifies {piece.path.name}"})
             piece.verify()
         self._verified = set(pieces)
 

@@ -31,7 +31,7 @@ def work(part: Part) -> None:
         while not part.finishing:
             waits = _waits_for_learner(part, part.folder.best())
             if waits:
-                part.say({"state": "waits for the learner"})
+                part.publish({"state": "waits for the learner"})
             if part.held or waits:
                 patiently(part, lambda: _tick(runners))
                 part.wait()
@@ -69,7 +69,7 @@ def first_best(part: Part) -> Best | None:
         best = part.folder.best()
         if best is not None:
             return best
-        part.say({"state": "waits for the first network"})
+        part.publish({"state": "waits for the first network"})
         part.wait()
     return None
 
@@ -163,7 +163,7 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
         patiently(part, lambda: take(finished))
         seconds = time.monotonic() - start
         positions = sum(other.writer.positions for other in runners)
-        part.say(
+        part.publish(
             {
                 "games": sum(other.writer.games for other in runners),
                 "positions": positions,

@@ -23,7 +23,7 @@ _CLOCK_SECONDS = 5.0  # between two writes of the clock
 _GRACE = 60.0  # seconds that a part has for a clean exit before it is killed
 
 #: Starts a part by name in the folder of a run.
-StartPart = Callable[[str, RunFolder, RunFile], Child]
+StartPart = Callable[[str, RunFolder], Child]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +196,7 @@ class _Supervisor:
         """Start the parts, wait for the end and stop them; return the reason."""
         try:
             for name in PARTS:  # if one cannot start, stop the others
-                self._children.append(self._start(name, self._folder, self._run))
+                self._children.append(self._start(name, self._folder))
             reason = self._watch()
             if reason != "stopped":
                 self._finish()
