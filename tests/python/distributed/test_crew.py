@@ -315,7 +315,7 @@ def test_a_damaged_network_ends_the_run(part: Part) -> None:
     part.folder.set_best(dataclasses.replace(UNIFORM, name=path.name, sha256="0" * 64))
     status, message = work(part, Threads(), lambda: False)
     assert status == PERMANENT
-    assert f"{path} is damaged: expected SHA-256 000" in words
+    assert f"{path} is damaged: expected SHA-256 000" in message
 
 
 def test_a_new_node_gets_actors(part: Part) -> None:
