@@ -168,7 +168,7 @@ class Crew:
             if member.actor is None or member.call is not None:
                 continue
             order = Order(
-                acknowledged=self._inbox.taken(member.sender),
+                acknowledged=self._inbox.last_packet(member.sender),
                 best=self._best,
                 hold=hold,
                 finish=finish,

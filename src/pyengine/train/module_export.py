@@ -23,7 +23,7 @@ from pyengine.train.errors import TrainingError
 from pyengine.train.onnx_export import (
     ExportReport,
     Floats,
-    Outputs,
+    OutputsOf,
     Reference,
     metadata_of,
     write_checked,
@@ -92,7 +92,7 @@ def export_module(
         raise ConfigError(f"module: {error}") from error
 
 
-def _function_of(module: torch.nn.Module, names: Sequence[str], policy_kind: str) -> Outputs:
+def _function_of(module: torch.nn.Module, names: Sequence[str], policy_kind: str) -> OutputsOf:
     def evaluate(planes: Floats) -> list[Floats]:
         with torch.no_grad():
             answer = module(torch.from_numpy(planes))

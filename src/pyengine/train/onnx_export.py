@@ -33,7 +33,7 @@ _POSITIONS = 64  # per game, for the comparison
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 #: From planes [N,C,H,W] to arrays: policy, value and the spec's ``final_board_outputs``.
-Outputs: TypeAlias = Callable[[Floats], Any]
+OutputsOf: TypeAlias = Callable[[Floats], Any]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def export(
     board = boards.pop() if len(boards) == 1 else None
     content = model_of(frozen, texts, board, final_board=final_board).SerializeToString()
 
-    def outputs(planes: Floats) -> list[Floats]:
+    def outputs_of(planes: Floats) -> list[Floats]:
         with torch.no_grad():
             x = torch.from_numpy(planes)
             last = frozen.final_board(x) if final_board else {}
@@ -104,7 +104,7 @@ def export(
 
     try:
         return write_checked(
-            target, content, [Reference.of(game, written, outputs) for game in played]
+            target, content, [Reference.of(game, written, outputs_of) for game in played]
         )
     except EvaluationError as error:
         raise TrainingError(f"{target.name} is not written: {error}") from error
@@ -161,14 +161,14 @@ class Reference:
     final_board: Mapping[str, Floats]  #: ``ownership`` [N,H,W], first row on top; ``score`` [N]
 
     @classmethod
-    def of(cls, game: Game, spec: ModelSpec, function: Outputs) -> Self:
+    def of(cls, game: Game, spec: ModelSpec, outputs_of: OutputsOf) -> Self:
         """Evaluate random positions. Raises EvaluationError if the outputs do not fit the spec."""
         states = positions_of(game)
-        evaluator = CallbackEvaluator(lambda x: function(x)[:2], spec.without_final_board())
+        evaluator = CallbackEvaluator(lambda x: outputs_of(x)[:2], spec.without_final_board())
         evaluated = evaluator.evaluate(states, game=game)
         final_board = {}
         if spec.final_board_outputs:
-            outputs = function(np.stack([state.observation_tensor(spec) for state in states]))[2:]
+            outputs = outputs_of(np.stack([state.observation_tensor(spec) for state in states]))[2:]
             for name, array in zip(spec.final_board_outputs, outputs, strict=True):
                 final_board[name] = _on_the_board(name, array, len(states), game, spec)
         return cls(game, states, evaluated, final_board)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from pyengine.base.files import sha256_of
 from pyengine.data import FinishedGame, GameSink, ShardWriter
@@ -37,7 +36,7 @@ def work(part: Part) -> None:
                 part.wait()
                 continue
             runner = min(runners, key=lambda runner: runner.writer.positions / runner.share)
-            runner.follow(part)
+            runner.switch_to_best(part)
             _turn(part, runner, runners)
             if not runner.best.is_network:  # only positions in shards are counted
                 _flush(part, runner.writer)
@@ -78,13 +77,13 @@ def first_best(part: Part) -> Best | None:
 class _GameRunner:
     """The player of one game of the run, and the sink for its finished games."""
 
-    player: Any
+    player: SelfPlayer
     writer: GameSink
     share: float
     best: Best
 
-    def follow(self, part: Part) -> None:
-        """Switch to the best network."""
+    def switch_to_best(self, part: Part) -> None:
+        """Play with the best network from now on."""
         best = part.folder.best()
         if best is not None and best.name != self.best.name:
             self.player.replace_evaluator(evaluator_of(best, part.folder))
@@ -115,7 +114,7 @@ def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
         yield runners
 
 
-def _write_all(part: Part, player: Any, writer: GameSink) -> None:
+def _write_all(part: Part, player: SelfPlayer, writer: GameSink) -> None:
     """Write the finished games and close their shard."""
     patiently(part, lambda: player.write(writer))
     _flush(part, writer)
