@@ -20,14 +20,14 @@ from pyengine.errors import ConfigError, EvaluationError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, as_game, load_game
 from pyengine.train.errors import TrainingError
-from pyengine.train.onnx_export import (
+from pyengine.train.export_check import (
     ExportReport,
     Floats,
     OutputsOf,
     Reference,
-    metadata_of,
     write_checked,
 )
+from pyengine.train.onnx_export import metadata_of
 
 _ROUNDING = 1e-4  # of a sum of probabilities
 
