@@ -121,6 +121,13 @@ def play_games(
     )
 
 
+def curve_line(step: int, opponent: int, wins: int, losses: int) -> dict[str, Any]:
+    """Return the line of an accepted candidate with one opponent."""
+    match = {"step": opponent, "wins": wins, "draws": 0, "losses": losses}
+    candidate = {"step": step, "generation": step // 100, "games": 10 * step, "elo": 0.0}
+    return {**match, **candidate, "accepted": True, "opponents": [match]}
+
+
 class Impatient(Part):
     """A part that stops as soon as it has to wait."""
 
@@ -146,7 +153,7 @@ class Ending(Child):
         if self._now is None:
             self._now = self._end
 
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         return "OSError: [Errno 28] No space left on device"
 
     def end(self) -> None:

@@ -59,5 +59,5 @@ def train(
     with connected(address, run, options or {}):
         node = this_node(run.distributed)
         with reserved(run.distributed, node) as places:
-            start = starter(node, places)
+            start = starter(run, node, places)
             return train_run(run, directory, resume=resume, on_progress=on_progress, start=start)

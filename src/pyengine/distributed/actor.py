@@ -88,7 +88,7 @@ class _ActorPart(Part):
         played_on = self._played_on[number] if self._played_on else ()
         return OutboxSink(self.outbox, number, layout, played_on)
 
-    def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+    def publish(self, values: dict[str, Any], *, now: bool = False) -> None:
         """Do nothing: the driver publishes the status of all actors."""
 
 
@@ -125,7 +125,7 @@ class Actor:
         part = self._part
         part.hold = order.hold
         if order.best is not None and order.best != self._best:
-            self._follow(order.best, network)
+            self._switch_network(order.best, network)
         if order.finish:
             part.finish()
         state = self._state()  # before take(): "ended" without packets is final
@@ -149,7 +149,7 @@ class Actor:
             return "held"
         return "plays" if self._best is not None else "starts"
 
-    def _follow(self, best: Best, network: bytes | None) -> None:
+    def _switch_network(self, best: Best, network: bytes | None) -> None:
         """Switch to another network, once its file is written."""
         folder = self._part.folder
         if best.is_network and (self._best is None or best.name != self._best.name):

@@ -21,7 +21,7 @@ class Inbox:
 
     def __init__(self, writers: Sequence[ShardWriter]) -> None:
         self._writers = writers
-        self._taken: dict[str, int] = {}  # number of the last packet by sender
+        self._last_packets: dict[str, int] = {}  # number of the last packet by sender
 
     @property
     def games(self) -> int:
@@ -33,9 +33,9 @@ class Inbox:
         """Number of positions in the folder, including open shards."""
         return sum(writer.positions for writer in self._writers)
 
-    def taken(self, sender: str) -> int:
+    def last_packet(self, sender: str) -> int:
         """Return the number of the last packet from a sender; 0 before the first."""
-        return self._taken.get(sender, 0)
+        return self._last_packets.get(sender, 0)
 
     def take(self, sender: str, packets: Sequence[Packet]) -> tuple[int, int]:
         """Write packets and return the numbers of new games and positions.
@@ -49,9 +49,9 @@ class Inbox:
         """
         before = self.games, self.positions
         for packet in packets:
-            if packet.number == self.taken(sender) + 1:
+            if packet.number == self.last_packet(sender) + 1:
                 self._write(packet)
-                self._taken[sender] = packet.number
+                self._last_packets[sender] = packet.number
         return self.games - before[0], self.positions - before[1]
 
     def _write(self, packet: Packet) -> None:
@@ -68,7 +68,7 @@ class Inbox:
 
     def forget(self, sender: str) -> None:
         """Drop the state of a sender that has ended."""
-        self._taken.pop(sender, None)
+        self._last_packets.pop(sender, None)
 
     def set_model(self, sha256: str) -> None:
         """Set the network that plays from now on."""

@@ -57,7 +57,7 @@ class ActorChild(Child):
             self._ray.kill(self._actor)  # frees locks, memory and GPU
         return self._outcome[0]
 
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         """Return the error message."""
         return "" if self._outcome is None else self._outcome[1]
 
@@ -71,14 +71,14 @@ class ActorChild(Child):
 
 
 def starter(
-    node: str, options: Mapping[str, Mapping[str, Any]]
-) -> Callable[[str, RunFolder, RunFile], Child]:
+    run: RunFile, node: str, options: Mapping[str, Mapping[str, Any]]
+) -> Callable[[str, RunFolder], Child]:
     """Return a function that starts the parts of a run; ``node`` is the driver's.
 
     ``options``: of learner and gate, from :func:`~pyengine.distributed.cluster.reserved`.
     """
 
-    def start(name: str, folder: RunFolder, run: RunFile) -> Child:
+    def start(name: str, folder: RunFolder) -> Child:
         if name == "selfplay":
             workers = RayWorkers(run, node)
             workers.check_room()

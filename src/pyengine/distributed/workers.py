@@ -104,7 +104,7 @@ class Member:
     deaths: int = 0
     failures: int = 0  #: deaths since the last delivery
     not_before: float = 0.0  #: earliest restart, by the caller's clock
-    words: str = ""  #: error message of the last death
+    error: str = ""  #: message of the last death
     actor: Actor = None  #: None: no actor
     sender: str = ""  #: unique name of the actor
     call: Call = None  #: pending call
@@ -127,12 +127,12 @@ class Member:
         self.meter.add(now, positions)
         self.failures = 0
 
-    def died(self, now: float, words: str) -> None:
+    def died(self, now: float, error: str) -> None:
         """Record a death. The delay of the restart grows with the number of failures."""
         self.not_before = now + _BACKOFF[min(self.failures, len(_BACKOFF) - 1)]
         self.deaths += 1
         self.failures += 1
-        self.words = words
+        self.error = error
 
     def hangs(self, now: float, seconds: float) -> bool:
         """Whether a call is overdue; an actor that has not started may still wait for room."""

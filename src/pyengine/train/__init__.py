@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from pyengine.train.configs import TrainConfig as TrainConfig
     from pyengine.train.configs import learning_rate as learning_rate
     from pyengine.train.errors import TrainingError as TrainingError
+    from pyengine.train.export_check import ExportReport as ExportReport
     from pyengine.train.learner import Learner as Learner
-    from pyengine.train.learner import StepReport as StepReport
+    from pyengine.train.log import StepReport as StepReport
     from pyengine.train.loop.curve import plot_curve as plot_curve
     from pyengine.train.loop.gate import GateResult as GateResult
     from pyengine.train.loop.gate import play_gate as play_gate
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pyengine.train.loop.runfile import RunFile as RunFile
     from pyengine.train.module_export import export_module as export_module
     from pyengine.train.network import Network as Network
-    from pyengine.train.onnx_export import ExportReport as ExportReport
     from pyengine.train.onnx_export import export as export
     from pyengine.train.rollout_policy_fit import RolloutFit as RolloutFit
     from pyengine.train.rollout_policy_fit import RolloutFitProgress as RolloutFitProgress
@@ -49,7 +49,9 @@ _MODULES = {
         "learning_rate",
     ),
     "errors": ("TrainingError",),
-    "learner": ("Learner", "StepReport"),
+    "export_check": ("ExportReport",),
+    "learner": ("Learner",),
+    "log": ("StepReport",),
     "loop.curve": ("plot_curve",),
     "loop.gate": ("GateResult", "play_gate"),
     "loop.run": ("ActorProgress", "RunProgress", "RunReport", "train_run"),
@@ -57,7 +59,7 @@ _MODULES = {
     "loop.runfile": ("RunFile",),
     "module_export": ("export_module",),
     "network": ("Network",),
-    "onnx_export": ("ExportReport", "export"),
+    "onnx_export": ("export",),
     "rollout_policy_fit": ("RolloutFit", "RolloutFitProgress", "RolloutScores", "rollout_policy"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
@@ -17,18 +13,18 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 from pyengine.base.checks import integer, repr_with_type
 from pyengine.base.files import path_of
 from pyengine.base.interrupts import deferred_interrupt
-from pyengine.errors import ConfigError, DataError
+from pyengine.errors import ConfigError
 from pyengine.train import checkpoint
 from pyengine.train.blocks import Features
 from pyengine.train.configs import TrainConfig, learning_rate
-from pyengine.train.errors import TrainingError
-from pyengine.train.json_files import append_line, writing
-from pyengine.train.loss import AUXILIARY, Losses, losses
+from pyengine.train.log import OnProgress, RunningLosses, TrainLog
+from pyengine.train.loss import Outputs, losses
 from pyengine.train.network import Network, new_network
 from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
 from pyengine.train.protocol import Shape, TrainingData, require_targets, shape_of
 from pyengine.train.ranks import Ranks
 from pyengine.train.settings import differences
+from pyengine.train.soundness import require_finite, require_sound
 
 #: Positions, and minimum number of batches, for the statistics of an averaged network.
 _STATISTICS, _LEAST_BATCHES = 4096, 8
@@ -48,68 +44,6 @@ _LEARNT = (
     "score",
     "ended",
 )
-#: Losses reported as means.
-_SUMMED = tuple(loss.name for loss in fields(Losses) if loss.name != "total")
-
-
-@dataclass(frozen=True, kw_only=True)
-class StepReport:
-    """Means over the steps since the last report, or since the Learner was created.
-
-    ``step`` is the total number of steps, ``rate`` the learning rate, ``positions_per_second`` over
-    all processes. Losses: ``policy``, cross entropy with the visits in nats; ``divergence``, the
-    same minus the entropy of the targets, so 0 is perfect; ``value``, squared error of a value in
-    [-1, 1], or cross entropy of win, draw and loss in nats. None unless learned: ``reply``, cross
-    entropy with the opponent's replies in nats; ``short_value``, squared error of values a few
-    plies later; ``ownership``, cross entropy in nats; ``score``, Huber loss in points.
-    """
-
-    step: int
-    policy: float
-    divergence: float
-    value: float
-    rate: float
-    positions_per_second: float
-    reply: float | None = None
-    short_value: float | None = None
-    ownership: float | None = None
-    score: float | None = None
-
-
-OnProgress = Callable[[StepReport], object]
-
-
-@dataclass
-class _Unreported:
-    """Sums of the losses in :data:`_SUMMED` since the last report, and their duration."""
-
-    sums: torch.Tensor = field(default_factory=lambda: torch.zeros(len(_SUMMED)))
-    steps: int = 0
-    seconds: float = 0.0
-
-
-class _TrainLog:
-    """Writes ``log.jsonl``, and scalars for TensorBoard if it is installed. Raises DataError."""
-
-    def __init__(self, directory: Path) -> None:
-        with writing(directory):
-            directory.mkdir(parents=True, exist_ok=True)
-        self._path = directory / "log.jsonl"
-        self._board: Any = None
-        if importlib.util.find_spec("tensorboard") is not None:
-            tensorboard = importlib.import_module("torch.utils.tensorboard")
-            self._board = tensorboard.SummaryWriter(str(directory / "tensorboard"))
-
-    def add(self, values: Mapping[str, Any]) -> None:
-        append_line(self._path, {"time": time.time(), **values})
-        if self._board is not None:
-            for name, value in values.items():
-                if name != "step":
-                    self._board.add_scalar(f"train/{name}", value, values["step"])
-
-    def close(self) -> None:
-        if self._board is not None:
-            self._board.close()
 
 
 class Learner:
@@ -154,8 +88,8 @@ class Learner:
         self._saved = 0  # step of the last checkpoint
         self._on_progress = on_progress
         self._shape: Shape | None = None
-        self._seen: Features | None = None  # planes of the last step
-        self._unreported = _Unreported()
+        self._planes: Features | None = None  # of the last step
+        self._unreported = RunningLosses()
         if config.learner.threads is not None:
             torch.set_num_threads(config.learner.threads)
         self.set_data(data, weights)
@@ -167,7 +101,7 @@ class Learner:
                     f"{self.directory} holds {newest.name}: resume, or choose another directory"
                 )
             self._restore(newest)
-        self._log = _TrainLog(self.directory) if self.ranks.rank == 0 else None
+        self._log = TrainLog(self.directory) if self.ranks.rank == 0 else None
 
     def set_data(
         self, data: TrainingData | Sequence[TrainingData], weights: Sequence[float] | None = None
@@ -239,14 +173,7 @@ class Learner:
             return module
         batches = max(_LEAST_BATCHES, _STATISTICS // self.config.learner.batch_size)
         # Training steps do not use these random streams.
-        return with_statistics(
-            module, (self._planes(self._batch(stream)) for stream in range(1, batches + 1))
-        )
-
-    def _planes(self, parts: list[dict[str, torch.Tensor]]) -> Features:
-        """Return the planes of a batch: a tensor, or a list with one tensor per part."""
-        planes = [part.pop("planes").contiguous(memory_format=self._format) for part in parts]
-        return planes[0] if len(planes) == 1 else planes
+        return with_statistics(module, (self._batch(stream)[0] for stream in range(1, batches + 1)))
 
     def train(
         self, steps: int, stop: Callable[[], bool] | None = None, *, save: bool = True
@@ -258,8 +185,8 @@ class Learner:
 
         Args:
             steps: at least 0.
-            save: write a checkpoint at the end.
             stop: called between steps; True ends the training.
+            save: write a checkpoint at the end.
 
         Raises:
             TrainingError: a non-finite loss; earlier checkpoints remain.
@@ -275,9 +202,8 @@ class Learner:
                     break
                 self._run_step()
                 if self.step % self.config.learner.log_steps == 0:
-                    proceed = self._report(self._unreported)
-                    self._unreported = _Unreported()
-                    if self.ranks.any(proceed is False):
+                    proceed = self._report()
+                    if self.ranks.any(not proceed):
                         break
                 if self.step % self.config.learner.checkpoint_steps == 0:
                     self.save()
@@ -307,7 +233,7 @@ class Learner:
             "optimiser": self._optimiser.state_dict(),
             "average": None if self.average is None else self.average.state_dict(),
         }
-        self._require_sound(state)
+        require_sound(state, self.network, self._planes, self._last_rate, self.directory)
         path = checkpoint.save(self.directory, state, self.config.learner.keep)
         self._saved = self.step
         return path
@@ -351,10 +277,19 @@ class Learner:
         self.step, self.seconds = state["step"], state["seconds"]
         self._saved = self.step
 
-    def _batch(self, *other: int) -> list[dict[str, torch.Tensor]]:
+    @property
+    def _last_rate(self) -> float:
+        """The learning rate of the last step."""
+        return learning_rate(self.config.optimiser, max(0, self.step - 1))
+
+    def _batch(self, *other: int) -> tuple[Features, list[dict[str, torch.Tensor]]]:
         """Draw this step's positions from each data set, from a stream per step and process.
 
         ``other``: a positive number that selects another stream.
+
+        Returns:
+            The planes, and the targets with one part per data set.
+
         """
         learner = self.config.learner
         rng = np.random.default_rng((learner.seed, self.step, self.ranks.rank, *other))
@@ -363,7 +298,9 @@ class Learner:
         if len(self.data) > 1:
             counts = _counts(size, self._weights or [len(data) for data in self.data], rng)
         pairs = zip(self.data, counts, strict=True)
-        return [self._sample(data, count, rng) for data, count in pairs if count > 0]
+        parts = [self._sample(data, count, rng) for data, count in pairs if count > 0]
+        planes = [part.pop("planes").contiguous(memory_format=self._format) for part in parts]
+        return planes[0] if len(planes) == 1 else planes, parts
 
     def _sample(
         self, data: TrainingData, count: int, rng: np.random.Generator
@@ -380,11 +317,11 @@ class Learner:
         start = time.perf_counter()
         rate = learning_rate(self.config.optimiser, self.step)
         set_rate(self._optimiser, rate)
-        parts = self._batch()
-        self._seen = self._planes(parts)
-        outputs = self._wrapped(self._seen)
-        loss = losses([outputs] if len(parts) == 1 else outputs, parts, self.config.loss)
-        self._require_finite(loss, rate)
+        self._planes, targets = self._batch()
+        outputs = self._wrapped(self._planes)
+        by_part = [outputs] if len(targets) == 1 else outputs
+        loss = losses([Outputs(*part) for part in by_part], targets, self.config.loss)
+        require_finite(loss, self.step, rate, self.data, self.directory)
         self._optimiser.zero_grad(set_to_none=True)
         loss.total.backward()
         if self.config.optimiser.clip_norm is not None:
@@ -397,76 +334,20 @@ class Learner:
         since = self.step - average.start
         if self.average is not None and since >= 0 and since % average.every == 0:
             self.average.update_parameters(self.network)
-        self._unreported.sums += torch.stack([getattr(loss, name) for name in _SUMMED]).cpu()
+        self._unreported.add(loss)  # waits for the device
         seconds = time.perf_counter() - start
         self._unreported.seconds += seconds
-        self._unreported.steps += 1
         self.seconds += seconds
 
-    def _require_finite(self, losses: Losses, rate: float) -> None:
-        if math.isfinite(losses.total.item()):
-            return
-        raise TrainingError(
-            f"step {self.step}: expected a finite loss, got policy {losses.policy.item():g} and "
-            f"value {losses.value.item():g} at a learning rate of {rate:g}; {self._newest()}"
-            f"{self._damage()}"
+    def _report(self) -> bool:
+        """Report the steps since the last report; return whether training continues."""
+        report = self._unreported.report(
+            self.step, self._last_rate, self.config.learner.batch_size, self.config.loss
         )
-
-    def _damage(self) -> str:
-        """Verify the data; return a note for an error message, or ""."""
-        verified = [data for data in self.data if hasattr(data, "verify")]
-        try:
-            for data in verified:
-                data.verify(on_progress=lambda *_: None)
-        except DataError as error:
-            return f"; {error}"
-        return "; no shard of the data is damaged" if verified else ""
-
-    def _require_sound(self, state: Mapping[str, Any]) -> None:
-        """Raise TrainingError if training cannot continue from this state."""
-        bad = checkpoint.not_finite(state)
-        if bad is None and not self._evaluates():
-            bad = "an output of the network for the last step's positions"
-        if bad is not None:
-            rate = learning_rate(self.config.optimiser, max(0, self.step - 1))
-            raise TrainingError(
-                f"step {self.step} is not written: {bad} is not finite after a learning rate of "
-                f"{rate:g}; {self._newest()}"
-            )
-
-    def _evaluates(self) -> bool:
-        """Whether the network's outputs are finite for the positions of the last step.
-
-        Finite but huge weights overflow here. The network's statistics do not change.
-        """
-        if self._seen is None:
-            return True
-        statistics = {name: buffer.clone() for name, buffer in self.network.named_buffers()}
-        with torch.no_grad():
-            outputs = torch.func.functional_call(self.network, statistics, (self._seen,))
-        return checkpoint.not_finite(outputs) is None
-
-    def _newest(self) -> str:
-        """Return a note on the newest checkpoint for an error message."""
-        newest = checkpoint.newest(self.directory)
-        return f"the newest checkpoint is {newest}" if newest else "there is no checkpoint yet"
-
-    def _report(self, done: _Unreported) -> object:
-        means = dict(zip(_SUMMED, (done.sums / done.steps).tolist(), strict=True))
-        for name in AUXILIARY:
-            if getattr(self.config.loss, f"{name}_weight") == 0:
-                del means[name]
-        positions = done.steps * self.config.learner.batch_size
-        report = StepReport(
-            step=self.step,
-            rate=learning_rate(self.config.optimiser, self.step - 1),
-            positions_per_second=positions / max(done.seconds, 1e-9),
-            **means,
-        )
+        self._unreported = RunningLosses()
         if self._log is not None:
-            values = asdict(report).items()
-            self._log.add({name: value for name, value in values if value is not None})
-        return None if self._on_progress is None else self._on_progress(report)
+            self._log.add(report)
+        return self._on_progress is None or self._on_progress(report) is not False
 
 
 def _counts(size: int, weights: Sequence[float], rng: np.random.Generator) -> list[int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor  # noqa: TID253
@@ -16,8 +16,15 @@ from pyengine.train.configs import LossConfig
 #: code; Wu 2019 uses 10].
 SCORE_DELTA = 12.0
 
-#: Auxiliary losses; ``NAME_weight`` in the settings is the weight, and above 0 enables the head.
-AUXILIARY = ("reply", "short_value", "ownership", "score")
+
+class Outputs(NamedTuple):
+    """What a network returns for positions of one board size."""
+
+    policy: Tensor  #: logits [N,A]
+    value: Tensor  #: [N,1] in [-1, 1], or logits [N,3] of win, draw, loss
+    #: Outputs of auxiliary heads: ``reply`` [N,A] logits, ``short_values`` [N,K], ``ownership``
+    #: [N,H,W] before tanh, ``score`` [N] in points.
+    heads: Mapping[str, Tensor] = {}
 
 
 @dataclass(frozen=True)
@@ -35,19 +42,17 @@ class Losses:
     score: Tensor  #: Huber loss of the final score in points
 
 
-#: By name: the mean over the rows with a target, and the number of such rows.
-_Terms = dict[str, tuple[Tensor, Tensor]]
+#: The mean over the rows with a target, and the number of such rows.
+_Term: TypeAlias = tuple[Tensor, Tensor]
 
 
 def losses(
-    outputs: Sequence[Sequence[Any]], parts: Sequence[Mapping[str, Tensor]], config: LossConfig
+    outputs: Sequence[Outputs], parts: Sequence[Mapping[str, Tensor]], config: LossConfig
 ) -> Losses:
     """Return the losses of a batch, whose positions are in one part per board size.
 
     Args:
-        outputs: for each part policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win,
-            draw, loss; optionally outputs of auxiliary heads: ``reply`` [N,A] logits,
-            ``short_values`` [N,K], ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
+        outputs: of the network, for each part.
         parts: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; optionally
             ``root_value`` [N], ``full`` [N], 0 for a position without a policy target, and
             ``decided`` [N], 0 for one without a value target; for auxiliary heads ``reply`` [N,A],
@@ -70,29 +75,54 @@ def losses(
     return Losses(total=total, divergence=divergence, **means)
 
 
-def _terms(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> _Terms:
-    logits, value, *rest = outputs
-    heads: Mapping[str, Tensor] = rest[0] if rest else {}
+def _terms(outputs: Outputs, batch: Mapping[str, Tensor], config: LossConfig) -> dict[str, _Term]:
     policy, full = batch["policy"], batch.get("full")
-    zero = logits.new_zeros(())
+    zero = outputs.policy.new_zeros(())
     terms = dict.fromkeys(AUXILIARY, (zero, zero))
-    terms["policy"] = _mean_of(_cross_entropy(logits, policy), full)
+    terms["policy"] = _mean_of(_cross_entropy(outputs.policy, policy), full)
     terms["entropy"] = _mean_of(-torch.special.xlogy(policy, policy).sum(dim=1), full)
-    terms["value"] = _mean_of(_value(value, batch, config), batch.get("decided"))
-    if "reply" in heads:
-        terms["reply"] = _mean_of(_cross_entropy(heads["reply"], batch["reply"]), batch["replied"])
-    if "short_values" in heads:
-        squares = functional.mse_loss(heads["short_values"], batch["short_values"])
-        terms["short_value"] = squares, logits.new_tensor(len(logits))
-    if "ownership" in heads:
-        boards = _ownership(heads["ownership"], batch["ownership"])
-        terms["ownership"] = _mean_of(boards, batch["ended"])
-    if "score" in heads:
-        errors = functional.huber_loss(
-            heads["score"], batch["score"], reduction="none", delta=SCORE_DELTA
-        )
-        terms["score"] = _mean_of(errors, batch["ended"])
+    terms["value"] = _mean_of(_value(outputs.value, batch, config), batch.get("decided"))
+    for name, (head, term_of) in _AUXILIARY.items():
+        if head in outputs.heads:
+            terms[name] = term_of(outputs.heads[head], batch)
     return terms
+
+
+def _reply(logits: Tensor, batch: Mapping[str, Tensor]) -> _Term:
+    return _mean_of(_cross_entropy(logits, batch["reply"]), batch["replied"])
+
+
+def _short_value(values: Tensor, batch: Mapping[str, Tensor]) -> _Term:
+    squares = functional.mse_loss(values, batch["short_values"])
+    return squares, values.new_tensor(len(values))
+
+
+def _ownership(logits: Tensor, batch: Mapping[str, Tensor]) -> _Term:
+    """Return the cross entropy of each board's points.
+
+    tanh(x) in [-1, 1] means that the point is the player's with probability (1 + tanh(x)) / 2,
+    which is the sigmoid of 2x [Wu 2019, section 4.1: a cross entropy].
+    """
+    points = functional.binary_cross_entropy_with_logits(
+        2 * logits, (1 + batch["ownership"]) / 2, reduction="none"
+    )
+    return _mean_of(points.mean(dim=(1, 2)), batch["ended"])
+
+
+def _score(points: Tensor, batch: Mapping[str, Tensor]) -> _Term:
+    errors = functional.huber_loss(points, batch["score"], reduction="none", delta=SCORE_DELTA)
+    return _mean_of(errors, batch["ended"])
+
+
+#: Auxiliary losses by name, with the head of each; ``NAME_weight`` in the settings is the weight,
+#: and above 0 enables the head.
+_AUXILIARY: dict[str, tuple[str, Callable[[Tensor, Mapping[str, Tensor]], _Term]]] = {
+    "reply": ("reply", _reply),
+    "short_value": ("short_values", _short_value),
+    "ownership": ("ownership", _ownership),
+    "score": ("score", _score),
+}
+AUXILIARY = tuple(_AUXILIARY)
 
 
 def _cross_entropy(logits: Tensor, policy: Tensor) -> Tensor:
@@ -105,26 +135,14 @@ def _value(value: Tensor, batch: Mapping[str, Tensor], config: LossConfig) -> Te
     return (value[:, 0] - value_target(batch, config)).square()
 
 
-def _ownership(logits: Tensor, target: Tensor) -> Tensor:
-    """Return the mean over each board's points.
-
-    tanh(x) in [-1, 1] means that the point is the player's with probability (1 + tanh(x)) / 2,
-    which is the sigmoid of 2x [Wu 2019, section 4.1: a cross entropy].
-    """
-    points = functional.binary_cross_entropy_with_logits(
-        2 * logits, (1 + target) / 2, reduction="none"
-    )
-    return points.mean(dim=(1, 2))
-
-
-def _mean_of(rows: Tensor, counts: Tensor | None) -> tuple[Tensor, Tensor]:
+def _mean_of(rows: Tensor, counts: Tensor | None) -> _Term:
     """Return the mean over the counted rows (None: all), 0 without any, and their number."""
     weights = rows.new_ones(len(rows)) if counts is None else counts.to(rows.dtype)
     count = weights.sum()
     return (weights / count.clamp(min=1) * rows).sum(), count
 
 
-def _mean(parts: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+def _mean(parts: Sequence[_Term]) -> Tensor:
     """Return the mean of the parts' means, weighted by their numbers of rows."""
     if len(parts) == 1:
         return parts[0][0]

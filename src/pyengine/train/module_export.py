@@ -20,14 +20,14 @@ from pyengine.errors import ConfigError, EvaluationError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, as_game, load_game
 from pyengine.train.errors import TrainingError
-from pyengine.train.onnx_export import (
+from pyengine.train.export_check import (
     ExportReport,
     Floats,
-    Outputs,
+    OutputsOf,
     Reference,
-    metadata_of,
     write_checked,
 )
+from pyengine.train.onnx_export import metadata_of
 
 _ROUNDING = 1e-4  # of a sum of probabilities
 
@@ -92,7 +92,7 @@ def export_module(
         raise ConfigError(f"module: {error}") from error
 
 
-def _function_of(module: torch.nn.Module, names: Sequence[str], policy_kind: str) -> Outputs:
+def _function_of(module: torch.nn.Module, names: Sequence[str], policy_kind: str) -> OutputsOf:
     def evaluate(planes: Floats) -> list[Floats]:
         with torch.no_grad():
             answer = module(torch.from_numpy(planes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -65,7 +65,7 @@ def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = Non
 
 def require_targets(data: Sequence[TrainingData], loss: LossConfig) -> None:
     """Raise ConfigError if the data lack targets of an enabled head."""
-    needed: dict[str, str] = {}  # the option of Dataset that adds the array
+    needed: dict[str, str] = {}  # arrays, with the option of Dataset that adds each
     if loss.reply_weight > 0:
         needed |= dict.fromkeys(("reply", "replied"), "reply=True")
     if loss.final_board:
@@ -83,13 +83,19 @@ def require_targets(data: Sequence[TrainingData], loss: LossConfig) -> None:
             raise ConfigError(
                 f"data: expected the horizons of the loss, {list(horizons)}, got {list(got)}"
             )
-        row = _row(source) if needed and len(source) > 0 else needed
-        for name, option in needed.items():
-            if name not in row:
-                raise ConfigError(
-                    f"data: expected sample() to return {name} for the weights of the loss, as a "
-                    f"Dataset with {option} does"
-                )
+        if needed and len(source) > 0:
+            _require_arrays(source, needed)
+
+
+def _require_arrays(data: TrainingData, options: Mapping[str, str]) -> None:
+    """Raise ConfigError if ``sample()`` lacks an array; a Dataset adds it with its option."""
+    row = _row(data)
+    for name, option in options.items():
+        if name not in row:
+            raise ConfigError(
+                f"data: expected sample() to return {name} for the weights of the loss, as a "
+                f"Dataset with {option} does"
+            )
 
 
 def _row(data: TrainingData) -> dict[str, npt.NDArray[Any]]:

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.checks import elements, integer, number, short_repr
+from pyengine.base.checks import integer, number
 from pyengine.base.files import check_output, path_of
-from pyengine.data import Dataset
-from pyengine.data.manifest import MANIFEST
 from pyengine.data.progress import tracked
-from pyengine.data.sgf_read import import_sgf, sgf_files
 from pyengine.errors import ConfigError
 from pyengine.eval.rollout_policy import PATTERNS, RolloutPolicy
-from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import Game, State, as_game, load_game
+from pyengine.games.game import Game
+from pyengine.train.played_games import GamesLike, PlayedGame, played_games
 
 _BATCH = 256  # positions per step
 _MOST_EPOCHS = 1_000_000
@@ -31,11 +25,6 @@ _FEATURES = len(RolloutPolicy.FEATURES)
 _RESPONSE = np.uint16(1 << _FEATURES)  # the bit after the features: add the response weight
 
 Floats = npt.NDArray[np.float64]
-
-#: A game and its moves from the initial position.
-PlayedGame: TypeAlias = tuple[Game, Sequence[int]]
-#: The types accepted by :func:`rollout_policy`.
-GamesLike: TypeAlias = "Dataset | str | os.PathLike[str] | Iterable[Any]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,8 +129,8 @@ def rollout_policy(
     if out is not None:
         check_output(path_of("out", out))
     epochs, seed = integer("epochs", epochs, 1, _MOST_EPOCHS), integer("seed", seed, 0)
-    number("held_out", held_out, "a number in (0, 1)", lambda share: 0 < share < 1)
-    number("prior", prior, "a number > 0", lambda strength: strength > 0)
+    held_out = number("held_out", held_out, "a number in (0, 1)", lambda share: 0 < share < 1)
+    prior = number("prior", prior, "a number > 0", lambda strength: strength > 0)
     training, testing = _split(played_games(games, game), held_out, seed)
     classes = pattern_classes()
     examples = _Examples(training, classes, "games read")
@@ -327,67 +316,3 @@ def _learn(
         if on_progress is not None and on_progress(progress) is False:
             break
     return weights
-
-
-def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
-    """Read games; from data and SGF only those that start with an empty board.
-
-    Raises:
-        ConfigError: an unsupported type, a game other than ``game``, or a path without games; says
-            why SGF files were skipped.
-        DataError: a shard is damaged.
-
-    """
-    if isinstance(game, str):
-        game = load_game(game)
-    elif game is not None:
-        game = as_game(game)
-    if isinstance(games, Dataset | str | os.PathLike | State):
-        games = [games]
-    games = elements("games", games, "a Dataset, paths, or games")
-    played = [entry for source in games for entry in _of_source(source, game)]
-    for other, _ in played:
-        if game is not None and other != game:
-            raise ConfigError(f"games: expected {game}, got {other}")
-    return played
-
-
-def _of_source(source: Any, game: Game | None) -> Iterator[PlayedGame]:
-    if isinstance(source, Dataset):
-        yield from _of_dataset(source)
-    elif isinstance(source, str | os.PathLike):
-        yield from _of_path(path_of("games", source), game)
-    elif isinstance(source, State):
-        moves = source.history()
-        if source.game.new_initial_state(moves) != source:
-            raise ConfigError("games: expected a state that began empty, got one set up by hand")
-        yield source.game, moves
-    elif game is not None:
-        yield game, game.new_initial_state(source).history()
-    else:
-        expected = "a path, a state, or a list of actions with game=..."
-        raise ConfigError(f"games: expected {expected}, got {short_repr(source)}")
-
-
-def _of_path(path: Path, game: Game | None) -> Iterator[PlayedGame]:
-    if (path / MANIFEST).is_file():
-        yield from _of_dataset(Dataset(path))
-        return
-    if not path.exists():
-        raise ConfigError(f"{path} does not exist")
-    if path.is_dir() and not any(sgf_files(path)):
-        raise ConfigError(f"{path} has neither shards nor SGF files")
-    if game is None:
-        raise ConfigError(f"{path}: expected game=... (--game) for SGF files, got None")
-    with TemporaryDirectory() as shards:
-        report = import_sgf(path, shards, game, ModelSpec(planes=("ones",)))
-        report.check_taken(path, game)
-        yield from _of_dataset(Dataset(shards))
-
-
-def _of_dataset(dataset: Dataset) -> Iterator[PlayedGame]:
-    game = dataset.layout.load_game()
-    for piece in dataset.pieces:
-        for line in piece.lines()[piece.skipped :]:
-            if line.start is None:
-                yield game, line.moves

@@ -209,7 +209,7 @@ def test_set_up_stones_appear_in_exported_sgf_and_on_the_last_board(tmp_path: Pa
 
 
 def test_a_rollout_policy_ignores_games_with_set_up_stones(tmp_path: Path) -> None:
-    from pyengine.train.rollout_policy_fit import played_games
+    from pyengine.train.played_games import played_games
 
     file = tmp_path / "games.sgf"
     file.write_text("(;SZ[5]RE[B+3]HA[2]AB[bb][dd];W[cc];B[cb])(;SZ[5]RE[W+R];B[aa];W[bb])")

@@ -33,11 +33,11 @@ def test_restarts_are_delayed_more_with_each_failure() -> None:
     member = Member("a", Meter(0.0))
     delays = []
     for _ in range(10):
-        member.died(100.0, "words")
+        member.died(100.0, "an error")
         delays.append(member.not_before - 100)
     assert delays == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
     member.delivered(games=1, positions=9, now=100.0)
-    member.died(100.0, "words")
+    member.died(100.0, "an error")
     assert member.not_before == 100
     assert member.deaths == 11
 
@@ -157,7 +157,7 @@ def actors_of(part: Part) -> list[dict[str, Any]]:
 
 
 def deaths_in(part: Part) -> list[str]:
-    """Return the last words of the actors that died."""
+    """Return the errors of the actors that died."""
     events = read_lines(part.folder.log / "actors.jsonl")
     return [event["words"] for event in events if event["event"] == "died"]
 
@@ -215,10 +215,10 @@ def test_actors_that_die_in_every_seat_end_the_run_with_their_error(part: Part) 
             raise LostError("no pyengine here", gone=True)
 
     part.run = part.run.limited(restarts=1)
-    status, words = work(part, AllDie(), lambda: False)
+    status, message = work(part, AllDie(), lambda: False)
     assert status == 1
-    assert "actors of all 2 seats died 2 times in a row" in words
-    assert "no pyengine here" in words
+    assert "actors of all 2 seats died 2 times in a row" in message
+    assert "no pyengine here" in message
 
 
 def test_a_bad_node_does_not_end_the_run(part: Part) -> None:
@@ -264,7 +264,7 @@ def test_an_actor_whose_packets_are_always_damaged_is_replaced(part: Part) -> No
 
     workers = OneDamaged()
     assert work(part, workers, lambda: len(workers.actors) == 3) == (0, "")
-    assert [words[:37] for words in deaths_in(part)] == ["packet 1 is damaged: expected SHA-256"]
+    assert [error[:37] for error in deaths_in(part)] == ["packet 1 is damaged: expected SHA-256"]
 
 
 def test_a_hanging_actor_is_replaced_and_its_games_are_kept(
@@ -304,18 +304,18 @@ def test_an_error_that_would_end_every_actor_ends_the_run(part: Part) -> None:
             failure = {"state": "ended", "failed": "ConfigError: no", "permanent": True}
             return dataclasses.replace(reply, packets=[], **failure)
 
-    status, words = work(part, Permanent(), lambda: False)
+    status, message = work(part, Permanent(), lambda: False)
     assert status == PERMANENT
-    assert "self-play failed: ConfigError: no" in words
+    assert "self-play failed: ConfigError: no" in message
 
 
 def test_a_damaged_network_ends_the_run(part: Part) -> None:
     path = part.folder.candidate(20)
     path.write_bytes(b"half a netw")
     part.folder.set_best(dataclasses.replace(UNIFORM, name=path.name, sha256="0" * 64))
-    status, words = work(part, Threads(), lambda: False)
+    status, message = work(part, Threads(), lambda: False)
     assert status == PERMANENT
-    assert f"{path} is damaged: expected SHA-256 000" in words
+    assert f"{path} is damaged: expected SHA-256 000" in message
 
 
 def test_a_new_node_gets_actors(part: Part) -> None:

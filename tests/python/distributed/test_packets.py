@@ -116,7 +116,7 @@ def test_each_packet_is_written_once_and_in_order(part: Part) -> None:
         assert inbox.take("a", packets[:1]) == (2, 6)
         assert inbox.take("a", packets) == (3, 9)
         assert inbox.take("a", packets) == (0, 0)
-        assert inbox.taken("a") == 2
+        assert inbox.last_packet("a") == 2
     assert data_of(part).games == 5
 
 
@@ -126,7 +126,7 @@ def test_no_game_of_a_damaged_packet_is_used(part: Part) -> None:
     with open_inbox(part, UNIFORM) as inbox:
         with pytest.raises(DamagedPacketError):
             inbox.take("a", [first, half])
-        assert (inbox.games, inbox.taken("a")) == (2, 1)
+        assert (inbox.games, inbox.last_packet("a")) == (2, 1)
         assert inbox.take("a", [second]) == (2, 6)
     assert data_of(part).games == 4
 

@@ -61,11 +61,11 @@ def test_batches_sample_each_board_by_its_weight(tmp_path: Path) -> None:
     with train.Learner(config_of(), data, tmp_path, weights=[1, 2]) as learner:
         counts = []
         for learner.step in range(60):
-            parts = learner._batch()
-            shapes = [part["planes"].shape[2] for part in parts]
-            assert shapes == [6, 9]
-            counts.append(len(parts[0]["planes"]))
-            assert sum(len(part["planes"]) for part in parts) == 64
+            planes, _ = learner._batch()
+            small, large = planes
+            assert (small.shape[2], large.shape[2]) == (6, 9)
+            assert len(small) + len(large) == 64
+            counts.append(len(small))
         learner.step = 0
         for weights in ([1], [1, -1], [0, 0]):
             with pytest.raises(pyengine.ConfigError, match="weights: expected 2 numbers >= 0"):

@@ -23,7 +23,7 @@ torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra t
 torch.set_num_threads(1)  # these networks are small
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
-from pyengine.train.loss import losses  # noqa: E402
+from pyengine.train.loss import Outputs, losses  # noqa: E402
 from pyengine.train.network import new_network  # noqa: E402
 
 LATER = LossConfig(reply_weight=0.15, short_value_weight=0.5, horizons=(2.0, 6.0))
@@ -105,7 +105,7 @@ def test_each_loss_weight_adds_its_head(target: str) -> None:
     assert new_network(config_of(LossConfig()), 3, (5, 5), 26).auxiliary is None
 
 
-def random_batch(rows: int = 7) -> tuple[Any, dict[str, Any]]:
+def random_batch(rows: int = 7) -> tuple[Outputs, dict[str, Any]]:
     torch.manual_seed(0)
     batch = {
         "policy": torch.softmax(torch.randn(rows, 5), 1),
@@ -118,19 +118,20 @@ def random_batch(rows: int = 7) -> tuple[Any, dict[str, Any]]:
         "score": torch.tensor([0.5, -30.0, 3.0, 40.0, -1.5, 0.0, 7.0][:rows]),
         "ended": torch.arange(rows) % 3 != 2,
     }
-    outputs = {
+    heads = {
         "reply": torch.randn(rows, 5),
         "short_values": torch.tanh(torch.randn(rows, 2)),
         "ownership": torch.randn(rows, 3, 3),
         "score": torch.randn(rows) * 10,
     }
-    return (torch.randn(rows, 5), torch.randn(rows, 1), outputs), batch
+    return Outputs(torch.randn(rows, 5), torch.randn(rows, 1), heads), batch
 
 
 def test_the_loss_is_the_weighted_sum() -> None:
     outputs, batch = random_batch()
-    plain, loss = losses([outputs[:2]], [batch], LossConfig()), losses([outputs], [batch], ALL)
-    heads = {name: array.numpy().astype(np.float64) for name, array in outputs[2].items()}
+    plain = losses([outputs._replace(heads={})], [batch], LossConfig())
+    loss = losses([outputs], [batch], ALL)
+    heads = {name: array.numpy().astype(np.float64) for name, array in outputs.heads.items()}
     log_p = heads["reply"] - np.log(np.exp(heads["reply"]).sum(1, keepdims=True))
     reply = -(batch["reply"].numpy() * log_p).sum(1)[batch["replied"].numpy()].mean()
     squares = ((heads["short_values"] - batch["short_values"].numpy()) ** 2).mean()
@@ -157,7 +158,9 @@ def test_the_loss_of_a_split_batch_equals_that_of_the_whole() -> None:
         pieces = [slice(0, cut), slice(cut, 7)]
         parts = [{name: column[piece] for name, column in batch.items()} for piece in pieces]
         split = [
-            (logits[piece], value[piece], {name: head[piece] for name, head in heads.items()})
+            Outputs(
+                logits[piece], value[piece], {name: head[piece] for name, head in heads.items()}
+            )
             for piece in pieces
         ]
         loss = losses(split, parts, ALL)
@@ -168,7 +171,7 @@ def test_the_loss_of_a_split_batch_equals_that_of_the_whole() -> None:
 def test_rows_without_a_target_have_no_gradient() -> None:
     outputs, batch = random_batch()
     batch["replied"][:] = batch["ended"][:] = False
-    for tensor in outputs[2].values():
+    for tensor in outputs.heads.values():
         tensor.requires_grad_()
     loss = losses([outputs], [batch], ALL)
     assert (loss.reply.item(), loss.ownership.item(), loss.score.item()) == (0, 0, 0)

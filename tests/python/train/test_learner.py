@@ -35,7 +35,7 @@ torch.set_num_threads(1)  # these networks are small
 
 from pyengine.train import checkpoint  # noqa: E402
 from pyengine.train import learner as learner_module  # noqa: E402
-from pyengine.train.loss import losses  # noqa: E402
+from pyengine.train.loss import Outputs, losses  # noqa: E402
 
 
 def weights_of(learner: train.Learner) -> dict[str, Any]:
@@ -354,7 +354,8 @@ def test_the_exported_network_is_the_average_with_recomputed_statistics(
     def loss_of(network: train.Network) -> float:
         rows = {name: torch.from_numpy(array) for name, array in data.rows.items()}
         with torch.no_grad():
-            return float(losses([network.eval()(rows["planes"])], [rows], LossConfig()).total)
+            outputs = Outputs(*network.eval()(rows["planes"]))
+            return float(losses([outputs], [rows], LossConfig()).total)
 
     config = small_config(average=AverageConfig(kind="swa"))
     seen = []

@@ -34,11 +34,16 @@ pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the loop is tested on POSIX")
 
 
+def start_thread(name: str, folder: RunFolder) -> ThreadChild:
+    """Start a part in a thread, which starts faster than a process."""
+    return ThreadChild(name, folder, folder.run())
+
+
 def run_here(
     run: train.RunFile, path: Path, *, resume: bool = False, on_progress: Any = None
 ) -> train.RunReport:
-    """Run the loop with its parts in threads, which start faster than processes."""
-    return train.train_run(run, path, resume=resume, on_progress=on_progress, start=ThreadChild)
+    """Run the loop with its parts in threads."""
+    return train.train_run(run, path, resume=resume, on_progress=on_progress, start=start_thread)
 
 
 def part_of(name: str, folder: RunFolder) -> Part:
@@ -200,7 +205,9 @@ def test_parts_exit_with_their_supervisor_and_the_run_resumes_until_ctrl_c(
     Dataset(folder.data("tic_tac_toe"), verify=True)
 
     (folder.path / "status" / "learner.json").unlink()
-    monkeypatch.setattr("pyengine.cli.train.train_run", partial(train.train_run, start=ThreadChild))
+    monkeypatch.setattr(
+        "pyengine.cli.train.train_run", partial(train.train_run, start=start_thread)
+    )
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Thread(target=send_ctrl_c, args=(folder,), daemon=True).start()
@@ -269,7 +276,7 @@ def test_the_command_names_the_limit_reached_in_an_earlier_session(
     pytest.importorskip("typer", reason="the command needs the extra cli")
     from pyengine.cli import main
 
-    ending = partial(train.train_run, start=lambda name, _folder, _run: Ending(name, 0))
+    ending = partial(train.train_run, start=lambda name, _folder: Ending(name, 0))
     monkeypatch.setattr("pyengine.cli.train.train_run", ending)
     run, folder = run_of(run={"minutes": 1}), RunFolder(tmp_path)
     folder.begin(run)

@@ -66,7 +66,7 @@ def test_an_exported_module_evaluates_as_in_pytorch(tmp_path: Path) -> None:
     report = train.export_module(module, "tic_tac_toe", spec, file, metadata={"step": 7})
     assert module.training  # unchanged
     assert report.path == file
-    assert report.difference <= train.onnx_export.TOLERANCE
+    assert report.difference <= train.export_check.TOLERANCE
     state = pyengine.load_game("tic_tac_toe").new_initial_state([4, 0])
     policy, value = pyengine.OnnxEvaluator(file).evaluate([state])  # with the embedded spec
     with torch.no_grad():

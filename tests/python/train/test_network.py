@@ -21,6 +21,7 @@ onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.blocks import Block  # noqa: E402
 from pyengine.train.loss import (  # noqa: E402
+    Outputs,
     losses,
     outcome_shares,
     outcome_target,
@@ -231,7 +232,7 @@ def test_the_loss_matches_the_published_formula() -> None:
         "policy": torch.tensor([[1.0, 0.0], [0.5, 0.5]]),
         "value": torch.tensor([1.0, -1.0]),
     }
-    loss = losses([(logits, value)], [batch], LossConfig())
+    loss = losses([Outputs(logits, value)], [batch], LossConfig())
     log_p = np.log(np.exp(logits.numpy()) / np.exp(logits.numpy()).sum(1, keepdims=True))
     expected = -(batch["policy"].numpy() * log_p).sum(1).mean() + 0.25
     assert loss.total.item() == pytest.approx(expected, rel=1e-6)
@@ -245,7 +246,7 @@ def test_positions_of_fast_searches_are_not_policy_targets() -> None:
         "value": torch.zeros(2),
         "full": torch.tensor([1, 0], dtype=torch.uint8),
     }
-    losses([(logits, torch.zeros(2, 1))], [batch], LossConfig()).total.backward()
+    losses([Outputs(logits, torch.zeros(2, 1))], [batch], LossConfig()).total.backward()
     assert logits.grad is not None
     assert logits.grad[0].abs().sum() > 0
     assert logits.grad[1].abs().sum() == 0
@@ -257,7 +258,7 @@ def test_the_root_value_is_mixed_into_the_target() -> None:
         "value": torch.tensor([1.0]),
         "root_value": torch.tensor([0.0]),
     }
-    outputs = (torch.zeros(1, 1), torch.tensor([[0.25]]))
+    outputs = Outputs(torch.zeros(1, 1), torch.tensor([[0.25]]))
     assert losses([outputs], [batch], LossConfig(root_value_mix=0.75)).value.item() == 0
     beyond = batch | {"root_value": torch.tensor([5.0])}
     assert value_target(beyond, LossConfig(root_value_mix=0.75)).tolist() == [1.0]
@@ -321,17 +322,17 @@ def test_an_unfinished_game_trains_the_policy_but_not_the_value(value: str) -> N
         "decided": torch.tensor([True, False, True]),
     }
     config = LossConfig(root_value_mix=0.5)
-    loss = losses([(logits, value_output)], [batch], config)
+    loss = losses([Outputs(logits, value_output)], [batch], config)
     loss.total.backward()
     assert value_output.grad is not None
     assert logits.grad is not None
     assert (value_output.grad[1] == 0).all()
     assert (logits.grad != 0).any(1).all()
     others = {name: rows[[0, 2]] for name, rows in batch.items() if name != "decided"}
-    alone = losses([(logits[[0, 2]], value_output[[0, 2]])], [others], config)
+    alone = losses([Outputs(logits[[0, 2]], value_output[[0, 2]])], [others], config)
     torch.testing.assert_close(loss.value, alone.value)
     batch["decided"] = torch.zeros(3)
-    undecided = losses([(logits, value_output)], [batch], config)
+    undecided = losses([Outputs(logits, value_output)], [batch], config)
     assert undecided.value.item() == 0
 
 

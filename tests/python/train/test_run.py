@@ -28,9 +28,9 @@ LINE = '"step": 1, "generation": 0, "games": 0, "elo": 0, "accepted": true'
 SHORT = run_of(run={"minutes": 1e-6})
 
 
-def ending(status: int = 0) -> Callable[[str, RunFolder, RunFile], Ending]:
+def ending(status: int = 0) -> Callable[[str, RunFolder], Ending]:
     """Return a function that starts parts which run until asked to stop."""
-    return lambda name, _folder, _run: Ending(name, status)
+    return lambda name, _folder: Ending(name, status)
 
 
 def test_a_folder_holds_one_run(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_any_damage_to_the_curve_raises_only_data_errors(
 def test_a_part_failing_at_the_end_is_reported_after_all_have_exited(tmp_path: Path) -> None:
     parts: list[Ending] = []
 
-    def start(name: str, _folder: RunFolder, _run: RunFile) -> Ending:
+    def start(name: str, _folder: RunFolder) -> Ending:
         parts.append(Ending(name, 1 if name == "selfplay" else 0))
         return parts[-1]
 
@@ -163,7 +163,7 @@ def test_a_permanent_failure_ends_the_run_with_its_last_output(tmp_path: Path) -
             self._now = PERMANENT
 
     with pytest.raises(TrainingError, match=r"exit status 2, 0 restarts\): OSError"):
-        train_run(SMALL, tmp_path, start=lambda name, _folder, _run: Failed(name, PERMANENT))
+        train_run(SMALL, tmp_path, start=lambda name, _folder: Failed(name, PERMANENT))
 
 
 def fill_disk(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
@@ -205,7 +205,7 @@ def test_a_part_continues_when_its_status_cannot_be_written(
     folder = RunFolder(tmp_path)
     folder.begin(SHORT)
     fill_disk(monkeypatch, "gate.json")
-    Part("gate", folder, SHORT).say({"state": "works"}, now=True)
+    Part("gate", folder, SHORT).publish({"state": "works"}, now=True)
     assert folder.status("gate") == {}
 
 

@@ -27,7 +27,7 @@ class Child(ABC):
     def __init__(self, name: str) -> None:
         self.name = name
         self._deaths: list[float] = []
-        self._again: float | None = None
+        self._restart_at: float | None = None
         self._start()
 
     @abstractmethod
@@ -39,7 +39,7 @@ class Child(ABC):
         """Return None while it runs, then 0, 1, or :data:`PERMANENT`."""
 
     @abstractmethod
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         """Return the last lines it printed."""
 
     @abstractmethod
@@ -60,24 +60,24 @@ class Child(ABC):
 
         Raises TrainingError after repeated crashes.
         """
-        status = self.status()
         now = time.monotonic()
-        if self._again is not None:
-            if now >= self._again:
-                self._again = None
+        if self._restart_at is not None:
+            if now >= self._restart_at:
+                self._restart_at = None
                 self._start()
             return False
-        if not status:
+        status = self.status()
+        if status is None or status == 0:
             return status == 0
         self._deaths = [*(t for t in self._deaths if now - t < _FORGET), now]
         if status == PERMANENT or len(self._deaths) > restarts:
             raise self._failed(f"exit status {status}, {len(self._deaths) - 1} restarts")
-        self._again = now + _BACKOFF[min(len(self._deaths), len(_BACKOFF)) - 1]
+        self._restart_at = now + _BACKOFF[min(len(self._deaths), len(_BACKOFF)) - 1]
         return False
 
     def tell(self, line: str | None) -> None:
         """Send a line; None: stop immediately."""
-        self._again = None
+        self._restart_at = None
         self._tell(line)
 
     def check(self) -> None:
@@ -87,38 +87,37 @@ class Child(ABC):
             raise self._failed(f"exit status {status}, while the run ended")
 
     def _failed(self, how: str) -> TrainingError:
-        words = self.last_words().strip()[-_TAIL:] or "it printed nothing"
-        return TrainingError(f"the part {self.name} failed ({how}): {words}")
+        output = self.last_output().strip()[-_TAIL:] or "it printed nothing"
+        return TrainingError(f"the part {self.name} failed ({how}): {output}")
 
 
 class ProcessChild(Child):
     """A part running as a process on this machine; it reads its settings from the folder."""
 
-    def __init__(self, name: str, folder: RunFolder, run: RunFile) -> None:
-        del run
+    def __init__(self, name: str, folder: RunFolder) -> None:
         self._folder = folder
-        self._words = folder.log / f"{name}.err"
+        self._output = folder.log / f"{name}.err"
         super().__init__(name)
 
     def _start(self) -> None:
         module = "pyengine.train.loop.part"
         command = [sys.executable, "-m", module, self.name, str(self._folder.path), "--watched"]
-        with writing(self._words):
-            words = self._words.open("ab")
-        with words:
+        with writing(self._output):
+            output = self._output.open("ab")
+        with output:
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
-                stderr=words,
+                stderr=output,
                 start_new_session=True,  # Ctrl-C goes to the supervisor, which stops the parts
             )
 
     def status(self) -> int | None:
         return self._process.poll()
 
-    def last_words(self) -> str:
-        return self._words.read_text("utf-8", errors="replace")
+    def last_output(self) -> str:
+        return self._output.read_text("utf-8", errors="replace")
 
     def _tell(self, line: str | None) -> None:
         pipe = self._process.stdin
@@ -165,7 +164,7 @@ class ThreadChild(Child):
     def status(self) -> int | None:
         return None if self._thread.is_alive() else self._outcome[0]
 
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         return self._outcome[1]
 
     def _tell(self, line: str | None) -> None:

@@ -16,6 +16,7 @@ from pyengine.games.game import Game
 from pyengine.match import MatchInterrupted, MatchResult, Openings, match
 from pyengine.match.openings import Book
 from pyengine.match.statistics import SprtState
+from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
 from pyengine.train.loop.run_configs import GateConfig
@@ -69,7 +70,7 @@ def play_gate(
     does not select. A candidate undecided by a sequential test after all games is rejected.
 
     Args:
-        candidate, best: evaluators, or their names.
+        candidate, best: evaluators, or what :func:`~pyengine.as_evaluator` accepts.
         games: one match is played for each; they share the number of games. A sequential test
             supports one game.
         config: see :class:`GateConfig`.
@@ -84,14 +85,14 @@ def play_gate(
     """
     if config.sprt is not None and len(games) > 1:
         raise ConfigError(f'games: expected one game for method "sprt", got {len(games)}')
-    players = [as_evaluator(str(p) if isinstance(p, Path) else p) for p in (candidate, best)]
+    players = as_evaluator(candidate), as_evaluator(best)
     share, rest = divmod(config.most_games, len(games))
     results: list[MatchResult] = []
     complete = True
     for number, game in enumerate(games):
         count = share + (number < rest)
         if count == 0 or not complete or _decided(results, config):
-            continue
+            break
 
         def proceed(result: MatchResult) -> bool:
             if on_progress is not None:
@@ -113,10 +114,14 @@ def play_gate(
     )
 
 
-class _Side(Engine):
+class _InterruptibleEngine(Engine):
     """A player whose search can be cut short, which interrupts the match."""
 
-    stop_requested: Callable[[], bool] = staticmethod(_never)
+    def __init__(
+        self, game: Game, evaluator: Evaluator, config: SearchConfig, stop: Callable[[], bool]
+    ) -> None:
+        super().__init__(game, evaluator, config=config)
+        self.stop_requested = stop
 
     def search_many(self, states: Sequence[Any], **settings: Any) -> list[SearchResult]:
         """Search. Raises KeyboardInterrupt if stopped, since the moves are then worthless."""
@@ -128,15 +133,15 @@ class _Side(Engine):
 
 @contextmanager
 def _sides(
-    players: Sequence[Evaluator], game: Game, config: GateConfig, stop: Callable[[], bool]
-) -> Iterator[tuple[_Side, _Side]]:
+    players: tuple[Evaluator, Evaluator], game: Game, config: GateConfig, stop: Callable[[], bool]
+) -> Iterator[tuple[_InterruptibleEngine, _InterruptibleEngine]]:
     """Open the players and poll ``stop`` while they search, since a round may take minutes."""
     over, search = threading.Event(), config.search_config()
+    candidate, best = players
     with (
-        _Side(game, players[0], config=search) as a,
-        _Side(game, players[1], config=search) as b,
+        _InterruptibleEngine(game, candidate, search, stop) as a,
+        _InterruptibleEngine(game, best, search, stop) as b,
     ):
-        a.stop_requested = b.stop_requested = stop
 
         def watch() -> None:
             while not over.wait(_LOOK_SECONDS):
@@ -154,7 +159,7 @@ def _sides(
 
 
 def _match(
-    sides: tuple[_Side, _Side],
+    sides: tuple[_InterruptibleEngine, _InterruptibleEngine],
     games: int,
     config: GateConfig,
     seed: int,

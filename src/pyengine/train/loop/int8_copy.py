@@ -80,7 +80,7 @@ def _differs(original: OnnxEvaluator, copy: OnnxEvaluator, games: Sequence[Game]
     checks = need("pyengine.conversion.comparison", "train")
     limits = checks.Limits(**_LIMITS)
     for game in games:
-        states = need("pyengine.train.onnx_export", "train").positions_of(game)
+        states = need("pyengine.train.export_check", "train").positions_of(game)
         for check in checks.compare(original, copy, states).checks(limits):
             if not check.passed:
                 return f"{game}: {check.name} {check.measured:.3f}, limit {check.limit:g}"

@@ -48,7 +48,7 @@ class Part:
         self.name, self.folder, self.run = name, folder, run
         self._stop = threading.Event()
         self._finish = threading.Event()
-        self._published = 0.0
+        self._published_at = 0.0
 
     def stop(self) -> None:
         """Ask it to stop immediately, but cleanly."""
@@ -107,10 +107,10 @@ class Part:
         """Wait; return immediately if asked to stop."""
         self._stop.wait(seconds)
 
-    def say(self, values: dict[str, Any], *, now: bool = False) -> None:
-        """Publish the status, rate-limited."""
-        if now or time.monotonic() - self._published >= _STATUS_SECONDS:
-            self._published = time.monotonic()
+    def publish(self, values: dict[str, Any], *, now: bool = False) -> None:
+        """Publish the status, at most twice a second unless ``now``."""
+        if now or time.monotonic() - self._published_at >= _STATUS_SECONDS:
+            self._published_at = time.monotonic()
             status = {"time": time.time(), "pid": os.getpid(), **values}
             with suppress(DataError):  # on a full disk readers miss a status, but work continues
                 self.folder.set_status(self.name, status)

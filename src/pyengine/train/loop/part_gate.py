@@ -38,9 +38,9 @@ def work(part: Part) -> None:
         elif part.finishing:
             break
         else:
-            part.say({"state": "waits for a candidate"})
+            part.publish({"state": "waits for a candidate"})
             part.wait()
-    part.say({"state": "ended"}, now=True)
+    part.publish({"state": "ended"}, now=True)
 
 
 def _settle(part: Part) -> None:
@@ -168,7 +168,7 @@ def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> G
 
     def show(result: MatchResult) -> None:
         state = _describe(step, result, games)
-        part.say({"state": state, "step": step, "games": result.games})
+        part.publish({"state": state, "step": step, "games": result.games})
 
     return play_gate(
         part.folder.played(step),

@@ -8,7 +8,7 @@ import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,11 @@ from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best
 from pyengine.train.loop.team import Team, move_windows, open_learner, windows_on
 
+if TYPE_CHECKING:
+    from pyengine.train.learner import Learner
+    from pyengine.train.log import StepReport
+    from pyengine.train.network import Network
+
 _CHUNK = 50  # steps between two checks of the data
 _LOOK_SECONDS = 10.0  # minimum time between two openings of the data
 _LOOK_SHARE = 20.0  # relative to the duration of an opening
@@ -36,12 +41,12 @@ def work(part: Part) -> None:
     while not positions.enough:
         if part.finishing:
             return
-        part.say({"step": 0, "state": "waits for positions"})
+        part.publish({"step": 0, "state": "waits for positions"})
         part.wait()
     data = positions.open()
     with Team(part.folder, part.run.train.learner, positions.games) as team:
         training = _Training(part, positions, team)
-        with open_learner(part.run, part.folder, data, training.keep) as learner:
+        with open_learner(part.run, part.folder, data, training.add_to_status) as learner:
             training.run(learner)
             team.end()
 
@@ -53,24 +58,24 @@ class _Training:
         self._part, self._positions, self._team = part, positions, team
         self._status: dict[str, Any] = {"processes": team.pids}
 
-    def keep(self, report: Any) -> None:
+    def add_to_status(self, report: StepReport) -> None:
         """Add a report of the learner to the status."""
         self._status |= asdict(report)
 
-    def run(self, learner: Any) -> None:
+    def run(self, learner: Learner) -> None:
         """Train until asked to stop; before finishing, write a candidate of the last step."""
-        self._say(learner, now=True)
+        self._publish(learner, now=True)
         if learner.step % self._part.run.gate.every_steps == 0:
             self._export(learner)  # a crash may have come between checkpoint and export
         while not self._part.finishing:
             self._learn(learner)
-            self._say(learner)
+            self._publish(learner)
         learner.save()
         if not self._part.stopping:
             self._export(learner)
-        self._say(learner, now=True)
+        self._publish(learner, now=True)
 
-    def _learn(self, learner: Any) -> None:
+    def _learn(self, learner: Learner) -> None:
         """Run the next steps if the data allow them, or wait."""
         part, run = self._part, self._part.run
         if self._positions.due:
@@ -90,11 +95,11 @@ class _Training:
             learner.save()
             self._export(learner)
 
-    def _say(self, learner: Any, *, now: bool = False) -> None:
+    def _publish(self, learner: Learner, *, now: bool = False) -> None:
         window = {"window": self._positions.size, "positions": self._positions.total}
-        self._part.say({**self._status, **window, "step": learner.step}, now=now)
+        self._part.publish({**self._status, **window, "step": learner.step}, now=now)
 
-    def _export(self, learner: Any) -> None:
+    def _export(self, learner: Learner) -> None:
         """Write the candidate of this step, unless it exists or is not needed.
 
         If it cannot be written, the learner publishes the failure and continues.
@@ -190,7 +195,7 @@ class _Positions:
             if self._part.stopping:
                 return
             if self.size == 0:  # the whole window may take minutes
-                self._part.say({"step": 0, "state": f"verifies {piece.path.name}"})
+                self._part.publish({"step": 0, "state": f"verifies {piece.path.name}"})
             piece.verify()
         self._verified = set(pieces)
 
@@ -215,7 +220,7 @@ def _first(part: Part) -> None:
 
 def _write_with_copy(
     part: Part,
-    network: Any,
+    network: Network,
     path: Path,
     facts: dict[str, Any],
     planes: list[npt.NDArray[np.float32]],
@@ -235,7 +240,7 @@ def _write_with_copy(
     return failure
 
 
-def _write(part: Part, network: Any, path: Path, facts: dict[str, Any]) -> None:
+def _write(part: Part, network: Network, path: Path, facts: dict[str, Any]) -> None:
     run = {"run": part.run.run.name, "seed": part.run.run.seed, "created": time.time()}
     network_config = {"network": part.run.train.network.to_dict()}
     need("pyengine.train.onnx_export", "train").export(

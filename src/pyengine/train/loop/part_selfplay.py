@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from pyengine.base.files import sha256_of
 from pyengine.data import FinishedGame, GameSink, ShardWriter
@@ -31,13 +30,13 @@ def work(part: Part) -> None:
         while not part.finishing:
             waits = _waits_for_learner(part, part.folder.best())
             if waits:
-                part.say({"state": "waits for the learner"})
+                part.publish({"state": "waits for the learner"})
             if part.held or waits:
                 patiently(part, lambda: _tick(runners))
                 part.wait()
                 continue
             runner = min(runners, key=lambda runner: runner.writer.positions / runner.share)
-            runner.follow(part)
+            runner.switch_to_best(part)
             _turn(part, runner, runners)
             if not runner.best.is_network:  # only positions in shards are counted
                 _flush(part, runner.writer)
@@ -69,7 +68,7 @@ def first_best(part: Part) -> Best | None:
         best = part.folder.best()
         if best is not None:
             return best
-        part.say({"state": "waits for the first network"})
+        part.publish({"state": "waits for the first network"})
         part.wait()
     return None
 
@@ -78,13 +77,13 @@ def first_best(part: Part) -> Best | None:
 class _GameRunner:
     """The player of one game of the run, and the sink for its finished games."""
 
-    player: Any
+    player: SelfPlayer
     writer: GameSink
     share: float
     best: Best
 
-    def follow(self, part: Part) -> None:
-        """Switch to the best network."""
+    def switch_to_best(self, part: Part) -> None:
+        """Play with the best network from now on."""
         best = part.folder.best()
         if best is not None and best.name != self.best.name:
             self.player.replace_evaluator(evaluator_of(best, part.folder))
@@ -115,7 +114,7 @@ def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
         yield runners
 
 
-def _write_all(part: Part, player: Any, writer: GameSink) -> None:
+def _write_all(part: Part, player: SelfPlayer, writer: GameSink) -> None:
     """Write the finished games and close their shard."""
     patiently(part, lambda: player.write(writer))
     _flush(part, writer)
@@ -163,7 +162,7 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
         patiently(part, lambda: take(finished))
         seconds = time.monotonic() - start
         positions = sum(other.writer.positions for other in runners)
-        part.say(
+        part.publish(
             {
                 "games": sum(other.writer.games for other in runners),
                 "positions": positions,

@@ -23,7 +23,7 @@ _CLOCK_SECONDS = 5.0  # between two writes of the clock
 _GRACE = 60.0  # seconds that a part has for a clean exit before it is killed
 
 #: Starts a part by name in the folder of a run.
-StartPart = Callable[[str, RunFolder, RunFile], Child]
+StartPart = Callable[[str, RunFolder], Child]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,9 +121,9 @@ def train_run(
     with writing(folder.path):
         folder.refuse_other_files()
     with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
-        run = _prepared(settings, folder, resume)
+        _write_settings(settings, folder, resume)
         _forget_statuses(folder)
-        return _Supervisor(run, folder, on_progress, start).run()
+        return _Supervisor(settings, folder, on_progress, start).run()
 
 
 def _settings(source: RunFile | str | Path | None, folder: RunFolder, resume: bool) -> RunFile:
@@ -135,15 +135,14 @@ def _settings(source: RunFile | str | Path | None, folder: RunFolder, resume: bo
     return folder.run()
 
 
-def _prepared(run: RunFile, folder: RunFolder, resume: bool) -> RunFile:
-    """Create the folder of the run, or continue there, and return the settings."""
+def _write_settings(run: RunFile, folder: RunFolder, resume: bool) -> None:
+    """Begin a run in the folder, or give the one there its new settings."""
     with writing(folder.path / "run.toml"):
         if resume and folder.holds_run:
             run.refuse_changes(folder.run())
             folder.set_run(run)
         else:
             folder.begin(run)
-    return run
 
 
 def _forget_statuses(folder: RunFolder) -> None:
@@ -176,24 +175,16 @@ class _Supervisor:
 
     def run(self) -> RunReport:
         """Run until a limit is reached and all parts have exited."""
-        self._note("begins")
+        self._log("begins")
         try:
-            try:
-                for name in PARTS:  # if one cannot start, stop the others
-                    self._children.append(self._start(name, self._folder, self._run))
-                reason = self._watch()
-                if reason != "stopped":
-                    self._finish()
-            finally:
-                self._stop()
+            reason = self._run_parts()
         except BaseException:
             with suppress(DataError):  # for example a full disk; the first error matters
                 self._close("interrupted")
             raise
         self._close(reason)
         progress = replace(self._progress(), finishing=False)
-        if self._on_progress is not None:
-            self._on_progress(progress)
+        self._report(progress)
         return RunReport(
             reason=reason,
             progress=progress,
@@ -201,29 +192,43 @@ class _Supervisor:
             ended_before=reason == self._limit_before,
         )
 
+    def _run_parts(self) -> str:
+        """Start the parts, wait for the end and stop them; return the reason."""
+        try:
+            for name in PARTS:  # if one cannot start, stop the others
+                self._children.append(self._start(name, self._folder))
+            reason = self._watch()
+            if reason != "stopped":
+                self._finish()
+            return reason
+        finally:
+            self._stop()
+
     def _watch(self) -> str:
         """Wait for a limit and return its name, or "stopped"."""
         while True:
             for child in self._children:
                 if child.poll(self._run.run.restarts):
                     raise TrainingError(f"the part {child.name} ended by itself")
-            progress = self._show()
-            if progress is None:
+            progress = self._progress()
+            if not self._report(progress):
                 return "stopped"
             reached = self._reached(progress)
             if reached is not None:
                 return reached
-            time.sleep(_POLL)
+            self._pause()
 
-    def _show(self) -> RunProgress | None:
-        """Report progress; None if the callback ends the run."""
-        progress = self._progress()
+    def _report(self, progress: RunProgress) -> bool:
+        """Call the callback; return whether the run continues."""
+        return self._on_progress is None or self._on_progress(progress) is not False
+
+    def _pause(self) -> None:
+        """Sleep, and write the clock from time to time."""
         if time.monotonic() - self._written > _CLOCK_SECONDS:
             self._written = time.monotonic()
             with suppress(DataError):  # a full disk may have space the next time
                 self._folder.set_seconds(self._seconds())
-        answer = None if self._on_progress is None else self._on_progress(progress)
-        return None if answer is False else progress
+        time.sleep(_POLL)
 
     def _limit_reached_before(self) -> str | None:
         """Return the limit that earlier sessions reached.
@@ -277,9 +282,9 @@ class _Supervisor:
         for child in self._children:
             child.tell("finish")
             while child.status() is None:
-                if self._show() is None:
+                if not self._report(self._progress()):
                     return
-                time.sleep(_POLL)
+                self._pause()
         for child in self._children:
             child.check()
 
@@ -301,8 +306,8 @@ class _Supervisor:
     def _close(self, reason: str) -> None:
         """Record how the session ended. Raises DataError."""
         self._folder.set_seconds(self._seconds())
-        self._note(reason)
+        self._log(reason)
 
-    def _note(self, event: str) -> None:
+    def _log(self, event: str) -> None:
         line = {"time": time.time(), "event": event, "seconds": self._seconds()}
         append_line(self._folder.log / "run.jsonl", line)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -35,8 +36,6 @@ from pyengine.train.loop.run_configs import (
     WindowConfig,
 )
 from pyengine.train.settings import Section, differences
-
-_T = TypeVar("_T")
 
 _SECTIONS = (
     "game",
@@ -147,11 +146,13 @@ class RunFile(Section):
 
     def _check_fit(self) -> None:
         """Check that games, planes and network are compatible."""
-        games = _named("game", lambda: self.games)
+        with _prefixed_errors("game"):
+            games = self.games
         self._refuse_twins(games)
-        spec = _named("game", lambda: self.spec)
-        for game in games:
-            _named("game", lambda game=game: Layout.of(game, spec))  # type: ignore[misc]
+        with _prefixed_errors("game"):
+            spec = self.spec
+            for game in games:
+                Layout.of(game, spec)
         for number in range(len(games)):
             recorded = self.selfplay_config(number).record_surprise
             if self.window.surprise_weight > 0 and not recorded:
@@ -219,10 +220,11 @@ def _without(table: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in table.items() if name not in names}
 
 
-def _named(section: str, make: Callable[[], _T]) -> _T:
-    """Call a constructor; an error names the section."""
+@contextmanager
+def _prefixed_errors(section: str) -> Iterator[None]:
+    """Prefix an error in the block with the section."""
     try:
-        return make()
+        yield
     except EngineError as error:
         raise ConfigError(f"{section}: {error}") from error
 

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pyengine.base.extras import need
 from pyengine.data import Dataset
@@ -28,6 +28,10 @@ from pyengine.train.configs import LearnerConfig
 from pyengine.train.loop.part import PERMANENT, exit_status
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
+
+if TYPE_CHECKING:
+    from pyengine.train.learner import Learner
+    from pyengine.train.log import StepReport
 
 _LOOK_SECONDS = 0.5  # between two checks that the others are alive
 _END_SECONDS = 60.0  # seconds the others have for a clean exit
@@ -60,10 +64,11 @@ def open_learner(
     run: RunFile,
     folder: RunFolder,
     data: Sequence[Dataset],
-    on_progress: Callable[[Any], None] | None = None,
-) -> Any:
+    on_progress: Callable[[StepReport], None] | None = None,
+) -> Learner:
     """Return the run's learner, a context manager, which resumes from the last checkpoint."""
-    return need("pyengine.train.learner", "train").Learner(
+    learner: type[Learner] = need("pyengine.train.learner", "train").Learner
+    return learner(
         run.train,
         data,
         folder.checkpoints,
