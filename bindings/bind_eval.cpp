@@ -32,18 +32,21 @@
 namespace pyengine::bindings {
 namespace {
 
-py::array_t<float> observation_tensor(const State& state, const py::object& spec) {
-  const Encoder encoder(spec_from(spec), *state.game());
-  const AnyPosition& position = state.position();
+/// Writes the planes of a position to `row`. `planes`: memory to reuse.
+void encode(const Encoder& encoder, const AnyPosition& position, PlaneStack& planes, float* row) {
   ActionList legal;
   if (!position.outcome().has_value()) position.legal_actions(legal);
-  PlaneStack planes;
   encoder.open(position, legal, planes);
   position.rethrow_if_failed();
+  encoder.write(planes, 0, ElementType::float32, reinterpret_cast<std::byte*>(row));
+}
+
+py::array_t<float> observation_tensor(const State& state, const py::object& spec) {
+  const Encoder encoder(spec_from(spec), *state.game());
   const auto dims = encoder.shape().dims();
   py::array_t<float> tensor(std::vector<py::ssize_t>(dims.begin(), dims.end()));
-  encoder.write(planes, 0, ElementType::float32,
-                reinterpret_cast<std::byte*>(tensor.mutable_data()));
+  PlaneStack planes;
+  encode(encoder, state.position(), planes, tensor.mutable_data());
   return tensor;
 }
 
@@ -65,15 +68,9 @@ py::array_t<float> planes_of(const py::sequence& states, const py::object& spec,
   py::array_t<float> rows(shape);
   float* row = rows.mutable_data();
   PlaneStack planes;
-  ActionList legal;
   for (const py::handle& object : states) {
     const State state = state_of(played, object);
-    const AnyPosition& position = state.position();
-    legal.clear();
-    if (!position.outcome().has_value()) position.legal_actions(legal);
-    encoder.open(position, legal, planes);
-    position.rethrow_if_failed();
-    encoder.write(planes, 0, ElementType::float32, reinterpret_cast<std::byte*>(row));
+    encode(encoder, state.position(), planes, row);
     row += encoder.shape().elements();
   }
   return rows;
@@ -204,13 +201,22 @@ void bind_model(py::module_& m) {
          const std::map<Text, Text>& last_operators) {
         const WithoutGil released;
         OrtOptions options{
-            library,   {},          device_id,    max_batch, threads,
-            as_device, one_session, call_seconds, graphs,    engine_cache.value_or(""),
-            {},        weights};
+            .library = library,
+            .providers = {},
+            .device_id = device_id,
+            .max_batch = max_batch,
+            .threads = threads,
+            .as_device = as_device,
+            .one_session = one_session,
+            .call_seconds = call_seconds,
+            .graphs = graphs,
+            .engine_cache = engine_cache.value_or(""),
+            .last_operators = {last_operators.begin(), last_operators.end()},
+            .weights = weights,
+        };
         for (const auto& [name, own] : providers) {
           options.providers.push_back({name, {own.begin(), own.end()}});
         }
-        options.last_operators = {last_operators.begin(), last_operators.end()};
         return open_onnx(path, options);
       },
       py::arg("path"), py::kw_only(), py::arg("library"), py::arg("providers"),
@@ -224,8 +230,8 @@ void bind_model(py::module_& m) {
       "for TensorRT engines of this model. `weights`: external data files of the model.\n"
       "`last_operators`: by output name. For tests: `as_device` uses the CPU like a GPU,\n"
       "`one_session` like TensorRT; `call_seconds` by number of rows replace measured times;\n"
-      "`graphs`: \"working\", \"refused\" or\n"
-      "\"stale\" CUDA graphs.");
+      "`graphs`: kind of imitated CUDA graphs, \"working\", \"refused\", \"stale\", \"uncopied\"\n"
+      "or \"uncaptured\".");
 }
 
 /// A network on one device or on several.

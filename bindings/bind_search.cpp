@@ -218,7 +218,7 @@ void bind_search(py::module_& m) {
           py::arg("action"))
       .def("clear",
            [](PySearcher& self) { self.change([](Searcher& searcher) { searcher.clear(); }); })
-      // Both wait for a lock whose holder may need the GIL: see stats_mutex_.
+      // Both wait for a lock whose holder may need the GIL: see Searcher::mutex_.
       .def(
           "stop", [](PySearcher& self) { self->stop(); }, py::call_guard<WithoutGil>())
       .def("stats", [](const PySearcher& self) {

@@ -16,8 +16,8 @@ namespace py = pybind11;
 /// Creates the data shared by all user games; call once before the first of them.
 void prepare_foreign_games();
 
-/// `game` must have new_initial_state(); pyengine.games.as_game checks the methods of its states. Throws
-/// ConfigError if `info` is inconsistent.
+/// `game` must have new_initial_state(); pyengine.games.as_game checks the methods of its states.
+/// Throws ConfigError if `info` is inconsistent.
 std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info);
 
 /// Copies the user's state with clone() as a position of `game`, which was created by

@@ -1378,8 +1378,8 @@ def open_onnx(
     for TensorRT engines of this model. `weights`: external data files of the model.
     `last_operators`: by output name. For tests: `as_device` uses the CPU like a GPU,
     `one_session` like TensorRT; `call_seconds` by number of rows replace measured times;
-    `graphs`: "working", "refused" or
-    "stale" CUDA graphs.
+    `graphs`: kind of imitated CUDA graphs, "working", "refused", "stale", "uncopied"
+    or "uncaptured".
     """
 
 def ort_provider_problem(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/deadline.h"
 #include "base/error.h"
 #include "base/janitor.h"
 #include "base/process.h"
@@ -25,17 +26,11 @@ std::size_t kept_nodes(const TreeSearch& search) {
   return static_cast<std::size_t>(std::min<std::uint64_t>(kLeast + 4 * done, kTreeNodes));
 }
 
-std::optional<Clock::time_point> deadline_of(const SearchConfig& config,
-                                             Clock::time_point start_time) {
-  if (!config.seconds) return std::nullopt;
-  const std::chrono::duration<double> seconds(std::min(*config.seconds, 1e9));
-  return start_time + std::chrono::duration_cast<Clock::duration>(seconds);
-}
-
 /// Watches a call before its run starts.
 std::function<bool()> until_due(const SearchConfig& config, Clock::time_point start_time,
                                 Host& host, const std::atomic<bool>& stop) {
-  const auto watch = std::make_shared<Watch>(host, stop, deadline_of(config, start_time));
+  const auto watch =
+      std::make_shared<Watch>(host, stop, deadline_after(start_time, config.seconds));
   return [watch] {
     watch->poll_host();
     return !watch->due();
@@ -46,6 +41,38 @@ Rng choice_stream(const SearchConfig& config, std::uint64_t search) {
   return Rng(config.seed ^ 0xC2B2AE3D27D4EB4FU, search);
 }
 
+StopReason reason_of(const TreeSearch& search, RunEnd end) {
+  if (search.proven()) return StopReason::proven;
+  if (search.tally.completed.load(std::memory_order_relaxed) >= search.budget()) {
+    const bool cut = search.budget() < budget_of(search.config());
+    return cut ? StopReason::visits : StopReason::simulations;
+  }
+  switch (end) {
+    case RunEnd::completed:
+      return StopReason::simulations;
+    case RunEnd::deadline:
+      return StopReason::seconds;
+    case RunEnd::stopped:
+      break;
+  }
+  return StopReason::stopped;
+}
+
+/// Calls `read` for searches that have spent their budget; nothing follows them.
+template <class Read>
+class WhereTheyEnd final : public Succession {
+ public:
+  explicit WhereTheyEnd(Read read) : read_(std::move(read)) {}
+  bool ended(TreeSearch& search) override {
+    read_(search);
+    return false;
+  }
+  void restart(TreeSearch& /*search*/) override {}
+
+ private:
+  Read read_;
+};
+
 }  // namespace
 
 /// Allows one call at a time: a second one is refused, not queued.
@@ -53,7 +80,7 @@ class Searcher::Busy {
  public:
   Busy(Searcher& owner, const char* what) : owner_(owner) {
     owner.check_alive();
-    const std::lock_guard lock(owner.stats_mutex_);
+    const std::lock_guard lock(owner.mutex_);
     if (owner.busy_) {
       throw EngineError(std::string(what) +
                         ": this engine is searching; stop() it first, or use another engine");
@@ -65,7 +92,7 @@ class Searcher::Busy {
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
   ~Busy() {
-    const std::lock_guard lock(owner_.stats_mutex_);
+    const std::lock_guard lock(owner_.mutex_);
     owner_.busy_ = false;
   }
 
@@ -77,16 +104,16 @@ class Searcher::Busy {
 class Searcher::Running {
  public:
   Running(Searcher& owner, std::span<TreeSearch* const> searches) : owner_(owner) {
-    const std::lock_guard lock(owner_.stats_mutex_);
+    const std::lock_guard lock(owner_.mutex_);
     owner_.running_.assign(searches.begin(), searches.end());
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
   ~Running() {
-    const std::lock_guard lock(owner_.stats_mutex_);
+    owner_.current_ = {};
+    const std::lock_guard lock(owner_.mutex_);
     for (const TreeSearch* search : owner_.running_) add_to(owner_.done_, *search);
     owner_.running_.clear();
-    owner_.current_ = {};
   }
 
   static void add_to(SearchStats& stats, const TreeSearch& search) noexcept {
@@ -156,7 +183,7 @@ bool Searcher::continues(const State& state) const {
 }
 
 void Searcher::drop_tree() {
-  const std::lock_guard lock(stats_mutex_);
+  const std::lock_guard lock(mutex_);
   tree_.reset();
   root_.reset();
   // Each worker keeps the memory of the tree that it searched last.
@@ -168,7 +195,7 @@ void Searcher::start_tree(const State& state, const GoesOn& goes_on) {
   drop_tree();
   advanced_ = false;
   make_room(goes_on);
-  const std::lock_guard lock(stats_mutex_);
+  const std::lock_guard lock(mutex_);
   root_.emplace(std::move(root));
   tree_ = std::make_unique<Tree>(pool_);
 }
@@ -196,7 +223,7 @@ Pipeline& Searcher::pipeline_for(const SearchConfig& config) {
   const int rows = batch_rows(config, *game_, bound_->traits());
   if (pipeline_ && pipeline_->batch_rows() == rows) return *pipeline_;
   auto replacement = std::make_unique<Pipeline>(*bound_, rows, pool_);
-  const std::lock_guard lock(stats_mutex_);  // the old one is destroyed after the mutex is released
+  const std::lock_guard lock(mutex_);  // the old one is destroyed after the mutex is released
   if (pipeline_) {
     old_waited_ns_ += pipeline_->waited_ns();
     old_scheduler_ += pipeline_->counters();
@@ -212,21 +239,17 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
   options.workers = num_workers(config);
   options.foreign = is_foreign(searches[0]->root());
   options.stop = &stop_;
-  options.deadline = deadline_of(config, start_time);
+  options.deadline = deadline_after(start_time, config.seconds);
   Pipeline& pipeline = pipeline_for(config);
   const Running running(*this, searches);
   return pipeline.run(searches, options, host);
 }
 
-SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point start_time,
-                                 bool keep_tree) const {
-  if (keep_tree && !search.root_ready()) {
-    throw EngineError("memory_limit: " + std::to_string(search.config().memory_limit) +
-                      " bytes leave no room for the root of a tree");
-  }
-  SearchResult result = read_tree(search.tree(), game_->shape().num_actions, search.config(),
-                                  choice_stream(search.config(), search.stream()),
-                                  keep_tree ? kept_nodes(search) : 0, search.plan());
+SearchResult Searcher::result_so_far(const TreeSearch& search, Clock::time_point start_time,
+                                     std::size_t most_nodes) const {
+  SearchResult result =
+      read_tree(search.tree(), game_->shape().num_actions, search.config(),
+                choice_stream(search.config(), search.stream()), most_nodes, search.plan());
   result.reused = search.reused();
   result.simulations = search.tally.completed.load(std::memory_order_relaxed);
   result.evaluations = search.tally.evaluations.load(std::memory_order_relaxed);
@@ -234,26 +257,13 @@ SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point sta
   return result;
 }
 
-namespace {
-
-StopReason reason_of(const TreeSearch& search, RunEnd end) {
-  if (search.proven()) return StopReason::proven;
-  if (search.tally.completed.load(std::memory_order_relaxed) >= search.budget()) {
-    const bool cut = search.budget() < budget_of(search.config());
-    return cut ? StopReason::visits : StopReason::simulations;
+SearchResult Searcher::final_result(const TreeSearch& search, Clock::time_point start_time) const {
+  if (!search.root_ready()) {
+    throw EngineError("memory_limit: " + std::to_string(search.config().memory_limit) +
+                      " bytes leave no room for the root of a tree");
   }
-  switch (end) {
-    case RunEnd::completed:
-      return StopReason::simulations;
-    case RunEnd::deadline:
-      return StopReason::seconds;
-    case RunEnd::stopped:
-      return StopReason::stopped;
-  }
-  return StopReason::stopped;
+  return result_so_far(search, start_time, kept_nodes(search));
 }
-
-}  // namespace
 
 SearchResult Searcher::search(const State& state, const SearchConfig& config, Host& host) {
   const Busy busy(*this, "search");
@@ -275,29 +285,10 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   TreeSearch* const one[] = {&search};
   current_ = {&search, start_time};
   const RunEnd end = run(one, config, start_time, host);
-  SearchResult result = result_of(search, start_time, true);
+  SearchResult result = final_result(search, start_time);
   result.stop_reason = reason_of(search, end);
   return result;
 }
-
-namespace {
-
-/// Calls `read` for searches that have spent their budget; nothing follows them.
-template <class Read>
-class WhereTheyEnd final : public Succession {
- public:
-  explicit WhereTheyEnd(Read read) : read_(std::move(read)) {}
-  bool ended(TreeSearch& search) override {
-    read_(search);
-    return false;
-  }
-  void restart(TreeSearch& /*search*/) override {}
-
- private:
-  Read read_;
-};
-
-}  // namespace
 
 /// Called at the end of a call that keeps no tree: workers still hold the last arena.
 struct Searcher::MemoryGoesBack {
@@ -363,14 +354,14 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   const std::uint64_t first = searches.front()->stream();
   WhereTheyEnd reader([&](const TreeSearch& search) {
     const std::uint64_t place = search.stream() - first;
-    results[place] = result_of(search, start_time, true);
+    results[place] = final_result(search, start_time);
     read[place] = 1;
   });
   // With a single tree, no worker knows that it is the last one.
   const RunEnd end =
       run(running, config, start_time, host, searches.size() > 1 ? &reader : nullptr);
   for (std::size_t i = 0; i < searches.size(); ++i) {
-    if (read[i] == 0) results[i] = result_of(*searches[i], start_time, true);
+    if (read[i] == 0) results[i] = final_result(*searches[i], start_time);
     results[i].stop_reason = reason_of(*searches[i], end);
   }
   return results;
@@ -379,7 +370,7 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
 SearchResult Searcher::progress() const {
   // The edges may be incomplete, and noise may still reorder them.
   if (current_.search == nullptr || !current_.search->root_ready()) return {};
-  return result_of(*current_.search, current_.start_time, false);
+  return result_so_far(*current_.search, current_.start_time, 0);
 }
 
 void Searcher::advance(Action action) {
@@ -387,7 +378,7 @@ void Searcher::advance(Action action) {
   if (!root_) throw ConfigError("advance: there is no tree yet; search a state first");
   State next = *root_;
   next.apply_action(action);
-  const std::lock_guard lock(stats_mutex_);
+  const std::lock_guard lock(mutex_);
   if (!tree_->advance(static_cast<ActionId>(action))) {
     tree_ = std::make_unique<Tree>(pool_);
     if (pipeline_) pipeline_->release_memory();
@@ -404,13 +395,13 @@ void Searcher::clear() {
 
 void Searcher::stop() noexcept {
   if (process_ != process_id()) return;
-  const std::lock_guard lock(stats_mutex_);
+  const std::lock_guard lock(mutex_);
   if (busy_) stop_.store(true, std::memory_order_relaxed);
 }
 
 SearchStats Searcher::stats() const {
   check_alive();
-  const std::lock_guard lock(stats_mutex_);
+  const std::lock_guard lock(mutex_);
   const EvaluatorStats evaluated = stats_of(*bound_);
   SearchStats stats = done_;
   for (const TreeSearch* search : running_) Running::add_to(stats, *search);

@@ -98,8 +98,10 @@ class Searcher {
   Pipeline& pipeline_for(const SearchConfig& config);
   RunEnd run(std::span<TreeSearch* const> searches, const SearchConfig& config,
              Clock::time_point start_time, Host& host, Succession* succession = nullptr);
-  SearchResult result_of(const TreeSearch& search, Clock::time_point start_time,
-                         bool keep_tree) const;
+  /// `most_nodes`: size of the tree in the result; 0 = no tree.
+  SearchResult result_so_far(const TreeSearch& search, Clock::time_point start_time,
+                             std::size_t most_nodes) const;
+  SearchResult final_result(const TreeSearch& search, Clock::time_point start_time) const;
 
   const std::shared_ptr<const AnyGame> game_;
   const std::shared_ptr<Evaluator> evaluator_;
@@ -116,12 +118,12 @@ class Searcher {
   bool advanced_ = false;                 ///< root_ was set by advance()
   Algorithm grown_by_ = Algorithm::puct;  ///< algorithm of the last search of tree_
   std::uint64_t searches_ = 0;  ///< number of searches so far: each has separate random streams
-  Current current_;
+  Current current_;             ///< used only by the thread that called search()
 
   /// Guards busy_, pipeline_, tree_, running_ and done_ against stats() and stop(). A user's state
   /// may be destroyed under it, which needs the GIL: a thread that holds the GIL must not wait for
   /// this mutex.
-  mutable std::mutex stats_mutex_;
+  mutable std::mutex mutex_;
   std::vector<const TreeSearch*> running_;
   SearchStats done_;                             ///< counters of searches that have ended
   std::atomic<std::uint64_t> old_waited_ns_{0};  ///< total of replaced pipelines

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "eval/network/half.h"
@@ -105,28 +106,30 @@ class Graphs::Place {
             api, api.ReleaseIoBinding, kDoing,
             [&](auto** result) { return api.CreateIoBinding(session, result); })) {
     const auto checked = [&](OrtStatus* status) { check<EvaluationError>(api, status, kDoing); };
-    checked(api.BindInput(binding_.get(), parts_[0].name.c_str(), parts_[0].value.get()));
-    checked(api.BindOutput(binding_.get(), parts_[1].name.c_str(), parts_[1].value.get()));
-    checked(api.BindOutput(binding_.get(), parts_[2].name.c_str(), parts_[2].value.get()));
+    checked(api.BindInput(binding_.get(), input().name.c_str(), input().value.get()));
+    for (const Part& output : outputs()) {
+      checked(api.BindOutput(binding_.get(), output.name.c_str(), output.value.get()));
+    }
   }
 
   [[nodiscard]] bool fits(const HostCall& call) const {
     const auto same = [](const Part& part, const HostTensor& tensor) {
       return part.name == tensor.name && part.bytes == tensor.bytes();
     };
-    return same(parts_[0], call.input) && same(parts_[1], call.outputs[0]) &&
-        same(parts_[2], call.outputs[1]);
+    return same(input(), call.input) && std::ranges::equal(outputs(), call.outputs, same);
   }
 
   void run(const HostCall& call) {
-    copies_.in(parts_[0].data.get(), call.input.data, parts_[0].bytes);
+    copies_.in(input().data.get(), call.input.data, input().bytes);
     if (captured_) {
-      replay();
+      launch();
     } else {
       capture();
     }
-    copies_.out(call.outputs[0].data, parts_[1].data.get(), parts_[1].bytes);
-    copies_.out(call.outputs[1].data, parts_[2].data.get(), parts_[2].bytes);
+    for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+      const Part& output = outputs()[i];
+      copies_.out(call.outputs[i].data, output.data.get(), output.bytes);
+    }
   }
 
  private:
@@ -137,7 +140,11 @@ class Graphs::Place {
     Handle<OrtValue> value;
   };
 
-  void replay() {
+  [[nodiscard]] const Part& input() const { return parts_[0]; }
+  [[nodiscard]] std::span<const Part> outputs() const { return std::span(parts_).subspan(1); }
+
+  /// Runs the session: its first run captures the graph, later ones replay it.
+  void launch() {
     check<EvaluationError>(api_, api_.RunWithBinding(session_, nullptr, binding_.get()),
                            "the network's CUDA graph failed");
   }
@@ -145,7 +152,7 @@ class Graphs::Place {
   void capture() {
     try {
       copies_.before_capture();
-      replay();
+      launch();
     } catch (const EngineError& error) {
       throw CaptureError(error.what(), true);
     }
@@ -214,15 +221,13 @@ void Graphs::capture(OrtSession* session, const HostCall& call, const PlainCall&
     if (entry == places_.end() || entry->second != nullptr) return;
   }
   std::unique_ptr<Place> place;
-  const auto saved = [](const HostTensor& tensor) {
-    return std::vector<std::byte>(tensor.data, tensor.data + tensor.bytes());
-  };
   thread_.run([&] {
     for (const bool ones : {false, true}) {  // the first is captured, the second replayed
       fill(call.input, ones);
       plain(without_graph_.get());
-      const std::array expected = {saved(call.outputs[0]), saved(call.outputs[1])};
+      std::vector<std::vector<std::byte>> expected;
       for (const HostTensor& output : call.outputs) {
+        expected.emplace_back(output.data, output.data + output.bytes());
         std::memset(output.data, 0xFF, output.bytes());  // NaN
       }
       try {
@@ -233,7 +238,7 @@ void Graphs::capture(OrtSession* session, const HostCall& call, const PlainCall&
       } catch (const EngineError& error) {
         throw CaptureError(error.what(), false);
       }
-      if (agrees(call.outputs[0], expected[0]) && agrees(call.outputs[1], expected[1])) continue;
+      if (std::ranges::equal(call.outputs, expected, agrees)) continue;
       throw CaptureError("a replayed graph gives other answers than the network", false);
     }
     fill(call.input, false);

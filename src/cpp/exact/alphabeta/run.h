@@ -26,9 +26,9 @@ struct Plan {
   bool line = true;        ///< whether to find the principal variation
 };
 
-/// The result. `line`: best moves of both players, as far as known.
+/// `line`: best moves of both players, as far as known.
 template <class Score>
-struct Outline {
+struct RunResult {
   Score score = 0;
   int depth = 0;       ///< plies of the last completed search
   bool exact = false;  ///< holds for the whole game, not only up to a limit
@@ -53,9 +53,9 @@ class Run {
   ~Run() { end_helpers(); }
 
   /// `root` must not be terminal.
-  Outline<Score> solve(const P& root) {
+  RunResult<Score> solve(const P& root) {
     Search<P> search(shared_, [this, &root] { look(root); });
-    Outline<Score> found;
+    RunResult<Score> found;
     RootMove best;
     try {
       deepen(search, root, found);
@@ -82,12 +82,13 @@ class Run {
       shared_.stop.store(true, std::memory_order_relaxed);
       throw Stopped();
     }
-    if (plan_.threads > 1 && Clock::now() - begun_ > kAlone) {
+    if (plan_.threads > 1 && !asked_for_helpers_ && Clock::now() - begun_ > kAlone) {
       start_helpers(root);
     }
   }
 
   void start_helpers(const P& root) {
+    asked_for_helpers_ = true;
     shared_.busy.open();
     shared_.threads.store(plan_.threads, std::memory_order_relaxed);
     try {
@@ -95,12 +96,11 @@ class Run {
     } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
       // The system cannot create more threads.
     }
-    plan_.threads = 1;  // do not try again
   }
 
   void help(const P& root) {
     Search<P> search(shared_, nullptr);
-    Outline<Score> found;
+    RunResult<Score> found;
     try {
       deepen(search, root, found);
     } catch (const Stopped&) {         // NOLINT(bugprone-empty-catch)
@@ -118,7 +118,7 @@ class Run {
   }
 
   /// All threads run the same search and share the table. `found` always holds the current result.
-  void deepen(Search<P>& search, const P& root, Outline<Score>& found) {
+  void deepen(Search<P>& search, const P& root, RunResult<Score>& found) {
     const int last = std::min(plan_.depth, kWholeGame);
     for (int depth = plan_.deepens ? 1 : last;; ++depth) {
       const std::uint64_t horizon = search.horizon();
@@ -130,8 +130,8 @@ class Run {
     }
   }
 
-  Score at_depth(Search<P>& search, const P& root, int depth, const Outline<Score>& before) {
-    if (P::kHasMargin && !plan_.margin) {
+  Score at_depth(Search<P>& search, const P& root, int depth, const RunResult<Score>& before) {
+    if (sign_only()) {
       const Score score = search.search(root, {-1, 1, depth});
       return score > 0 ? 1 : score < 0 ? -1 : 0;
     }
@@ -165,22 +165,22 @@ class Run {
   }
 
   /// A window around the previous score, which is widened if the score is outside.
-  Score by_aspiration(Search<P>& search, const P& root, int depth, const Outline<Score>& before) {
+  Score by_aspiration(Search<P>& search, const P& root, int depth, const RunResult<Score>& before) {
     const Bounds range = root.range();
-    for (const Score half : {2, 16, 0}) {  // 0: the whole range
-      if (half > 0 && before.depth == 0) continue;
-      const Score alpha = half > 0 ? std::max(range.low - 1, before.score - half) : range.low - 1;
-      const Score beta = half > 0 ? std::min(range.high + 1, before.score + half) : range.high + 1;
+    for (const Score half : {2, 16}) {
+      if (before.depth == 0) break;
+      const Score alpha = std::max(range.low - 1, before.score - half);
+      const Score beta = std::min(range.high + 1, before.score + half);
       const Score score = search.search(root, {alpha, beta, depth});
       if ((score > alpha || alpha < range.low) && (score < beta || beta > range.high)) return score;
     }
-    return before.score;
+    return search.search(root, {range.low - 1, range.high + 1, depth});
   }
 
   /// Best moves to the end of the game. At each position the first move proven to preserve the
   /// score is taken, within the number of plies that proved it if possible; most of the proofs are
   /// in the table.
-  void find_line(Search<P>& search, const P& root, Outline<Score>& found) {
+  void find_line(Search<P>& search, const P& root, RunResult<Score>& found) {
     Score score = found.score;
     int depth = found.depth;
     P position = root;
@@ -201,10 +201,12 @@ class Run {
     }
   }
 
+  /// Whether to find only the sign of a score that is a margin.
+  [[nodiscard]] bool sign_only() const noexcept { return P::kHasMargin && !plan_.margin; }
+
   /// If only the sign matters, any score with that sign.
   [[nodiscard]] Score least_that_keeps(Score score) const noexcept {
-    const bool sign_only = P::kHasMargin && !plan_.margin;
-    return sign_only && score < 0 ? kNoScoreOf<Score> + 1 : score;
+    return sign_only() && score < 0 ? kNoScoreOf<Score> + 1 : score;
   }
 
   /// The requirement on a move: a score, proven within a number of plies after it.
@@ -252,8 +254,9 @@ class Run {
   }
 
   Shared shared_;
-  Plan plan_;
+  const Plan plan_;
   std::function<bool()> poll_;
+  bool asked_for_helpers_ = false;  ///< once is enough, even if the system refused
   std::vector<std::thread> helpers_;
   std::atomic<std::uint64_t> helper_nodes_{0};
   Clock::time_point begun_ = Clock::now();

@@ -64,7 +64,7 @@ class Search {
   void begin_depth() noexcept { root_move_.is_shown = false; }
   /// Number of positions so far whose score comes from the depth limit.
   [[nodiscard]] std::uint64_t horizon() const noexcept { return horizon_; }
-  /// Whether a score cannot come from the depth limit.
+  /// Whether a score certainly does not come from the depth limit.
   [[nodiscard]] static bool is_proof(const P& position, Score score) noexcept {
     const Bounds range = position.range();
     return P::kEndsAreProof && (score <= range.low || score >= range.high);

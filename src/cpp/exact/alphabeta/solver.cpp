@@ -5,8 +5,10 @@
 #include <cmath>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
+#include "base/deadline.h"
 #include "base/error.h"
 #include "exact/alphabeta/connect_four_position.h"
 #include "exact/alphabeta/game_position.h"
@@ -24,12 +26,13 @@ using alphabeta::kWholeGame;
 using alphabeta::Plan;
 using Clock = std::chrono::steady_clock;
 
-/// The type-dependent arguments of a call.
+/// The arguments of a call, except the position.
 struct Call {
   alphabeta::Table& table;
   Plan plan;
   std::function<bool()> poll;
   alphabeta::UserMemory* user_memory = nullptr;  ///< for a user's game
+  std::uint64_t past = 0;  ///< key of the earlier positions, which superko forbids to repeat
 };
 
 /// Games whose points only ever fill up, so that few empty points mean few remaining moves.
@@ -54,7 +57,7 @@ SolveResult solve_position(const Call& call, const P& root) {
   return result;
 }
 
-SolveResult solve_game(const Call& call, const ConnectFour& game, const State*) {
+SolveResult solve_game(const Call& call, const ConnectFour& game) {
   const auto [rows, columns] = game.params();
   if (rows == 6 && columns == 7) {
     using Board = alphabeta::FixedBoard<6, 7>;
@@ -64,13 +67,13 @@ SolveResult solve_game(const Call& call, const ConnectFour& game, const State*) 
                         alphabeta::ConnectFourPosition<alphabeta::AnyBoard>(game, {rows, columns}));
 }
 
-/// The key of the earlier positions, which superko forbids to repeat.
+/// See Call.
 template <Game G>
-std::uint64_t past_of(const G& game, const State* state) {
+std::uint64_t past_of(const G& game, const State& state) {
   if constexpr (HasKo<G>) {
-    G position = state->start() ? G::from_setup(game.params(), *state->start()) : G(game.params());
+    G position = state.start() ? G::from_setup(game.params(), *state.start()) : G(game.params());
     std::uint64_t past = 0;
-    for (const ActionId action : state->history()) {
+    for (const ActionId action : state.history()) {
       past += mix64(position.hash());
       position.play(action);
     }
@@ -81,17 +84,17 @@ std::uint64_t past_of(const G& game, const State* state) {
 }
 
 template <Game G>
-SolveResult solve_as_played(const Call& call, const G& game, const State* state) {
-  return solve_position(call, alphabeta::GamePosition<G>(game, past_of(game, state)));
+SolveResult solve_as_played(const Call& call, const G& game) {
+  return solve_position(call, alphabeta::GamePosition<G>(game, call.past));
 }
 
 template <Game G>
-SolveResult solve_game(const Call& call, const G& game, const State* state) {
-  return solve_as_played(call, game, state);
+SolveResult solve_game(const Call& call, const G& game) {
+  return solve_as_played(call, game);
 }
 
-SolveResult solve_game(const Call& call, const Othello& game, const State* state) {
-  if (game.params().board_size != 8) return solve_as_played(call, game, state);
+SolveResult solve_game(const Call& call, const Othello& game) {
+  if (game.params().board_size != 8) return solve_as_played(call, game);
   return solve_position(call, alphabeta::OthelloPosition(game));
 }
 
@@ -114,23 +117,23 @@ SolveResult solve_lines(const Call& call, const G& game, const alphabeta::LineGa
   return solve_lines<6>(call, game, lines);
 }
 
-SolveResult solve_game(const Call& call, const TicTacToe& game, const State*) {
+SolveResult solve_game(const Call& call, const TicTacToe& game) {
   return solve_lines(call, game, {3, 3, 3});
 }
 
-SolveResult solve_game(const Call& call, const Mnk& game, const State*) {
+SolveResult solve_game(const Call& call, const Mnk& game) {
   const auto [rows, columns, k] = game.params();
   return solve_lines(call, game, {rows, columns, k});
 }
 
-SolveResult solve_game(const Call& call, const Gomoku& game, const State* state) {
+SolveResult solve_game(const Call& call, const Gomoku& game) {
   const auto [size, rule, length] = game.params();
-  if (rule != GomokuRule::freestyle) return solve_as_played(call, game, state);
+  if (rule != GomokuRule::freestyle) return solve_as_played(call, game);
   return solve_lines(call, game, {size, size, length});
 }
 
 /// A user's code is called by one thread, which holds the necessary locks.
-SolveResult solve_game(Call call, const ForeignPosition& game, const State*) {
+SolveResult solve_game(Call call, const ForeignPosition& game) {
   using alphabeta::Stopped;
   const ForeignPosition::WalkScope scope(game);
   call.plan.threads = 1;
@@ -150,20 +153,24 @@ SolveResult solve_game(Call call, const ForeignPosition& game, const State*) {
 }
 
 /// Calls `verb` with the position as its concrete type.
-template <class Verb, class... Gs>
-bool with_type(const AnyPosition& position, Verb&& verb, std::tuple<Gs...>*) {
+template <class Verb>
+bool with_type(const AnyPosition& position, Verb&& verb) {
   const auto try_as = [&]<class G>(const PositionOf<G>* typed) {
     if (typed != nullptr) verb(typed->value);
     return typed != nullptr;
   };
-  return (try_as(dynamic_cast<const PositionOf<Gs>*>(&position)) || ...);
+  const auto try_each = [&]<class... Gs>(std::type_identity<std::tuple<Gs...>>) {
+    return (try_as(dynamic_cast<const PositionOf<Gs>*>(&position)) || ...);
+  };
+  return try_each(std::type_identity<GameTypes>());
 }
 
-SolveResult solve_any(const Call& call, const State& state) {
+SolveResult solve_any(Call call, const State& state) {
   SolveResult result;
-  const bool known = with_type(
-      state.position(), [&](const auto& game) { result = solve_game(call, game, &state); },
-      static_cast<GameTypes*>(nullptr));
+  const bool known = with_type(state.position(), [&](const auto& game) {
+    call.past = past_of(game, state);
+    result = solve_game(call, game);
+  });
   if (!known) throw EngineError("a position of a game that is not in games/list.h");
   return result;
 }
@@ -171,13 +178,7 @@ SolveResult solve_any(const Call& call, const State& state) {
 /// Calls `poll` every 2 ms and ends the search when its time is over.
 std::function<bool()> polled(const SolveLimits& limits, Clock::time_point begun,
                              const std::function<bool()>& poll) {
-  const auto after = [begun](double seconds) {
-    return begun +
-        std::chrono::duration_cast<Clock::duration>(
-               std::chrono::duration<double>(std::min(seconds, 1e9)));
-  };
-  const std::optional<Clock::time_point> deadline =
-      limits.seconds ? std::optional(after(*limits.seconds)) : std::nullopt;
+  const std::optional<Clock::time_point> deadline = deadline_after(begun, limits.seconds);
   return [poll, deadline, next = begun]() mutable {
     const Clock::time_point now = Clock::now();
     if (deadline && now >= *deadline) return false;
@@ -271,8 +272,7 @@ void Solver::for_each_state(const std::function<void(const ForeignState&)>& visi
 
 bool fills_up(const AnyPosition& position) {
   bool fills = false;
-  static_cast<void>(with_type(
-      position, [&]<class G>(const G&) { fills = kFillsUp<G>; }, static_cast<GameTypes*>(nullptr)));
+  static_cast<void>(with_type(position, [&]<class G>(const G&) { fills = kFillsUp<G>; }));
   return fills;
 }
 
@@ -288,12 +288,9 @@ std::optional<float> EndgameSolver::solve(const AnyPosition& position, int point
   plan.line = false;
   const Call call{table_, plan, goes_on};
   SolveResult result;
-  static_cast<void>(with_type(
-      position,
-      [&]<class G>(const G& game) {
-        if constexpr (kFillsUp<G>) result = solve_game(call, game, nullptr);
-      },
-      static_cast<GameTypes*>(nullptr)));
+  static_cast<void>(with_type(position, [&]<class G>(const G& game) {
+    if constexpr (kFillsUp<G>) result = solve_game(call, game);
+  }));
   if (!result.exact) return std::nullopt;
   return static_cast<float>(result.value);
 }

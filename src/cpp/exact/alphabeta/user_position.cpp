@@ -39,7 +39,7 @@ void UserPosition::list(const Question&, Children& children, std::uint64_t&) con
   call_->look();
   std::vector<long long> actions;
   state_->legal_actions(actions);
-  call_->rules.check_actions(actions);
+  actions = call_->rules.sorted_and_checked(std::move(actions));
   children.legal().clear();
   for (const long long action : actions) children.legal().push_back(static_cast<Action>(action));
   children.adopt();

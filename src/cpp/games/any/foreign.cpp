@@ -20,13 +20,13 @@ std::uint64_t next_origin() noexcept {
   return ++last;
 }
 
-std::string of(const ForeignRules& rules) { return "game " + in_quotes(rules.info().name) + ": "; }
+/// How messages about a game begin.
+std::string prefix_of(const ForeignInfo& info) { return "game " + in_quotes(info.name) + ": "; }
 
-std::vector<long long> legal_of(const ForeignState& state) {
+std::vector<long long> legal_of(const ForeignRules& rules, const ForeignState& state) {
   std::vector<long long> actions;
   state.legal_actions(actions);
-  std::sort(actions.begin(), actions.end());
-  return actions;
+  return rules.sorted_and_checked(std::move(actions));
 }
 
 std::vector<float> planes_of(const ForeignState& state, const std::array<int, 3>& shape) {
@@ -49,13 +49,13 @@ std::uint64_t path_key_of(std::uint64_t start, std::span<const ActionId> actions
 
 ForeignRules::ForeignRules(ForeignInfo info) : info_(std::move(info)) {
   const GameShape& shape = info_.shape;
-  const std::string game = "game " + in_quotes(info_.name) + ": ";
+  const std::string prefix = prefix_of(info_);
   if (shape.num_actions < 1 || shape.num_actions > kMaxActions) {
-    throw ConfigError(game + "num_distinct_actions must be in 1.." + std::to_string(kMaxActions) +
+    throw ConfigError(prefix + "num_distinct_actions must be in 1.." + std::to_string(kMaxActions) +
                       ", got " + std::to_string(shape.num_actions));
   }
   if (!std::isfinite(info_.max_utility) || info_.max_utility <= 0.0) {
-    throw ConfigError(game + "max_utility must be a positive number, got " +
+    throw ConfigError(prefix + "max_utility must be a positive number, got " +
                       pyengine::to_string(ParamValue(info_.max_utility)));
   }
   if (shape.symmetry == SymmetryGroup::none) return;
@@ -63,7 +63,7 @@ ForeignRules::ForeignRules(ForeignInfo info) : info_(std::move(info)) {
   const bool by_column =
       shape.symmetry == SymmetryGroup::mirror && shape.num_actions == shape.columns;
   if (points == 0 || (shape.num_actions < points && !by_column)) {
-    throw ConfigError(game +
+    throw ConfigError(prefix +
                       "num_symmetries above 1 needs actions that are points of board_shape "
                       "(row * columns + column), got " +
                       std::to_string(shape.num_actions) + " actions on " +
@@ -71,7 +71,7 @@ ForeignRules::ForeignRules(ForeignInfo info) : info_(std::move(info)) {
   }
   const auto& planes = info_.observation_shape;
   if (planes[0] != 0 && (planes[1] != shape.rows || planes[2] != shape.columns)) {
-    throw ConfigError(game + "num_symmetries above 1 needs planes of board_shape, " +
+    throw ConfigError(prefix + "num_symmetries above 1 needs planes of board_shape, " +
                       std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
                       ", got " + std::to_string(planes[1]) + " x " + std::to_string(planes[2]));
   }
@@ -83,8 +83,8 @@ int ForeignRules::checked_player(long long player) const {
   if (player == -1) reason = "is a chance node: games with chance are not supported";
   if (player == -2) reason = "is a simultaneous node: simultaneous moves are not supported";
   if (player == -4) reason = "means a finished game, but is_terminal() is false";
-  throw ConfigError(of(*this) + "current_player() must be 0 or 1; " + std::to_string(player) + " " +
-                    reason);
+  throw ConfigError(prefix_of(info_) + "current_player() must be 0 or 1; " +
+                    std::to_string(player) + " " + reason);
 }
 
 double ForeignRules::checked_return(std::array<double, 2> returns) const {
@@ -94,35 +94,38 @@ double ForeignRules::checked_return(std::array<double, 2> returns) const {
         pyengine::to_string(ParamValue(returns[1])) + "]";
   };
   if (!std::isfinite(returns[0]) || !std::isfinite(returns[1])) {
-    throw ConfigError(of(*this) + "returns() must be finite" + found());
+    throw ConfigError(prefix_of(info_) + "returns() must be finite" + found());
   }
   if (std::abs(returns[0] + returns[1]) > kTolerance * most) {
-    throw ConfigError(of(*this) + "returns() must be zero-sum" + found());
+    throw ConfigError(prefix_of(info_) + "returns() must be zero-sum" + found());
   }
   if (std::abs(returns[0]) > most * (1.0 + kTolerance)) {
-    throw ConfigError(of(*this) + "returns() must lie within [-" +
+    throw ConfigError(prefix_of(info_) + "returns() must lie within [-" +
                       pyengine::to_string(ParamValue(most)) + ", " +
                       pyengine::to_string(ParamValue(most)) + "] (max_utility)" + found());
   }
   return std::fmin(most, std::fmax(-most, returns[0]));
 }
 
-void ForeignRules::check_actions(std::vector<long long>& actions) const {
+std::vector<long long> ForeignRules::sorted_and_checked(std::vector<long long> actions) const {
   const int count = info_.shape.num_actions;
   if (actions.empty()) {
-    throw ConfigError(of(*this) + "legal_actions() is empty although is_terminal() is false");
+    throw ConfigError(prefix_of(info_) +
+                      "legal_actions() is empty although is_terminal() is false");
   }
   if (!std::is_sorted(actions.begin(), actions.end())) std::sort(actions.begin(), actions.end());
   if (actions.front() < 0 || actions.back() >= count) {
     const long long wrong = actions.front() < 0 ? actions.front() : actions.back();
-    throw ConfigError(of(*this) + "legal_actions() must lie in 0.." + std::to_string(count - 1) +
-                      " (num_distinct_actions - 1), got " + std::to_string(wrong));
+    throw ConfigError(prefix_of(info_) + "legal_actions() must lie in 0.." +
+                      std::to_string(count - 1) + " (num_distinct_actions - 1), got " +
+                      std::to_string(wrong));
   }
   if (const auto twice = std::adjacent_find(actions.begin(), actions.end());
       twice != actions.end()) {
-    throw ConfigError(of(*this) + "legal_actions() names action " + std::to_string(*twice) +
+    throw ConfigError(prefix_of(info_) + "legal_actions() names action " + std::to_string(*twice) +
                       " twice");
   }
+  return actions;
 }
 
 /// A game without an end would keep a playout running forever.
@@ -130,7 +133,7 @@ void ForeignRules::check_length(int plies) const {
   const int longest = info_.shape.max_game_length;
   if (plies < longest) return;
   throw ConfigError(
-      of(*this) + "the game is not over after max_game_length, " + std::to_string(longest) +
+      prefix_of(info_) + "the game is not over after max_game_length, " + std::to_string(longest) +
       " plies; apply_action() must change the state in place, a longer game must declare "
       "max_game_length, and an endless one needs max_plies in self-play and matches");
 }
@@ -142,7 +145,7 @@ ParamMap ForeignPosition::describe(const Params& params) { return params.rules->
 GameShape ForeignPosition::shape(const Params& params) { return params.rules->info().shape; }
 
 ForeignPosition ForeignPosition::from_setup(const Params& params, const BoardSetup& /*setup*/) {
-  throw ConfigError(of(*params.rules) +
+  throw ConfigError(prefix_of(params.rules->info()) +
                     "a state cannot be set up from a board; use the game's own "
                     "way to make states");
 }
@@ -229,10 +232,9 @@ void ForeignPosition::legal_actions(ActionList& moves) const noexcept {
   moves.clear();
   if (outcome_.has_value()) return;
   const bool answered = guarded([&] {
-    std::vector<long long> actions;
-    state_->legal_actions(actions);
-    params_.rules->check_actions(actions);
-    for (const long long action : actions) moves.push_back(static_cast<Action>(action));
+    for (const long long action : legal_of(*params_.rules, *state_)) {
+      moves.push_back(static_cast<Action>(action));
+    }
   });
   if (!answered) moves.clear();
 }
@@ -280,11 +282,8 @@ Playout ForeignPosition::play_out(Rng& rng) const {
     return {outcome_of(rules, {first, -first})};
   }
   const std::unique_ptr<ForeignState> state = state_->clone();
-  std::vector<long long> actions;
   for (int plies = 1;; ++plies) {
-    actions.clear();
-    state->legal_actions(actions);
-    rules.check_actions(actions);
+    const std::vector<long long> actions = legal_of(rules, *state);
     const auto chosen = rng.below(static_cast<std::uint32_t>(actions.size()));
     state->apply_action(static_cast<Action>(actions[chosen]));
     if (state->is_terminal()) return {outcome_of(rules, state->returns()), plies};
@@ -320,7 +319,7 @@ std::string ForeignPosition::to_string() const {
 void ForeignPosition::observation(std::span<float> planes) const {
   rethrow_if_failed();
   if (params_.rules->info().observation_shape[0] == 0) {
-    throw ConfigError(of(*params_.rules) + "it has no observation_tensor");
+    throw ConfigError(prefix_of(params_.rules->info()) + "it has no observation_tensor");
   }
   const WalkScope scope(*this);
   state_->observation(planes);
@@ -352,7 +351,9 @@ bool ForeignPosition::resembles(const ForeignPosition& other) const {
   const bool has_text = state_->has_text();
   const std::array<int, 3>& shape = params_.rules->info().observation_shape;
   if ((shape[0] == 0 && !has_text) || state_->equals(*other.state_)) return false;
-  if (to_move_ != other.to_move_ || legal_of(*state_) != legal_of(*other.state_)) return false;
+  const ForeignRules& rules = *params_.rules;
+  if (to_move_ != other.to_move_) return false;
+  if (legal_of(rules, *state_) != legal_of(rules, *other.state_)) return false;
   if (has_text && state_->to_string() != other.state_->to_string()) return false;
   return shape[0] == 0 || planes_of(*state_, shape) == planes_of(*other.state_, shape);
 }

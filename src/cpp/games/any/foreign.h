@@ -86,8 +86,7 @@ class ForeignRules {
   [[nodiscard]] int checked_player(long long player) const;
   /// The return of the first player, in [-max_utility, max_utility].
   [[nodiscard]] double checked_return(std::array<double, 2> returns) const;
-  /// Also sorts them.
-  void check_actions(std::vector<long long>& actions) const;
+  [[nodiscard]] std::vector<long long> sorted_and_checked(std::vector<long long> actions) const;
   /// `plies`: of a game that is not over.
   void check_length(int plies) const;
 

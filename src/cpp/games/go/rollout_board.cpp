@@ -57,7 +57,7 @@ unsigned GoRolloutBoard<MaxSide>::only_member(const Places& set) noexcept {
 
 template <int MaxSide>
 unsigned GoRolloutBoard<MaxSide>::tactics(unsigned place, int player) const noexcept {
-  const unsigned own = 1U + static_cast<unsigned>(player);
+  const unsigned own = colour_of(player);
   unsigned taken = 0;
   unsigned empty = 0;
   unsigned friends = 0;
@@ -150,7 +150,7 @@ void GoRolloutBoard<MaxSide>::find_answers(Answers& answers) const noexcept {
     });
     const unsigned threat = head_[last_];
     if (liberties_[threat] == 1) answers.add(only_member(open_[threat]), kRetake);
-    const unsigned own = 1U + static_cast<unsigned>(to_move_);
+    const unsigned own = colour_of(to_move_);
     for (const int step : grid_->beside) {
       const unsigned there = moved(last_, step);
       if (colour_[there] == own && liberties_[head_[there]] == 1) find_defences(there, answers);
@@ -162,12 +162,12 @@ void GoRolloutBoard<MaxSide>::find_answers(Answers& answers) const noexcept {
 template <int MaxSide>
 void GoRolloutBoard<MaxSide>::find_defences(unsigned place, Answers& answers) const noexcept {
   answers.add(only_member(open_[head_[place]]), kExtend);
-  const unsigned other = 2U - static_cast<unsigned>(to_move_);
+  const unsigned opponent = opposite(colour_of(to_move_));
   unsigned stone = place;
   do {
     for (const int step : grid_->beside) {
       const unsigned there = moved(stone, step);
-      if (colour_[there] != other || liberties_[head_[there]] != 1) continue;
+      if (colour_[there] != opponent || liberties_[head_[there]] != 1) continue;
       answers.add(only_member(open_[head_[there]]), kRescue);
     }
     stone = next_[stone];
@@ -289,7 +289,7 @@ void GoRolloutBoard<MaxSide>::colour(unsigned place, unsigned before, unsigned a
 template <int MaxSide>
 void GoRolloutBoard<MaxSide>::place_stone(unsigned place, int player) noexcept {
   changed_ = {};
-  const unsigned own = 1U + static_cast<unsigned>(player);
+  const unsigned own = colour_of(player);
   colour(place, kEmpty, own);
   empty_.reset(place);
   set_strength(0, place, 0);
@@ -357,7 +357,7 @@ unsigned GoRolloutBoard<MaxSide>::take_off(unsigned head) noexcept {
     empty_.set(stone);
     for (const int step : grid_->beside) {
       const unsigned there = moved(stone, step);
-      if (colour_[there] != 3 - own) continue;
+      if (colour_[there] != opposite(own)) continue;
       const unsigned other = head_[there];
       note_liberties(other);
       open_[other].set(stone);
@@ -371,17 +371,19 @@ unsigned GoRolloutBoard<MaxSide>::take_off(unsigned head) noexcept {
 
 template <int MaxSide>
 int GoRolloutBoard<MaxSide>::margin() const noexcept {
+  constexpr unsigned kFirst = 1U << colour_of(0);
+  constexpr unsigned kSecond = 1U << colour_of(1);
   int margin = 0;
   Places visited;
   std::array<std::uint16_t, kPlaces> region;  // NOLINT: written before it is read
   for (Action point = 0; point < grid_->rows * grid_->columns; ++point) {
     const unsigned place = grid_->place(point);
     if (colour_[place] != kEmpty) {
-      margin += colour_[place] == 1 ? 1 : -1;
+      margin += colour_[place] == colour_of(0) ? 1 : -1;
       continue;
     }
     if (visited.test(place)) continue;
-    unsigned borders = 0;  // bit c: borders a stone of colour c
+    unsigned borders = 0;  // bits of the adjacent colours
     unsigned count = 0;
     region[count++] = static_cast<std::uint16_t>(place);
     visited.set(place);
@@ -396,9 +398,9 @@ int GoRolloutBoard<MaxSide>::margin() const noexcept {
         }
       }
     }
-    borders &= 0b110U;
-    if (borders == 0b010U) margin += static_cast<int>(count);
-    if (borders == 0b100U) margin -= static_cast<int>(count);
+    borders &= kFirst | kSecond;
+    if (borders == kFirst) margin += static_cast<int>(count);
+    if (borders == kSecond) margin -= static_cast<int>(count);
   }
   return margin;
 }

@@ -69,7 +69,7 @@ class GoRolloutBoard {
   static constexpr int kTries = 16;         ///< random draws before the exact method
   static constexpr unsigned kNowhere = 0;   ///< a place of the border
   static constexpr std::uint8_t kEmpty = 0;
-  static constexpr std::uint8_t kBorder = 3;  ///< as in patterns; a stone is 1 + its player
+  static constexpr std::uint8_t kBorder = 3;  ///< as in patterns
   using Places = typename Grid::Places;
 
   /// A place with features from the last move.
@@ -84,6 +84,11 @@ class GoRolloutBoard {
     void add(unsigned place, unsigned feature) noexcept;
   };
 
+  /// The colour of a player's stones.
+  static constexpr unsigned colour_of(int player) noexcept {
+    return 1U + static_cast<unsigned>(player);
+  }
+  static constexpr unsigned opposite(unsigned colour) noexcept { return 3U - colour; }
   static unsigned moved(unsigned place, int step) noexcept {
     return static_cast<unsigned>(static_cast<int>(place) + step);
   }

@@ -10,8 +10,8 @@ namespace {
 
 /// Failed attempts to lease a part in one turn before the worker sleeps.
 constexpr std::size_t kMostTaken = 96;  // the last ones after yielding to other threads (backoff.h)
-/// Simulations that justify the walk to a part, which takes some microseconds: for leaves answered
-/// immediately, and for playouts.
+/// Minimum number of simulations that justifies walking to a part, which takes a few microseconds:
+/// for leaves answered immediately, and for playouts.
 constexpr std::uint32_t kWorthwhileAtOnce = 32;
 constexpr std::uint32_t kWorthwhilePlayouts = 8;
 
