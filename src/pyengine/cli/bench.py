@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from pyengine.base.checks import did_you_mean
 from pyengine.base.files import check_output, replacing
 from pyengine.cli.options import SpecOption, evaluator_for, game_from
 from pyengine.cli.output import console, print_json, progress_bar, show
-from pyengine.errors import ConfigError
+from pyengine.errors import ConfigError, DataError
 from pyengine.eval.bundled import game_of_model
 from pyengine.match.tuning import Trial, tune
 from pyengine.search.engine import Engine
@@ -170,9 +171,18 @@ def _run_all(
 ) -> tuple[dict[str, Any], bool]:
     """Run suites, reporting each as it ends; also return whether Ctrl-C interrupted the run.
 
-    ``to_json``: the file for all reports; ``-`` is stdout, without tables.
+    ``to_json``: the file for all reports; ``-`` is stdout, without tables. A file that cannot be
+    written is an error only after the last suite.
     """
     common = _module("common")
+    lost: list[DataError] = []
+
+    def attempt(write: Callable[..., None], *arguments: Any) -> None:
+        try:
+            write(*arguments)
+        except DataError as error:
+            lost.append(error)
+
     reports: dict[str, Any] = {}
     interrupted, tables = False, str(to_json) != "-"
     for name in names:
@@ -184,7 +194,7 @@ def _run_all(
         if tables:
             show(report.table(common.terminal_width()) + "\n")
         if out is not None:
-            _write_report(out, name, reports[name])
+            attempt(_write_report, out, name, reports[name])
         if interrupted:
             break
     if len(names) > 1 and not options.quick:
@@ -193,8 +203,10 @@ def _run_all(
             shown = common.columns(bars, common.terminal_width())
             show("\n".join(["bars: requirements and measurements", *shown]))
         if out is not None:
-            _write(out / "bars.txt", "\n".join([*common.columns(bars), ""]))
-    _write_json(to_json, reports)
+            attempt(_write, out / "bars.txt", "\n".join([*common.columns(bars), ""]))
+    attempt(_write_json, to_json, reports)
+    if lost:
+        raise lost[0]
     return reports, interrupted
 
 

@@ -117,7 +117,7 @@ def test_wrong_answers_of_one_network_do_not_affect_the_next(
 # The command line
 
 
-def test_a_suite_that_fails_does_not_affect_the_later_suites_and_the_json(
+def test_a_failure_of_a_suite_or_its_file_does_not_affect_the_later_suites_and_the_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = SimpleNamespace(
@@ -137,6 +137,7 @@ def test_a_suite_that_fails_does_not_affect_the_later_suites_and_the_json(
     monkeypatch.setattr(bench, "suites", lambda: ("broken", "absent", "whole"))
     monkeypatch.setattr(bench, "_module", module)
     file = tmp_path / "all.json"
+    (tmp_path / "o" / "broken.json").mkdir(parents=True)
     assert main(["bench", "all", "--quick", "--json", str(file), "--out", str(tmp_path / "o")]) == 1
     reports = json.loads(file.read_text())
     assert list(reports) == ["broken", "absent", "whole"]
@@ -145,10 +146,12 @@ def test_a_suite_that_fails_does_not_affect_the_later_suites_and_the_json(
     assert "no such module" in reports["absent"]["rows"][0]["failed"]
     assert reports["whole"]["rows"] == [{"name": "whole/row", "us": 2.0}]
     assert (tmp_path / "o" / "whole.json").exists()
-    assert "broken: FAILED: ValueError" in capsys.readouterr().out
+    output = capsys.readouterr()
+    assert "broken: FAILED: ValueError" in output.out
+    assert "broken.json" in output.err
 
 
-@pytest.mark.parametrize("option", ["--json", "--plot", "--out"])
+@pytest.mark.parametrize("option", ["--json", "--out"])
 def test_an_unwritable_output_is_refused_before_anything_runs(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
