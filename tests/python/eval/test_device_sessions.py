@@ -143,13 +143,6 @@ def test_a_device_that_is_no_gpu_is_refused(path: Path) -> None:
         OnnxEvaluator(path, SPEC, providers=["cpu"], devices=[0, 1])
 
 
-def test_batches_are_padded_to_few_sizes(path: Path) -> None:
-    stats = stats_of(on_device(path), batch_size=64)
-    assert stats["evaluations"] == stats["batches"]  # the smallest size has 8 rows
-    assert stats["padding"] == 7 * stats["batches"]
-    assert stats_of(on_device(path), simulations=50, batch_size=1)["padding"] == 0
-
-
 @pytest.mark.parametrize("one_session", [False, True])
 def test_a_fixed_batch_is_the_only_size(one_session: bool, tmp_path: Path) -> None:
     fixed = TinyModel(planes=PLANES, actions=7, batch=4).write(tmp_path / "m.onnx")

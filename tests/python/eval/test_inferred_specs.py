@@ -143,24 +143,6 @@ def test_an_error_names_the_field_that_contradicts_the_model(name: str, tmp_path
         Engine(GAME, evaluator)
 
 
-@pytest.mark.parametrize(
-    ("ends", "fields"),
-    [
-        ((("LogSoftmax",), ("Tanh",)), {"policy": "logits"}),
-        ((("LogSoftmax",), ("LogSoftmax",)), THREE_WAY),
-        ((("Softmax",), ("Softmax",)), {**THREE_WAY, "policy": "probs", "value_kind": "probs"}),
-        ((("Sigmoid",), ("Identity",)), {"policy": "probs"}),  # rows that do not sum to 1
-        (((), ()), {}),
-        (((), ()), {"value_kind": "logits"}),
-    ],
-)
-def test_a_plausible_spec_is_accepted(ends: Any, fields: dict[str, Any], tmp_path: Path) -> None:
-    spec = ModelSpec(**fields)
-    model = tiny(value_size=len(spec.value) if "value" in fields else 1)
-    model.policy_ends, model.value_ends = ends
-    Engine(GAME, opened(model.write(tmp_path / "m.onnx"), spec))
-
-
 @pytest.mark.parametrize("one_session", [False, True])
 def test_a_wrong_spec_is_refused_on_a_device_before_the_search(
     one_session: bool, tmp_path: Path

@@ -6,7 +6,6 @@ import json
 import pickle
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pyengine import ConfigError, ModelError, load_game
@@ -118,28 +117,3 @@ def test_an_invalid_spec_is_a_model_error_that_names_the_file(
     (tmp_path / "b.spec.json").write_text(json.dumps({"layout": "HWC"}))
     with pytest.raises(ModelError, match=r"b\.spec\.json.*layout"):
         OnnxEvaluator(path)
-
-
-def test_ambiguous_shapes_are_refused_with_the_list_of_tensors(tmp_path: Path) -> None:
-    path = TinyModel(planes=(3, 3, 3)).write(tmp_path / "m.onnx")  # planes first or last?
-    with pytest.raises(ModelError, match=r"planes float32\[N,3,3,3\].*policy float32\[N,9\]"):
-        OnnxEvaluator(path)
-
-
-def test_observation_tensor_uses_layout_and_rows_of_the_spec() -> None:
-    state = load_game("mnk", rows=2, columns=3, k=3).new_initial_state([0, 4])
-    default = state.observation_tensor()
-    assert default.shape == (3, 2, 3)
-    assert default.dtype == np.float32
-    assert default[0].tolist() == [[1, 0, 0], [0, 0, 0]]
-    assert default[1].tolist() == [[0, 0, 0], [0, 1, 0]]
-    assert default[2].min() == 1
-    turned = state.observation_tensor(ModelSpec(layout="NHWC", rows="bottom_up"))
-    assert np.array_equal(turned, default.transpose(1, 2, 0)[::-1])
-    with pytest.raises(ConfigError, match="spec"):
-        state.observation_tensor("NCHW")
-
-
-def test_a_plane_that_the_game_lacks_is_named() -> None:
-    with pytest.raises(ModelError, match="ko"):
-        load_game("gomoku").new_initial_state().observation_tensor(ModelSpec(planes=("ko",)))

@@ -115,14 +115,6 @@ def test_the_mean_over_the_symmetries_is_equivariant(opened: Opened) -> None:
         np.testing.assert_allclose(moved_policy[:, actions], policy, rtol=0, atol=1e-5)
 
 
-def test_a_state_is_evaluated_alike_alone_and_in_a_batch(opened: Opened) -> None:
-    policy, value = opened.evaluator.evaluate(opened.states)
-    for i, state in enumerate(opened.states):
-        alone_policy, alone_value = opened.evaluator.evaluate([state])
-        np.testing.assert_allclose(alone_policy[0], policy[i], rtol=0, atol=1e-5)
-        np.testing.assert_allclose(alone_value[0], value[i], rtol=0, atol=1e-5)
-
-
 def test_a_network_without_a_spec_is_refused_if_its_shapes_are_ambiguous(
     shared: Callable[..., Path],
 ) -> None:
@@ -132,25 +124,3 @@ def test_a_network_without_a_spec_is_refused_if_its_shapes_are_ambiguous(
     with pytest.warns(UserWarning, match=r"assumed ModelSpec\(planes=\('own\[0\]', 'opp\[0\]'\)"):
         evaluator = OnnxEvaluator(shared("nets", "othello8x8_ludax.onnx"))
     assert evaluator.spec == ModelSpec(planes=("own[0]", "opp[0]"))
-
-
-@pytest.mark.parametrize(
-    ("name", "field", "wrong"),
-    [
-        ("go9x9_pyaq", "policy", "logits"),
-        ("connect4_sunshine", "policy", "probs"),
-        ("connect4_sunshine", "value_kind", "probs"),
-        ("othello8x8_ludax", "value_kind", "probs"),
-        ("gomoku8x8_5", "value_kind", "logits"),
-        ("gomoku6x6_4", "policy", "probs"),
-        ("tictactoe_skyzero", "value_kind", "logits"),
-    ],
-)
-def test_a_network_refutes_a_spec_with_wrong_outputs(
-    name: str, field: str, wrong: str, shared: Callable[..., Path]
-) -> None:
-    network = NETWORKS[name]
-    spec = network.spec.replace(**{field: wrong})
-    evaluator = OnnxEvaluator(shared("nets", f"{name}.onnx"), spec, providers=["cpu"])
-    with pytest.raises(ModelError, match=f'{field}: expected "{wrong}"'):
-        evaluator.evaluate([load_game(network.game).new_initial_state()])

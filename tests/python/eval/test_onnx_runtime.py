@@ -301,8 +301,8 @@ def test_after_a_fork_old_evaluators_fail_and_new_ones_work(
     """Covers threads within a call, and CUDA graphs, whose thread the child lacks."""
     code = f"""
 import os, time
-from pyengine import Evaluator, _core
-from pyengine.eval import runtime
+from pyengine import _core
+from pyengine.eval import Evaluator, runtime
 if "{kind}" == "graphs":
     opened = _core.open_onnx(
         sys.argv[1], library=runtime.find_library(), providers=[("cpu", {{}})], device_id=0,

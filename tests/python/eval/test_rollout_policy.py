@@ -302,24 +302,6 @@ def test_a_move_forbidden_by_superko_has_probability_0() -> None:
     assert forbidden > 5
 
 
-@pytest.mark.parametrize("algorithm", ["puct", "uct"])
-def test_one_thread_evaluates_leaves_immediately_and_searches_serially(algorithm: Any) -> None:
-    policy = random_policy(4)
-    evaluator: Any = RolloutEvaluator(policy=policy, rollouts=2)
-    if algorithm == "puct":
-        evaluator = MixedEvaluator(PolicyEvaluator(policy), evaluator, mix=1)
-    settings = {"algorithm": algorithm, "simulations": 200, "seed": 5, "threads": 1}
-    engine = Engine("go(board_size=5)", evaluator, **settings)
-    state = engine.game.new_initial_state()
-    result = engine.search(state)
-    assert (result.evaluations, engine.stats()["collisions"]) == (201, 0)
-    serial = Engine(
-        "go(board_size=5)", evaluator, **settings, deterministic=True, batch_size=1, in_flight=1
-    ).search(state)
-    assert (result.visits == serial.visits).all()
-    assert result.value == serial.value
-
-
 def test_a_mix_with_a_network_evaluates_in_batches() -> None:
     policy = random_policy(4)
     for parts in ((PolicyEvaluator(policy), "go7"), ("go7", RolloutEvaluator(policy=policy))):

@@ -183,22 +183,6 @@ def test_rounding_of_long_sums_does_not_contradict_the_heuristic(step: float) ->
     assert (result.optimal, result.bound) == (True, 1.0)
 
 
-def test_weights_bound_the_cost() -> None:
-    free = np.random.default_rng(3).random((60, 60)) > 0.2
-    free[0, 0] = free[-1, -1] = True
-    grid = Grid(free)
-    ends = (0, 0), (59, 59)
-    least = astar(grid, *ends)
-    for dijkstra in ({"weight_h": 0}, {"h": 0}):
-        assert astar(grid, *ends, **dijkstra).cost == least.cost
-    weighted = astar(grid, *ends, weight_h=1.5)
-    assert least.cost <= weighted.cost <= 1.5 * least.cost
-    assert (weighted.bound, weighted.optimal) == (1.5, False)
-    greedy = astar(grid, *ends, weight_g=0)
-    assert greedy.expanded < least.expanded
-    assert (greedy.bound, greedy.reopened) == (math.inf, 0)
-
-
 def test_the_arguments_of_a_grid_are_used() -> None:
     free = np.array([[True, False], [True, True]])
     costs = [
@@ -226,13 +210,6 @@ def test_status_shows_open_and_closed_nodes() -> None:
     large = Grid(np.ones((300, 300), dtype=bool))
     need = astar(large, (0, 0), (299, 299)).bytes
     assert astar(large, (0, 0), (299, 299), keep_status=True).bytes >= need + 300 * 300
-
-
-def test_ties_go_to_goals_and_then_to_the_larger_g() -> None:
-    empty = Grid(np.ones((50, 50), dtype=bool))
-    assert astar(empty, (0, 0), (49, 49)).expanded == 98
-    problem = Dict({"s": {"a": 1, "g": 2}, "a": {"b": 1}}, {"a": 1, "b": 0})
-    assert astar(problem, "s", "g").expanded == 1
 
 
 @pytest.mark.parametrize("method", ["astar", "ida"])

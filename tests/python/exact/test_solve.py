@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -37,18 +36,9 @@ SMALL_GAMES = [
     ("gomoku(board_size=5,win_length=4)", 19, 20),
     ("go(board_size=2,max_game_length=6)", 1, 10),
 ]
-MANY = [
-    ("tic_tac_toe", 3, 3500),
-    ("connect_four(rows=4,columns=4)", 9, 2000),
-    ("mnk(rows=3,columns=4,k=3)", 6, 2500),
-    ("othello(board_size=4)", 6, 2000),
-]
 
 
-@pytest.mark.parametrize(
-    ("text", "plies", "count"),
-    [*SMALL_GAMES, *(pytest.param(*case, marks=pytest.mark.slow) for case in MANY)],
-)
+@pytest.mark.parametrize(("text", "plies", "count"), SMALL_GAMES)
 def test_the_solver_agrees_with_minimax(text: str, plies: int, count: int) -> None:
     game = pyengine.load_game(text)
     solver = Solver(game, table_mb=4)
@@ -66,45 +56,6 @@ def test_the_solver_agrees_with_minimax(text: str, plies: int, count: int) -> No
         else:
             after = minimax(child)[0] * (1 if child.current_player() == player else -1)
         assert after == value
-
-
-def test_mnk_games_have_their_published_values(
-    oracle: Callable[[str], list[dict[str, Any]]],
-) -> None:
-    for case in oracle("06-tictactoe-mnk/mnk_values.jsonl"):
-        game = pyengine.load_game("mnk", rows=case["h"], columns=case["w"], k=case["k"])
-        result = pyengine.solve(game.new_initial_state(), table_mb=64)
-        assert (result.value, result.exact) == (case["value_for_first_player"], True), case
-
-
-# Positions of the FFO endgame suite with published scores and best moves.
-FFO = {
-    40: ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------", 0, 38, {"a2"}),
-    43: ("--XXXXX---XXXX---OOOXX---OOXXXX--OOXXXO-OOOOXOO----XOX----XXXXX-", 1, -12, {"c7", "g3"}),
-}
-
-
-@pytest.mark.parametrize("number", [40, pytest.param(43, marks=pytest.mark.slow)])
-def test_endgames_of_the_ffo_suite_have_their_published_scores(number: int) -> None:
-    stones, player, score, best = FFO[number]
-    rows = [stones[i : i + 8].replace("-", ".") for i in range(0, 64, 8)]
-    state = pyengine.load_game("othello").state_from_board(rows, player)
-    result = pyengine.solve(state, score=True)
-    assert (result.value, result.exact) == (score, True)
-    assert state.action_to_string(result.action) in best
-
-
-def test_a_users_game_is_solved_if_players_move_twice() -> None:
-    game = ToyGame(Pairs)
-    rng = random.Random(3)
-    for _ in range(5):
-        state: Any = Pairs()
-        while len(state.moves) < 15 and not state.is_terminal():
-            state.apply_action(rng.choice(state.legal_actions()))
-        if not state.is_terminal():
-            result = pyengine.solve(state, game=game, table_mb=1)
-            assert result.value == minimax(state)[0]
-            assert result.action in state.legal_actions()
 
 
 def test_an_exception_of_a_users_game_propagates() -> None:

@@ -83,27 +83,6 @@ def test_numpy_numbers_are_parameters() -> None:
 # --- playing --------------------------------------------------------------------------------------
 
 
-def test_the_quick_start_of_the_documentation_works() -> None:
-    game = pyengine.load_game("go", board_size=9, komi=7.0)
-    state = game.new_initial_state()
-    state.apply_action(state.string_to_action("E5"))
-    assert state.history() == [40]
-    assert state.current_player() == 1
-    assert state.legal_actions() == [a for a in range(82) if a != 40]
-    assert state.game is game
-
-
-@pytest.mark.parametrize("action", [0, -1, 9, 10**12, -(10**12)])
-def test_an_illegal_action_is_refused_and_changes_nothing(action: int) -> None:
-    state = pyengine.load_game("tic_tac_toe").new_initial_state([0])
-    before = state.clone()
-    with pytest.raises(pyengine.IllegalActionError) as refusal:
-        state.apply_action(action)
-    assert str(action) in str(refusal.value)
-    assert state == before
-    assert str(state) == str(before)
-
-
 def test_new_initial_state_plays_moves_and_refuses_illegal_ones() -> None:
     game = pyengine.load_game("connect_four")
     assert game.new_initial_state([3, 3, 2]).history() == [3, 3, 2]
@@ -179,18 +158,6 @@ def test_a_board_given_as_rows_starts_a_game() -> None:
     assert state == game.state_from_board(["X.O", ".X.", "..O"], 1)
     assert state != game.state_from_board(["X.O", ".X.", "..O"], 0)
     assert state != game.new_initial_state()
-
-
-def test_a_given_ko_forbids_only_its_point() -> None:
-    rows = [".XO..", "X.XO.", ".XO..", ".....", "....."]
-    game = pyengine.load_game("go", board_size=5)
-    free = game.state_from_board(rows, 1)
-    banned = game.state_from_board(rows, 1, ko="B4")
-    point = free.string_to_action("B4")
-    assert set(free.legal_actions()) - set(banned.legal_actions()) <= {point}
-    assert point not in banned.legal_actions()
-    assert free != banned
-    assert pickle.loads(pickle.dumps(banned)) == banned
 
 
 # --- text forms -----------------------------------------------------------------------------------

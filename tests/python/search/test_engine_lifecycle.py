@@ -171,20 +171,6 @@ def test_engines_in_several_threads_are_independent() -> None:
     assert again == [first, second] * 2
 
 
-def test_a_callable_is_called_on_the_searching_thread() -> None:
-    threads: set[int] = set()
-
-    def evaluate(planes: npt.NDArray[Any]) -> Arrays:
-        threads.add(threading.get_ident())
-        return np.zeros((len(planes), 7)), np.zeros(len(planes))
-
-    engine = Engine("connect_four", evaluate, threads=4, simulations=100)
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(engine.search, engine.game.new_initial_state()).result(timeout=60)
-    assert len(threads) == 1
-    assert threading.get_ident() not in threads
-
-
 FORKED = """
 import os, sys
 import pyengine

@@ -97,17 +97,6 @@ def test_a_memory_limit_can_be_set_for_one_search() -> None:
     assert engine.search(state, reuse_tree=False).nodes > 1.2 * tight.nodes
 
 
-def test_the_defaults_are_those_of_the_api() -> None:
-    config = SearchConfig()
-    assert config.c_puct == 1.25
-    assert (config.c_puct_base, config.c_puct_factor) == (19652, 1.0)
-    assert (config.fpu, config.fpu_value) == ("reduction", 0.25)
-    assert (config.batch_size, config.in_flight, config.threads) == (8, None, 0)
-    assert (config.cache_entries, config.memory_limit) == (2**17, 2 << 30)
-    assert (config.simulations, config.seconds) == (None, None)
-    assert (config.solver, config.reuse_tree, config.deterministic) == (True, True, False)
-
-
 def test_without_a_budget_there_are_800_simulations() -> None:
     engine = Engine("connect_four", "uniform")
     assert engine.search(engine.game.new_initial_state()).simulations == 800
