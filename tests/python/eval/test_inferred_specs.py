@@ -10,21 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyengine import Engine, ModelError, _core, bundled_models, load_game
-from pyengine.eval import runtime
-from pyengine.eval.evaluators import Evaluator, OnnxEvaluator
+from pyengine import Engine, ModelError, bundled_models
+from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.onnx_files import read_onnx
 from pyengine.eval.spec import ModelSpec
-from tiny_models import DEFAULT, TinyModel
+from simulated_gpu import GAME, evaluator_of, open_model, tiny
+from tiny_models import DEFAULT
 
-GAME = load_game("connect_four")
 STATES = [GAME.new_initial_state(moves) for moves in ((), (3,), (3, 3, 2), (0, 6, 1, 5))]
 PROBABILITIES = ("Softmax",)
-
-
-def tiny(**given: Any) -> TinyModel:
-    """Return a network for Connect Four whose shapes are unambiguous."""
-    return TinyModel(planes=(3, 6, 7), actions=7, **given)
 
 
 def opened(path: Path, spec: ModelSpec | None = None) -> OnnxEvaluator:
@@ -147,17 +141,9 @@ def test_an_error_names_the_field_that_contradicts_the_model(name: str, tmp_path
 def test_a_wrong_spec_is_refused_on_a_device_before_the_search(
     one_session: bool, tmp_path: Path
 ) -> None:
-    model = _core.open_onnx(
-        tiny(policy_ends=("Softmax", "Abs")).write(tmp_path / "m.onnx"),
-        library=runtime.find_library(),
-        providers=[("cpu", {})],
-        device_id=0,
-        max_batch=0,
-        threads=0,
-        as_device=True,
-        one_session=one_session,
-    )
-    evaluator = Evaluator(_core.onnx_evaluator([model], ModelSpec()), ModelSpec())
+    path = tiny(policy_ends=("Softmax", "Abs")).write(tmp_path / "m.onnx")
+    model = open_model(path, one_session=one_session)
+    evaluator = evaluator_of(model, spec=ModelSpec())
     with pytest.raises(ModelError, match=r"policy: .*\"probs\".*sum to 1"):
         Engine(GAME, evaluator)
 
