@@ -14,6 +14,7 @@ import pytest
 import pyengine
 from pyengine import Engine, EvaluationError, MixedEvaluator, ModelError, ModelSpec, OnnxEvaluator
 from pyengine.games import as_game
+from zero_network import zero_network
 
 TIC = pyengine.load_game("tic_tac_toe")
 STATES = [TIC.new_initial_state(moves) for moves in ((), (4,), (0, 4, 8), (2, 1, 0, 8, 5))]
@@ -69,6 +70,11 @@ def write(
     return path
 
 
+@pytest.fixture
+def evaluator(tmp_path: Path) -> OnnxEvaluator:
+    return OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+
+
 def stones(state: Any) -> np.ndarray:
     """Return 1 for stones of the player to move, -1 for the opponent's, top row first."""
     values = {"X": 1, "O": -1, ".": 0}
@@ -117,8 +123,7 @@ def test_external_data_is_read(tmp_path: Path) -> None:
         np.testing.assert_array_equal(actual, expected)
 
 
-def test_a_search_result_predicts_on_first_access(tmp_path: Path) -> None:
-    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+def test_a_search_result_predicts_on_first_access(evaluator: OnnxEvaluator) -> None:
     with Engine("tic_tac_toe", evaluator, simulations=20) as engine:
         result = engine.search(STATES[2])
         many = engine.search_many(STATES)
@@ -136,8 +141,7 @@ def test_a_search_result_predicts_on_first_access(tmp_path: Path) -> None:
     assert (table["ownership"], table["score"]) == (stones(STATES[2]).tolist(), result.score)
 
 
-def test_threads_that_read_a_result_make_one_prediction(tmp_path: Path) -> None:
-    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+def test_threads_that_read_a_result_make_one_prediction(evaluator: OnnxEvaluator) -> None:
     calls = []
     evaluate = evaluator.evaluate_final_board
     evaluator.evaluate_final_board = lambda *a, **k: calls.append(1) or evaluate(*a, **k)  # type: ignore[method-assign, assignment]
@@ -157,9 +161,7 @@ def test_a_mixed_evaluator_uses_its_network(tmp_path: Path) -> None:
 
 def test_other_evaluators_predict_nothing(tmp_path: Path) -> None:
     plain = write(tmp_path / "m.onnx", spec_of().without_final_board())
-    function = pyengine.CallbackEvaluator(
-        lambda planes: (np.zeros((len(planes), 9)), np.zeros(len(planes))), spec_of()
-    )
+    function = pyengine.CallbackEvaluator(zero_network(9), spec_of())
     for evaluator in (OnnxEvaluator(plain), pyengine.UniformEvaluator(), function):
         assert not evaluator.has_final_board
         assert evaluator.evaluate_final_board(STATES) == (None, None)
@@ -210,8 +212,7 @@ def test_planes_that_int8_cannot_hold_are_refused(tmp_path: Path) -> None:
         evaluator.evaluate_final_board([UsersState(STATES[2].clone(), 0.5)], game=game)
 
 
-def test_self_play_ignores_the_outputs(tmp_path: Path) -> None:
-    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+def test_self_play_ignores_the_outputs(evaluator: OnnxEvaluator, tmp_path: Path) -> None:
     plain = spec_of().without_final_board()
     config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=1))
     for player, spec in (("uniform", plain), (evaluator, plain), (evaluator, None)):
@@ -274,8 +275,7 @@ def test_a_removed_file_is_an_error(tmp_path: Path) -> None:
             _ = one.ownership
 
 
-def test_no_states_give_empty_predictions(tmp_path: Path) -> None:
-    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+def test_no_states_give_empty_predictions(evaluator: OnnxEvaluator) -> None:
     assert evaluator.evaluate_final_board([]) == (None, None)
     ownership, score = evaluator.evaluate_final_board([], game=TIC)
     assert ownership is not None

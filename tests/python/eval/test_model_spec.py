@@ -63,17 +63,7 @@ def test_presets_have_the_planes_of_their_papers() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [
-        ("planes", ("own[0]", "own[9]")),
-        ("planes", 3),
-        ("layout", "CHW"),
-        ("policy_rows", 1),
-        ("pass_index", -1),
-        ("pass_index", "last"),
-        ("value", ("win", "loss")),
-        ("value_kind", "log_probs"),
-        ("input", ""),
-    ],
+    [("planes", 3), ("policy_rows", 1), ("pass_index", "last"), ("input", "")],
 )
 def test_an_error_names_the_invalid_field(field: str, value: object) -> None:
     with pytest.raises(ConfigError, match=field):
@@ -107,9 +97,7 @@ def test_a_spec_is_the_argument_else_the_metadata_else_the_file_else_inferred(
     assert OnnxEvaluator(path, argument).spec == argument
 
 
-def test_an_invalid_spec_is_a_model_error_that_names_the_file(
-    tmp_path: Path,
-) -> None:
+def test_an_invalid_spec_is_a_model_error_that_names_the_file(tmp_path: Path) -> None:
     path = TinyModel(metadata={"pyengine.spec": "{"}).write(tmp_path / "a.onnx")
     with pytest.raises(ModelError, match=r"metadata 'pyengine\.spec'.*JSON"):
         OnnxEvaluator(path)

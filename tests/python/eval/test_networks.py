@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyengine import ModelError, State, load_game
+from pyengine import Engine, ModelError, State, load_game
 from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.spec import ModelSpec
 from third_party_networks import NETWORKS
@@ -100,7 +101,7 @@ def start_is_symmetric(state: State, k: int) -> bool:
 
 
 def test_the_mean_over_the_symmetries_is_equivariant(opened: Opened) -> None:
-    states = [state for state in opened.states if not state.is_terminal()][:12]
+    states = [state for state in opened.states if not state.is_terminal()][:6]
     policy, value = opened.evaluator.evaluate(states, symmetry="average")
     for k in range(states[0].game.num_symmetries):
         if not start_is_symmetric(states[0], k):
@@ -124,3 +125,28 @@ def test_a_network_without_a_spec_is_refused_if_its_shapes_are_ambiguous(
     with pytest.warns(UserWarning, match=r"assumed ModelSpec\(planes=\('own\[0\]', 'opp\[0\]'\)"):
         evaluator = OnnxEvaluator(shared("nets", "othello8x8_ludax.onnx"))
     assert evaluator.spec == ModelSpec(planes=("own[0]", "opp[0]"))
+
+
+def test_the_search_beats_the_bare_policy(shared: Callable[..., Path]) -> None:
+    """Plays twelve openings of four random moves with both colours."""
+    network = NETWORKS["gomoku6x6_4"]
+    evaluator = OnnxEvaluator(shared("nets", "gomoku6x6_4.onnx"), network.spec, providers=["cpu"])
+    engine = Engine(network.game, evaluator, deterministic=True, threads=1)
+    games = []
+    for seed in range(12):
+        start, rng = engine.game.new_initial_state(), random.Random(seed)
+        for _ in range(4):
+            start.apply_action(rng.choice(start.legal_actions()))
+        games += [(start.clone(), searcher) for searcher in (0, 1)]
+    while running := [game for game in games if not game[0].is_terminal()]:
+        thinking = [state for state, searcher in running if state.current_player() == searcher]
+        bare = [state for state, searcher in running if state.current_player() != searcher]
+        results = engine.search_many(thinking, simulations=48, batch_size=16)
+        for state, result in zip(thinking, results, strict=True):
+            state.apply_action(result.action)
+        if bare:
+            policy, _ = engine.evaluator.evaluate(bare)
+            for state, row in zip(bare, policy, strict=True):
+                state.apply_action(int(row.argmax()))
+    score = sum(state.returns()[searcher] for state, searcher in games)
+    assert score > 0, f"{score} of {len(games)}"

@@ -6,14 +6,13 @@ import logging
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pyengine import ConfigError, EvaluationError, ModelError, load_game
+from pyengine import ConfigError, ModelError, load_game
 from pyengine.eval import runtime
 from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.spec import ModelSpec
@@ -52,18 +51,16 @@ def check(model: TinyModel, path: Path, atol: float = 1e-5, **options: Any) -> O
 @pytest.mark.parametrize(
     "form",
     [{}, {"batch": 1}, {"batch": 3}, {"batch": 16}, {"flat_input": True}, {"extra_output": True},
-     {"declared_policy": ["N", "A"]}, {"int8_input": True}, {"int8_input": True, "batch": 3}],
+     {"declared_policy": ["N", "A"]}, {"int8_input": True}, {"int8_input": True, "batch": 3},
+     {"dtype": np.float16}],
     ids=str,
 )  # fmt: skip
 def test_models_with_any_batch_and_input_evaluate_correctly(
     form: dict[str, Any], tmp_path: Path
 ) -> None:
+    atol = 5e-3 if "dtype" in form else 1e-5
     for options in ({}, {"max_batch": 2}, {"threads": 2}):
-        check(TinyModel(**form), tmp_path / "m.onnx", **options)
-
-
-def test_float16_inputs_and_outputs_are_converted(tmp_path: Path) -> None:
-    check(TinyModel(dtype=np.float16), tmp_path / "m.onnx", atol=5e-3)
+        check(TinyModel(**form), tmp_path / "m.onnx", atol, **options)
 
 
 def test_planes_that_int8_cannot_hold_are_refused(tmp_path: Path) -> None:
@@ -127,13 +124,6 @@ def test_files_that_are_not_models_are_refused(tmp_path: Path) -> None:
             OnnxEvaluator(tmp_path / f"{name}.onnx", TIC)
     with pytest.raises(ModelError, match="is not a file"):
         OnnxEvaluator(tmp_path, TIC)
-
-
-@pytest.mark.parametrize("output", ["policy", "value"])
-def test_a_non_finite_output_is_named(output: str, tmp_path: Path) -> None:
-    evaluator = OnnxEvaluator(TinyModel(nan=output).write(tmp_path / "m.onnx"), TIC)
-    with pytest.raises(EvaluationError, match=f"{output} must be finite"):
-        evaluator.evaluate(states())
 
 
 @pytest.fixture
@@ -202,14 +192,6 @@ def test_the_runtime_report_names_the_provider_and_the_reason() -> None:
     assert Path(report.library) == runtime.find_library()
     assert report.version.startswith("1.")
     assert all(report.problems.values())
-
-
-def test_threads_share_an_evaluator_and_agree(tmp_path: Path) -> None:
-    evaluator = check(TinyModel(), tmp_path / "m.onnx")
-    expected = evaluator.evaluate(states() * 10)
-    with ThreadPoolExecutor(4) as pool:
-        for result in pool.map(lambda _: evaluator.evaluate(states() * 10), range(32)):
-            assert all(map(np.array_equal, result, expected))
 
 
 PREAMBLE = """

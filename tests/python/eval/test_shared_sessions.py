@@ -25,7 +25,7 @@ def on_cpu(path: Path) -> OnnxEvaluator:
 
 
 def search_on(model: _core.OnnxModel) -> None:
-    with Engine(GAME, evaluator_of(model), batch_size=16, threads=1) as engine:
+    with Engine(GAME, evaluator_of(model), batch_size=16, threads=2) as engine:
         engine.search(START, simulations=20)
 
 
@@ -121,10 +121,15 @@ def test_concurrent_calls_keep_using_the_opened_network(
         assert all(threads.map(agrees, range(8)))
 
 
-@pytest.mark.parametrize("change", [replaced, rewritten])
+def removed(path: Path, times: os.stat_result) -> None:
+    path.unlink()
+
+
+@pytest.mark.parametrize("change", [replaced, rewritten, removed])
 def test_a_device_opens_no_session_of_a_changed_file(
     change: Callable[[Path, os.stat_result], None], tmp_path: Path
 ) -> None:
+    """The search must fail, not hang."""
     path = write(tmp_path / "m.onnx")
     times = path.stat()
     model = open_model(path)
