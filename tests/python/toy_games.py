@@ -51,6 +51,13 @@ class ToyGame:
         return self.kind()
 
 
+class Still(ToyState):
+    """Its actions have no effect."""
+
+    def apply_action(self, action: int) -> None:
+        pass
+
+
 class Endless(ToyState):
     """82 moves forever, since mctx's trees have no rules."""
 

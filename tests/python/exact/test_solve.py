@@ -14,7 +14,7 @@ import pyengine
 from interrupted import AlarmError, alarm
 from pyengine import ConfigError
 from pyengine.exact import Solver, minimax
-from toy_games import Pairs, ToyGame, ToyState
+from toy_games import Pairs, Still, ToyGame, ToyState
 
 
 def random_state(game: pyengine.Game, plies: int, rng: random.Random) -> pyengine.State:
@@ -171,13 +171,6 @@ def test_the_command_reports_a_score_and_an_unproven_value(
     assert "no, searched 1 pl" in out
     assert "unknown" in out
     assert "a draw" not in out  # not proven
-
-
-class Still(ToyState):
-    """Its actions have no effect."""
-
-    def apply_action(self, action: int) -> None:
-        pass
 
 
 @pytest.mark.parametrize("kind", [ToyState, Still])

@@ -15,8 +15,7 @@ from interrupted import AlarmError, alarm
 from pyengine import Engine, MixedEvaluator, RolloutEvaluator, SearchResult, load_game
 from pyengine.eval import RolloutPolicy
 from toy_games import ToyGame, ToyState
-
-Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+from zero_network import Arrays, zero_network
 
 # For a deadline 50 ms away, with slack for a busy machine. Uninterrupted calls take far longer.
 SOON = 3.0
@@ -46,17 +45,13 @@ def clobber() -> Any:
     return pyspiel.load_game("clobber")
 
 
-def zeros(planes: npt.NDArray[Any]) -> Arrays:
-    return np.zeros((len(planes), 7)), np.zeros(len(planes))
-
-
 LONG: dict[str, Callable[[], tuple[Any, Any]]] = {
     "rollouts": lambda: (load_game("othello"), RolloutEvaluator(MANY)),
     "rollouts by a policy": go_by_a_policy,
     "mixed": lambda: (load_game("othello"), MixedEvaluator("uniform", RolloutEvaluator(MANY))),
     "mixed with a network": lambda: (
         load_game("connect_four"),
-        MixedEvaluator(zeros, RolloutEvaluator(MANY)),
+        MixedEvaluator(zero_network(), RolloutEvaluator(MANY)),
     ),
     "rollouts of a user's game": lambda: (ToyGame(Long), RolloutEvaluator(MANY)),
     "one rollout of a user's game": lambda: (ToyGame(Long), "rollout"),

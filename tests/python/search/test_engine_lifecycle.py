@@ -13,25 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 
 import pyengine
 from pyengine import Engine, EngineError, SearchResult
 from toy_games import Matches, ToyGame
-
-Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+from zero_network import zero_network
 
 
 class Slow(Matches):
     def apply_action(self, action: int) -> None:
         time.sleep(0.002)
         super().apply_action(action)
-
-
-def of_states(states: list[Any]) -> Arrays:
-    return np.ones((len(states), 7)), np.zeros(len(states))
 
 
 def ending(evaluator: str, threads: int) -> Engine:
@@ -44,7 +37,7 @@ ENDLESS: dict[str, tuple[Callable[[], Engine], bool]] = {
     "uniform": (lambda: Engine("go", "uniform"), True),
     "one thread": (lambda: Engine("othello", "uniform", threads=1), True),
     "rollout": (lambda: Engine("connect_four", "rollout", solver=False), True),
-    "states": (lambda: Engine("connect_four", pyengine.StateEvaluator(of_states)), True),
+    "states": (lambda: Engine("connect_four", pyengine.StateEvaluator(zero_network())), True),
     "asleep": (lambda: Engine("connect_four", lambda planes: time.sleep(1000)), False),
     "Python's game": (lambda: Engine(ToyGame(Slow), "uniform", solver=False), True),
     "its rollouts": (lambda: Engine(ToyGame(Slow), "rollout", solver=False), True),
@@ -96,9 +89,7 @@ def endless(engine: Engine) -> Iterator[list[SearchResult]]:
             engine.stop()
 
 
-def slow(planes: npt.NDArray[Any]) -> Arrays:
-    time.sleep(0.001)
-    return np.zeros((len(planes), 7)), np.zeros(len(planes))
+slow = zero_network(seconds=0.001)
 
 
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout", slow])

@@ -8,25 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import pyengine
 from pyengine import Engine, SearchResult
 from third_party_networks import NETWORKS
 from toy_games import Pairs, ToyGame
-
-Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
-
-
-def slow_planes(seconds: float) -> Callable[[npt.NDArray[Any]], Arrays]:
-    """Return a slow callable on the planes of Connect Four."""
-
-    def evaluate(planes: npt.NDArray[Any]) -> Arrays:
-        time.sleep(seconds)
-        return np.zeros((len(planes), 7)), np.zeros(len(planes))
-
-    return evaluate
+from zero_network import zero_network
 
 
 def connect_four(evaluator: Any = "rollout", **settings: Any) -> tuple[Engine, Any]:
@@ -74,12 +62,8 @@ def test_root_values_have_the_right_sign_if_a_player_moves_twice() -> None:
 
 def test_evaluations_are_the_rows_evaluated_in_this_call() -> None:
     rows: list[int] = []
-
-    def evaluate(planes: npt.NDArray[Any]) -> Arrays:
-        rows.append(len(planes))
-        return np.zeros((len(planes), 7)), np.zeros(len(planes))
-
-    engine, state = connect_four(evaluate, simulations=150, symmetry="none", cache_entries=0)
+    settings: Any = {"simulations": 150, "symmetry": "none", "cache_entries": 0}
+    engine, state = connect_four(zero_network(rows=rows), **settings)
     for _ in range(2):
         rows.clear()
         result = engine.search(state)
@@ -92,7 +76,7 @@ def test_evaluations_are_the_rows_evaluated_in_this_call() -> None:
 
 
 def test_the_cache_saves_evaluations_but_not_simulations() -> None:
-    engine, state = connect_four(slow_planes(0), simulations=200, symmetry="none", threads=1)
+    engine, state = connect_four(zero_network(), simulations=200, symmetry="none", threads=1)
     first = engine.search(state)
     second = engine.search(state, reuse_tree=False)
     assert second.visits.tolist() == first.visits.tolist()
@@ -167,7 +151,7 @@ def test_a_win_in_one_is_proven_and_played_whatever_the_temperature() -> None:
 
 
 def test_progress_is_reported_ten_times_a_second_and_false_stops() -> None:
-    engine, state = connect_four(slow_planes(0.001), threads=2)
+    engine, state = connect_four(zero_network(seconds=0.001), threads=2)
     seen: list[SearchResult] = []
     engine.search(state, seconds=0.45, on_progress=seen.append)
     assert 2 <= len(seen) <= 5
@@ -193,7 +177,7 @@ def test_an_exception_of_on_progress_propagates_and_the_engine_stays_usable() ->
 
 
 def test_analyze_streams_results_and_ends_with_the_final_one() -> None:
-    engine, state = connect_four(slow_planes(0.001))
+    engine, state = connect_four(zero_network(seconds=0.001))
     results = list(engine.analyze(state, every=0.05, seconds=0.3))
     assert 2 <= len(results) <= 10
     assert results[-1].stop_reason == "seconds"
@@ -202,7 +186,7 @@ def test_analyze_streams_results_and_ends_with_the_final_one() -> None:
 
 
 def test_leaving_analyze_stops_the_search() -> None:
-    engine, state = connect_four(slow_planes(0.001))
+    engine, state = connect_four(zero_network(seconds=0.001))
     begun = time.perf_counter()
     for result in engine.analyze(state, every=0.02):
         if result.visits.sum() > 20:
@@ -223,7 +207,7 @@ def test_analyze_raises_what_the_search_raises() -> None:
 
 
 def test_search_many_gives_each_state_its_budget_in_shared_batches() -> None:
-    engine, _ = connect_four(slow_planes(0), threads=4, batch_size=16, symmetry="none")
+    engine, _ = connect_four(zero_network(), threads=4, batch_size=16, symmetry="none")
     states = [engine.game.new_initial_state([a, b]) for a in range(7) for b in range(7)]
     results = engine.search_many(states, simulations=40, solver=False)
     assert [result.visits.sum() for result in results] == [40] * 49

@@ -6,15 +6,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import pytest
 
 import pyengine
 from pyengine import ConfigError, Engine, EngineError, EvaluationError
 from toy_games import ToyGame, ToyState
-
-Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+from zero_network import Arrays, zero_network
 
 
 @pytest.fixture
@@ -51,14 +49,14 @@ def test_advance_refuses_illegal_actions_and_unsearched_engines(engine: Engine) 
 
 
 def failing(error: BaseException, after: int) -> Callable[[npt.NDArray[Any]], Arrays]:
-    calls = 0
+    rows: list[int] = []
+    zeros = zero_network(rows=rows)
 
     def evaluate(planes: npt.NDArray[Any]) -> Arrays:
-        nonlocal calls
-        calls += 1
-        if calls == after:
+        answers = zeros(planes)
+        if len(rows) == after:
             raise error
-        return np.zeros((len(planes), 7)), np.zeros(len(planes))
+        return answers
 
     return evaluate
 
@@ -102,8 +100,6 @@ class SixPlies(ToyState):
 @pytest.mark.parametrize(
     ("method", "answer", "evaluator", "message"),
     [
-        ("clone", OSError("no copy"), "rollout", "no copy"),  # a uniform search copies only roots
-        ("legal_actions", OSError("no actions"), "uniform", "no actions"),
         ("apply_action", OSError("no move"), "rollout", "no move"),
         ("current_player", -1, "uniform", "chance"),
         ("legal_actions", [], "rollout", "empty"),
