@@ -196,24 +196,6 @@ def test_a_users_game_without_planes_is_refused_by_a_function_on_planes() -> Non
         tic_tac_toe().observation_tensor(ModelSpec(planes=("observation",)))
 
 
-def test_a_function_receives_the_planes_of_a_users_game() -> None:
-    pyspiel = pytest.importorskip("pyspiel", reason="a game of another library")
-    game = pyspiel.load_game("breakthrough(rows=4,columns=4)")
-    shape = tuple(game.observation_tensor_shape())
-    seen: list[np.ndarray] = []
-
-    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        seen.append(planes)
-        return np.zeros((len(planes), game.num_distinct_actions())), np.zeros(len(planes))
-
-    state = game.new_initial_state()
-    state.apply_action(state.legal_actions()[0])
-    policy, _ = CallbackEvaluator(evaluate).evaluate([state])
-    assert seen[0].shape == (1, *shape)
-    assert np.array_equal(seen[0][0].ravel(), np.float32(state.observation_tensor()))
-    assert policy.sum() == pytest.approx(1)
-
-
 class SlowCallable:
     """A function that counts the threads inside it."""
 

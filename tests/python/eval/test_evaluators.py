@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyengine import ConfigError, Engine, ModelError, State, load_game
+from positions import random_state
+from pyengine import ConfigError, Engine, ModelError, load_game
 from pyengine.eval.evaluators import (
     CallbackEvaluator,
     Evaluator,
@@ -26,19 +27,6 @@ from tiny_models import DEFAULT, TinyModel
 from zero_network import zero_network
 
 
-def some_states(rng: Any) -> list[State]:
-    """Return states of random games, some of them terminal."""
-    states = []
-    for _ in range(10):
-        state = load_game("connect_four").new_initial_state()
-        for _ in range(rng.randrange(30)):
-            if state.is_terminal():
-                break
-            state.apply_action(rng.choice(state.legal_actions()))
-        states.append(state)
-    return states
-
-
 @pytest.mark.parametrize("symmetry", ["none", "average"])
 @pytest.mark.parametrize(
     "make", [UniformEvaluator, RolloutEvaluator, lambda: MixedEvaluator("uniform", "rollout")]
@@ -46,9 +34,11 @@ def some_states(rng: Any) -> list[State]:
 def test_equal_priors_over_the_legal_actions(
     symmetry: str, make: Callable[[], Evaluator], rng: Any
 ) -> None:
-    states = some_states(rng)
+    game = load_game("connect_four")
+    states = [random_state(game, rng.randrange(30), rng) for _ in range(10)]
+    states[3] = game.new_initial_state([0, 1, 0, 1, 0, 1, 0])  # terminal
     policy, value = make().evaluate(states, symmetry=symmetry)
-    assert policy.shape == (10, states[0].game.num_distinct_actions())
+    assert policy.shape == (10, 7)
     assert value.shape == (10,)
     assert policy.dtype == value.dtype == np.float32
     assert np.all(np.abs(value) <= 1)

@@ -12,21 +12,10 @@ import pytest
 
 import pyengine
 from interrupted import AlarmError, alarm
+from positions import random_state, value_after
 from pyengine import ConfigError
 from pyengine.exact import Solver, minimax
 from toy_games import Pairs, Still, ToyGame, ToyState
-
-
-def random_state(game: pyengine.Game, plies: int, rng: random.Random) -> pyengine.State:
-    while True:
-        state = game.new_initial_state()
-        for _ in range(plies):
-            if state.is_terminal():
-                break
-            state.apply_action(rng.choice(state.legal_actions()))
-        if not state.is_terminal():
-            return state
-
 
 SMALL_GAMES = [
     ("tic_tac_toe", 3, 40),
@@ -48,14 +37,7 @@ def test_the_solver_agrees_with_minimax(text: str, plies: int, count: int) -> No
         result = solver.solve(state)
         value, _ = minimax(state)
         assert (result.value, result.exact) == (value, True)
-        child = state.clone()
-        child.apply_action(result.action)
-        player = state.current_player()
-        if child.is_terminal():
-            after = child.returns()[player]
-        else:
-            after = minimax(child)[0] * (1 if child.current_player() == player else -1)
-        assert after == value
+        assert value_after(state, result.action, lambda after: minimax(after)[0]) == value
 
 
 def test_an_exception_of_a_users_game_propagates() -> None:

@@ -8,13 +8,13 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 import pyengine
 from pyengine.exact import Solver
-from toy_games import ToyGame, ToyState
+from toy_games import ToyGame, ToyState, timed
 
 TOTALS = 40
 
@@ -248,40 +248,23 @@ def test_outcomes_are_compared_without_rounding(
     assert (result.action, result.value, result.exact) == (best, prizes[best] / most, True)
 
 
-class Slow(Race):
-    """Its methods take 4 ms each and record when they started."""
-
-    calls: ClassVar[list[float]] = []
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("clone", "legal_actions", "apply_action", "is_terminal", "current_player"):
-            Slow.calls.append(time.monotonic())
-            time.sleep(0.004)
-        return super().__getattribute__(name)
-
-
 def test_no_call_of_a_users_code_begins_after_the_time_is_up() -> None:
-    game: Any = ToyGame(Slow)  # type: ignore[arg-type]
-    solver = Solver(game, table_mb=1)
-    state = Slow()
-    Slow.calls.clear()
-    begun = time.monotonic()
+    kind, begun = timed(Race, 0.004)
+    solver = Solver(ToyGame(kind), table_mb=1)
+    state = kind()
+    begun.clear()
+    start = time.monotonic()
     result = solver.solve(state, seconds=0.1)
-    late = [call for call in Slow.calls if call > begun + 0.105]
     assert not result.exact
-    assert len(late) <= 1  # copying the state for the result
-    assert len(Slow.calls) > 5
+    assert sum(call > start + 0.105 for call in begun) <= 1  # copying the state for the result
+    assert len(begun) > 5
 
 
 def test_a_stop_also_ends_the_random_game_before_the_search() -> None:
-    class Endless(Slow):
-        def is_terminal(self) -> bool:
-            return False
-
-    game: Any = ToyGame(Endless)  # type: ignore[arg-type]
-    solver = Solver(game, table_mb=1)
+    kind, _ = timed(ToyState, 0.004)
+    solver = Solver(ToyGame(kind), table_mb=1)
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(solver.solve, Endless())
+        running = pool.submit(solver.solve, kind())
         while not running.done():
             solver.stop()
             time.sleep(0.01)
