@@ -60,7 +60,7 @@ INCONSISTENT = Dict({"s": {"a": 1, "b": 3}, "a": {"b": 1}, "b": {"g": 3}}, {"a":
 
 def test_costs_are_those_of_networkx_on_random_graphs() -> None:
     networkx = pytest.importorskip("networkx")
-    for seed in range(60):
+    for seed in range(40):
         rng = random.Random(seed)
         nodes = rng.randrange(2, 40)
         graph = networkx.gnp_random_graph(nodes, rng.random(), seed=rng, directed=True)

@@ -110,6 +110,7 @@ def eq(self: Noughts, other: Noughts) -> bool:
         (legal_later(lambda legal: [*legal, 9]), r"0\.\.8, got \[9\]"),
         (legal_later(lambda legal: [a for a in legal if a != 2] or legal), "symmetry .*legal_act"),
         ({"is_terminal": returning(np.ones(2))}, "raised ValueError"),
+        ({"apply_action": lambda s, action: 1 // 0}, r"^apply_action\(\) raised ZeroDivision"),
         ({"returns": lambda s: [3 * x for x in Noughts.returns(s)]}, "max_utility"),
         (
             {"returns": lambda s: [float(s.moves[0] == 0), -float(s.moves[0] == 0)],
@@ -141,14 +142,6 @@ def test_a_broken_promise_is_reported_with_the_moves_to_it(
     assert re.search(message, report.message), report.message
     assert "BROKEN" in str(report)
     assert str(list(report.moves)) in str(report)
-
-
-def test_an_exception_names_the_method_that_raised() -> None:
-    def apply_action(self: Noughts, action: int) -> None:
-        raise RuntimeError("out of ink")
-
-    report = check({"apply_action": apply_action})
-    assert report.message == "apply_action() raised RuntimeError: out of ink"
 
 
 class Circle(ToyState):

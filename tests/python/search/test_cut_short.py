@@ -159,11 +159,11 @@ class SixPlies(ToyState):
 
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
 def test_no_call_of_a_users_game_begins_after_the_time_is_up(evaluator: str) -> None:
-    kind, begun = timed(SixPlies, 0.01)
+    kind, begun = timed(SixPlies, 0.004)
     engine = Engine(ToyGame(kind), evaluator)
     engine.search(kind(), simulations=1)
     begun.clear()
-    result = engine.search(kind(), seconds=0.1)
+    result = engine.search(kind(), seconds=0.05)
     assert result.stop_reason == "seconds"
     start = begun[3]  # in the search: the state was copied and read before
-    assert sum(call > start + 0.1 for call in begun) <= 1  # copying the state for the result
+    assert sum(call > start + 0.05 for call in begun) <= 1  # copying the state for the result

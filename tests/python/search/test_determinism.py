@@ -124,12 +124,6 @@ def test_cached_evaluations_change_nothing(shared: Callable[..., Path]) -> None:
     assert results[0] == results[1]
 
 
-def test_the_seed_determines_the_search() -> None:
-    one = sequence("connect_four", "rollout", 2, seed=1)
-    assert one == sequence("connect_four", "rollout", 2, seed=1)
-    assert one != sequence("connect_four", "rollout", 2, seed=2)
-
-
 def test_proofs_are_deterministic() -> None:
     expected = None
     for threads in (1, *THREADS):
