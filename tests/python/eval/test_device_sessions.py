@@ -88,20 +88,6 @@ def test_a_device_evaluates_like_the_cpu_at_any_number_of_rows(
             assert_close(device.evaluate(states[:rows], batch_size=batch), expected)
 
 
-def test_several_devices_evaluate_like_one(path: Path) -> None:
-    models = [open_model(path), open_model(path, device_id=1)]
-    states = random_states(GAME, 100)
-    settings = {"batch_size": 8, "cache_entries": 0, "solver": False}
-    with Engine(GAME, evaluator_of(*models), **settings) as engine:
-        results = engine.search_many(states, simulations=20)
-    with Engine(GAME, on_device(path), **settings) as engine:
-        expected = engine.search_many(states, simulations=20)
-    assert [result.simulations for result in results] == [20] * 100
-    for one, other in zip(results, expected, strict=True):
-        np.testing.assert_allclose(one.priors, other.priors, atol=1e-6)
-    assert models[0].sessions == models[1].sessions == 1  # 8 rows, opened before the search
-
-
 @pytest.mark.parametrize(
     "wrong",
     [{"devices": []}, {"devices": "01"}, {"devices": [1, 1]}, {"devices": [-1]}, {"devices": 0},

@@ -100,6 +100,10 @@ def returning(value: Any) -> Callable[..., Any]:
     return lambda *_: value
 
 
+def apply_action(self: Noughts, action: int) -> None:
+    raise RuntimeError("out of ink")
+
+
 def eq(self: Noughts, other: Noughts) -> bool:
     return self.moves == other.moves
 
@@ -110,7 +114,7 @@ def eq(self: Noughts, other: Noughts) -> bool:
         (legal_later(lambda legal: [*legal, 9]), r"0\.\.8, got \[9\]"),
         (legal_later(lambda legal: [a for a in legal if a != 2] or legal), "symmetry .*legal_act"),
         ({"is_terminal": returning(np.ones(2))}, "raised ValueError"),
-        ({"apply_action": lambda s, action: 1 // 0}, r"^apply_action\(\) raised ZeroDivision"),
+        ({"apply_action": apply_action}, r"^apply_action\(\) raised RuntimeError: out of ink$"),
         ({"returns": lambda s: [3 * x for x in Noughts.returns(s)]}, "max_utility"),
         (
             {"returns": lambda s: [float(s.moves[0] == 0), -float(s.moves[0] == 0)],

@@ -11,7 +11,6 @@ import pytest
 
 import pyengine
 from pyengine import ConfigError, Engine, EngineError, EvaluationError
-from toy_games import ToyGame, ToyState
 from zero_network import Arrays, zero_network
 
 
@@ -75,48 +74,6 @@ def test_a_callable_that_raises_stops_only_the_search(after: int, threads: int) 
     assert result.visits.sum() >= 200
     again = engine.search(state)
     assert again.visits.sum() == result.visits.sum() + 200
-
-
-def at_the_third_ply(method: str, answer: Any) -> Any:
-    """Return a game whose method gives a wrong answer, or raises it, after three moves."""
-
-    def wrong(self: ToyState, *arguments: Any) -> Any:
-        if len(self.moves) != 3 or not game.broken:
-            return getattr(SixPlies, method)(self, *arguments)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    game: Any = ToyGame(type("Broken", (SixPlies,), {method: wrong}))
-    game.broken = True
-    return game
-
-
-class SixPlies(ToyState):
-    def is_terminal(self) -> bool:
-        return len(self.moves) == 6
-
-
-@pytest.mark.parametrize(
-    ("method", "answer", "evaluator", "message"),
-    [
-        ("apply_action", OSError("no move"), "rollout", "no move"),
-        ("current_player", -1, "uniform", "chance"),
-        ("legal_actions", [], "rollout", "empty"),
-        ("legal_actions", [0, 7], "uniform", "7"),
-    ],
-)
-def test_a_broken_game_stops_only_the_search(
-    method: str, answer: Any, evaluator: str, message: str
-) -> None:
-    game = at_the_third_ply(method, answer)
-    engine = Engine(game, evaluator, simulations=500, threads=2)
-    error = type(answer) if isinstance(answer, OSError) else ConfigError
-    for _ in range(2):
-        with pytest.raises(error, match=message):
-            engine.search(game.new_initial_state())
-    game.broken = False
-    assert engine.search(game.new_initial_state()).simulations > 0
 
 
 def test_calls_during_a_search_are_refused() -> None:
