@@ -63,7 +63,7 @@ def timed(kind: type, seconds: float) -> tuple[Any, list[float]]:
     """Return a class of slower states, and a list of the times at which their methods began."""
     begun: list[float] = []
 
-    class Timed(kind):  # type: ignore[misc]
+    class Timed(kind):
         def __getattribute__(self, name: str) -> Any:
             if name in ("clone", "legal_actions", "apply_action", "is_terminal", "current_player"):
                 begun.append(time.monotonic())

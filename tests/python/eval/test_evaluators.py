@@ -71,7 +71,7 @@ def test_states_that_do_not_fit_are_refused() -> None:
     uniform = UniformEvaluator()
     for wrong in (state, 3, [3], [state, other], [state, None]):
         with pytest.raises(ConfigError):
-            uniform.evaluate(wrong)  # type: ignore[arg-type]
+            uniform.evaluate(wrong)
     with pytest.raises(ConfigError, match="symmetry"):
         uniform.evaluate([state], symmetry="all")
     policy, value = uniform.evaluate([state])

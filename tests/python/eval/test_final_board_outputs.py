@@ -14,6 +14,7 @@ import pytest
 import pyengine
 from pyengine import Engine, EvaluationError, MixedEvaluator, ModelError, ModelSpec, OnnxEvaluator
 from pyengine.games import as_game
+from toy_games import ToyGame, ToyState
 from zero_network import zero_network
 
 TIC = pyengine.load_game("tic_tac_toe")
@@ -144,7 +145,7 @@ def test_a_search_result_predicts_on_first_access(evaluator: OnnxEvaluator) -> N
 def test_threads_that_read_a_result_make_one_prediction(evaluator: OnnxEvaluator) -> None:
     calls = []
     evaluate = evaluator.evaluate_final_board
-    evaluator.evaluate_final_board = lambda *a, **k: calls.append(1) or evaluate(*a, **k)  # type: ignore[method-assign, assignment]
+    evaluator.evaluate_final_board = lambda *a, **k: calls.append(1) or evaluate(*a, **k)
     result = pyengine.search(STATES[3], evaluator=evaluator, simulations=5)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: result.ownership, range(8)))
@@ -170,46 +171,42 @@ def test_other_evaluators_predict_nothing(tmp_path: Path) -> None:
         assert result.to_dict().keys().isdisjoint({"ownership", "score", "final_board"})
 
 
-class UsersState:
-    """A user's state of tic-tac-toe whose planes are scaled."""
+class UsersState(ToyState):
+    """Players fill points in turn, with scaled planes: own, opponent's, ones."""
 
-    def __init__(self, state: Any, scale: float = 1.0) -> None:
-        self.state, self.scale = state, scale
+    actions = 9
+    scale = 1.0
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.state, name)
-
-    def clone(self) -> Any:
-        return UsersState(self.state.clone(), self.scale)
-
-    def observation_tensor(self) -> Any:
-        planes = ModelSpec(planes=("own[0]", "opp[0]", "ones"))
-        return self.scale * self.state.observation_tensor(planes)
+    def observation_tensor(self) -> np.ndarray:
+        mover = self.current_player()
+        planes = np.zeros((3, 9))
+        planes[0, list(self.moves[mover::2])] = 1
+        planes[1, list(self.moves[1 - mover :: 2])] = 1
+        planes[2] = 1
+        return self.scale * planes.reshape(3, 3, 3)
 
 
-class UsersGame:
+class UsersGame(ToyGame):
     board_shape = (3, 3)
     observation_tensor_shape = (3, 3, 3)
 
-    def num_distinct_actions(self) -> int:
-        return 9
 
-    def new_initial_state(self) -> Any:
-        return UsersState(TIC.new_initial_state())
+USERS = UsersState((0, 4, 8))  # the stones of STATES[2]
 
 
 def test_a_users_state_is_predicted(tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(planes=("observation",))))
-    result = Engine(UsersGame(), evaluator, simulations=5).search(UsersState(STATES[2].clone()))
+    result = Engine(UsersGame(UsersState), evaluator, simulations=5).search(USERS)
     np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
 
 
 def test_planes_that_int8_cannot_hold_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", spec_of(planes=("observation",)), input_dtype="int8")
-    evaluator, game = OnnxEvaluator(path), as_game(UsersGame())
-    evaluator.evaluate_final_board([UsersState(STATES[2].clone())], game=game)
+    evaluator = OnnxEvaluator(path)
+    evaluator.evaluate_final_board([USERS], game=as_game(UsersGame(UsersState)))
+    kind = type("Scaled", (UsersState,), {"scale": 0.5})
     with pytest.raises(ModelError, match=f"^the input of {path} is int8, but the planes"):
-        evaluator.evaluate_final_board([UsersState(STATES[2].clone(), 0.5)], game=game)
+        evaluator.evaluate_final_board([kind(USERS.moves)], game=as_game(UsersGame(kind)))
 
 
 def test_self_play_ignores_the_outputs(evaluator: OnnxEvaluator, tmp_path: Path) -> None:
@@ -282,7 +279,7 @@ def test_no_states_give_empty_predictions(evaluator: OnnxEvaluator) -> None:
     assert score is not None
     assert (ownership.shape, score.shape) == ((0, 3, 3), (0,))
     with pytest.raises(pyengine.ConfigError, match="states must be a sequence of states"):
-        evaluator.evaluate_final_board(STATES[0])  # type: ignore[arg-type]
+        evaluator.evaluate_final_board(STATES[0])
 
 
 def test_the_spec_in_the_file_keeps_the_output_names(tmp_path: Path) -> None:

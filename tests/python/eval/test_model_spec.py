@@ -35,7 +35,7 @@ def test_a_spec_is_an_immutable_value() -> None:
     assert eval(repr(EVERYTHING)) == EVERYTHING
     assert EVERYTHING.planes == ("own[0]", "own[1]", "legal", "ones")
     with pytest.raises(AttributeError):
-        ModelSpec().layout = "NHWC"  # type: ignore[misc]
+        ModelSpec().layout = "NHWC"
 
 
 @pytest.mark.parametrize("spec", [ModelSpec(), EVERYTHING, ModelSpec.gomoku17()])

@@ -135,7 +135,7 @@ def path(tmp_path: Path) -> Path:
 def test_an_unavailable_provider_is_an_error(name: str, path: Path) -> None:
     if name in runtime.runtime_report().available and name not in runtime.runtime_report().problems:
         pytest.skip(f"{name} is available here")
-    for providers in ([name], [(name, {})], [name, "cpu"]):
+    for providers in ([(name, {})], [name, "cpu"]):
         with pytest.raises(ModelError, match=f"{name}'? is not available: "):
             OnnxEvaluator(path, TIC, providers=providers)
 
@@ -177,21 +177,14 @@ def test_the_default_provider_is_the_best_working_one_and_is_logged(
 ) -> None:
     with caplog.at_level(logging.INFO, logger="pyengine"):
         evaluator = OnnxEvaluator(path, TIC)
-    report = runtime.runtime_report()
-    assert evaluator.provider == report.provider
     assert evaluator.provider in caplog.text
     assert evaluator.provider_reason in caplog.text
+    report = runtime.runtime_report()
+    assert evaluator.provider == report.provider in report.available
     if runtime.CUDA in report.problems:
         assert "is not available" in evaluator.provider_reason
-
-
-def test_the_runtime_report_names_the_provider_and_the_reason() -> None:
-    report = runtime.runtime_report()
-    assert report.provider in report.available
-    assert report.reason
     assert Path(report.library) == runtime.find_library()
-    assert report.version.startswith("1.")
-    assert all(report.problems.values())
+    assert all([report.reason, report.version.startswith("1."), *report.problems.values()])
 
 
 PREAMBLE = """

@@ -414,10 +414,10 @@ def test_a_users_problem_needs_a_heuristic_or_zero() -> None:
             return [(node + 1, 1)]
 
     with pytest.raises(ConfigError, match=r"h: expected heuristic\(node\), a function or 0"):
-        astar(Bare(), 0, 5)  # type: ignore[arg-type]
-    assert astar(Bare(), 0, 5, h=0).cost == 5  # type: ignore[arg-type]
+        astar(Bare(), 0, 5)
+    assert astar(Bare(), 0, 5, h=0).cost == 5
     with pytest.raises(ConfigError, match="goals: expected hashable nodes"):
-        astar(Bare(), 0, [[5]], h=0)  # type: ignore[arg-type]
+        astar(Bare(), 0, [[5]], h=0)
 
 
 def test_a_repr_shows_sizes_and_no_arrays() -> None:

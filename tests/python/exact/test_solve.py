@@ -88,7 +88,7 @@ def test_a_bad_argument_is_named(name: str, values: list[Any]) -> None:
         with pytest.raises(ConfigError, match=f"^{name}: expected "):
             pyengine.solve(state, **{name: value})
     numbers = {"depth": np.int64(6), "seconds": np.float32(60), "table_mb": np.float32(0.5)}
-    assert pyengine.solve(state, score=np.bool_(False), **numbers).exact  # type: ignore[arg-type]
+    assert pyengine.solve(state, score=np.bool_(False), **numbers).exact
 
 
 def test_a_table_that_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

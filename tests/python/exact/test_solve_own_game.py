@@ -99,7 +99,7 @@ def value_of(state: Any) -> float:
 
 @pytest.mark.parametrize(("kind", "first"), [(Race, 8), (Constant, -4), (Colliding, -TOTALS // 2)])
 def test_no_value_depends_on_the_users_hash(kind: type[Race], first: int) -> None:
-    game: Any = ToyGame(kind)  # type: ignore[arg-type]
+    game: Any = ToyGame(kind)
     solver = Solver(game, table_mb=1)
     for total in range(first, TOTALS // 2, 6):
         state = kind(total)
@@ -108,13 +108,13 @@ def test_no_value_depends_on_the_users_hash(kind: type[Race], first: int) -> Non
 
 
 def test_an_equal_state_is_searched_once() -> None:
-    result = pyengine.solve(Colliding(), game=ToyGame(Colliding))  # type: ignore[arg-type]
+    result = pyengine.solve(Colliding(), game=ToyGame(Colliding))
     assert result.nodes < 50_000  # out of more than 3**13 move orders
 
 
 def test_a_table_of_one_state_is_enough() -> None:
     state = Colliding(6)
-    result = pyengine.solve(state, game=ToyGame(Colliding), table_mb=1e-4)  # type: ignore[arg-type]
+    result = pyengine.solve(state, game=ToyGame(Colliding), table_mb=1e-4)
     assert (result.value, result.exact) == (value_of(state), True)
 
 
@@ -196,14 +196,14 @@ def in_small_thread(call: Any) -> Any:
 
 
 def test_a_game_of_5000_plies_is_solved_on_a_small_stack() -> None:
-    game: Any = ToyGame(Chain)  # type: ignore[arg-type]
+    game: Any = ToyGame(Chain)
     game.max_game_length = Chain.plies
     result = in_small_thread(lambda: pyengine.solve(game.new_initial_state(), game=game))
     assert (result.value, result.exact, len(result.pv)) == (1.0, True, Chain.plies)
 
 
 def test_a_game_that_may_never_end_is_refused() -> None:
-    game: Any = ToyGame(Circle)  # type: ignore[arg-type]
+    game: Any = ToyGame(Circle)
     with pytest.raises(pyengine.ConfigError, match="not over after max_game_length, 10000 plies"):
         in_small_thread(lambda: pyengine.solve(game.new_initial_state(), game=game))
 

@@ -218,7 +218,7 @@ def test_initial_states_are_independent() -> None:
     for start, moves in ((Noughts(), 0), (None, 1)):
         shared: Any = []
         game = ToyGame(Sharing if start is None else Noughts)
-        game.new_initial_state = lambda s=start, m=shared: s or Sharing(m)  # type: ignore[method-assign]
+        game.new_initial_state = lambda s=start, m=shared: s or Sharing(m)
         report = pyengine.check_game(game)
         assert "new_initial_state() must return a new state each time" in report.message
         assert len(report.moves) == moves
@@ -249,7 +249,7 @@ def test_the_cost_of_a_missing_history_depends_on_the_text() -> None:
 
     report = pyengine.check_game(ToyGame(Seven), games=1)
     assert report.without[0] == "history() and __eq__: a search tree is never reused"
-    Seven.__str__ = lambda self: f"at {self.moves}"  # type: ignore[method-assign]
+    Seven.__str__ = lambda self: f"at {self.moves}"
     report = pyengine.check_game(ToyGame(Seven), games=1)
     assert "reused only after Engine.advance" in report.without[0]
 

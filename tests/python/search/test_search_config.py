@@ -44,7 +44,7 @@ def test_an_unknown_field_is_named_with_the_known_ones(kind: Any) -> None:
 def test_the_closest_field_is_suggested() -> None:
     message = "^simulation: unknown field of SearchConfig; did you mean simulations"
     with pytest.raises(ConfigError, match=message):
-        SearchConfig(simulation=5)  # type: ignore[call-arg]
+        SearchConfig(simulation=5)
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_without_a_budget_there_are_800_simulations() -> None:
 def test_a_config_is_an_immutable_value() -> None:
     config = SearchConfig()
     with pytest.raises(AttributeError):
-        config.c_puct = 2.0  # type: ignore[misc]
+        config.c_puct = 2.0
     with pytest.raises(AttributeError):
-        config.cpuct = 2.0  # type: ignore[attr-defined]
+        config.cpuct = 2.0
     with pytest.raises(TypeError):
-        SearchConfig(800)  # type: ignore[misc]
+        SearchConfig(800)
     assert config.replace(c_puct=2.0) == SearchConfig(c_puct=2.0)
     assert config != 1
     assert hash(config) == hash(SearchConfig())

@@ -322,7 +322,7 @@ def test_a_result_outlives_its_engine_and_can_be_pickled(result: SearchResult) -
     assert str(again) == str(result)
     assert again.tree().to_dict() == result.tree().to_dict()
     with pytest.raises(dataclasses.FrozenInstanceError):
-        result.action = 3  # type: ignore[misc]
+        result.action = 3
 
 
 def test_a_result_of_a_game_without_str_shows_no_address() -> None:
