@@ -14,7 +14,7 @@ import pytest
 
 import pyengine
 from pyengine.exact import Solver
-from toy_games import ToyGame, ToyState, timed
+from toy_games import HIDDEN, ToyGame, ToyState, timed
 
 TOTALS = 40
 
@@ -99,8 +99,7 @@ def value_of(state: Any) -> float:
 
 @pytest.mark.parametrize(("kind", "first"), [(Race, 8), (Constant, -4), (Colliding, -TOTALS // 2)])
 def test_no_value_depends_on_the_users_hash(kind: type[Race], first: int) -> None:
-    game: Any = ToyGame(kind)
-    solver = Solver(game, table_mb=1)
+    solver = Solver(ToyGame(kind), table_mb=1)
     for total in range(first, TOTALS // 2, 6):
         state = kind(total)
         result = solver.solve(state)
@@ -119,8 +118,7 @@ def test_a_table_of_one_state_is_enough() -> None:
 
 
 def test_a_solver_distinguishes_starts_with_equal_histories() -> None:
-    game: Any = ToyGame(Past)
-    solver = Solver(game, table_mb=1)
+    solver = Solver(ToyGame(Past), table_mb=1)
     for start in range(8, TOTALS // 2):
         assert solver.solve(Past(start=start)).value == value_of(Past(start=start))
 
@@ -132,29 +130,15 @@ def test_a_tree_is_not_continued_at_another_start_with_an_equal_history() -> Non
         assert engine.search(Past(start=14), simulations=40).reused == 0
 
 
-class Chain:
+class Chain(ToyState):
     """One action in each position, for `plies` plies."""
 
     actions = 1
-    plies = 5_000
-
-    def __init__(self, left: int | None = None) -> None:
-        self.left = self.plies if left is None else left
-
-    def clone(self) -> Chain:
-        return type(self)(self.left)
-
-    def current_player(self) -> int:
-        return self.left % 2
-
-    def legal_actions(self) -> list[int]:
-        return [0]
-
-    def apply_action(self, action: int) -> None:
-        self.left -= 1
+    plies = 3_000
+    history = HIDDEN
 
     def is_terminal(self) -> bool:
-        return self.left == 0
+        return len(self.moves) == self.plies
 
     def returns(self) -> list[float]:
         return [1.0, -1.0]
@@ -166,11 +150,8 @@ class Circle(Chain):
     actions = 2
     plies = 3
 
-    def legal_actions(self) -> list[int]:
-        return [0, 1]
-
     def apply_action(self, action: int) -> None:
-        self.left = self.left - 1 if action == 0 else self.plies
+        self.moves = (*self.moves, action) if action == 0 else ()
 
     def current_player(self) -> int:
         return 0
@@ -179,10 +160,10 @@ class Circle(Chain):
         return [-1.0, 1.0]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Circle) and self.left == other.left
+        return isinstance(other, Circle) and self.moves == other.moves
 
     def __hash__(self) -> int:
-        return hash(self.left)
+        return hash(self.moves)
 
 
 def in_small_thread(call: Any) -> Any:
@@ -195,7 +176,7 @@ def in_small_thread(call: Any) -> Any:
         threading.stack_size(before)
 
 
-def test_a_game_of_5000_plies_is_solved_on_a_small_stack() -> None:
+def test_a_game_of_3000_plies_is_solved_on_a_small_stack() -> None:
     game: Any = ToyGame(Chain)
     game.max_game_length = Chain.plies
     result = in_small_thread(lambda: pyengine.solve(game.new_initial_state(), game=game))
@@ -211,7 +192,7 @@ def test_a_game_that_may_never_end_is_refused() -> None:
 class Prize(ToyState):
     """A single move with a given return."""
 
-    prizes: tuple[float, ...] = (1.0, 3.0, 2.0)
+    prizes: tuple[float, ...]
 
     def current_player(self) -> int:
         return 0
@@ -238,11 +219,7 @@ class Prize(ToyState):
 def test_outcomes_are_compared_without_rounding(
     prizes: tuple[float, ...], best: int, most: float
 ) -> None:
-    class Given(Prize):
-        pass
-
-    Given.prizes = prizes
-    game: Any = ToyGame(Given)
+    game: Any = ToyGame(type("Given", (Prize,), {"prizes": prizes}))
     game.max_utility = most
     result = pyengine.solve(game.new_initial_state(), game=game)
     assert (result.action, result.value, result.exact) == (best, prizes[best] / most, True)
