@@ -95,18 +95,10 @@ def check(evaluator: OnnxEvaluator) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        {},
-        {"dtype": "float16"},
-        {"input_dtype": "int8"},
-        {"batch": 1},
-        {"batch": 3},
-        {"batch": 16},
-        {"wide_score": True},
-        {"flat_input": True, "batch": 3},
-    ],
+    [{}, {"dtype": "float16"}, {"input_dtype": "int8"}, {"batch": 1}, {"batch": 3}, {"batch": 16},
+     {"wide_score": True}, {"flat_input": True, "batch": 3}],
     ids=str,
-)
+)  # fmt: skip
 def test_predictions_equal_the_outputs_of_the_file(kind: dict[str, Any], tmp_path: Path) -> None:
     check(OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(), **kind)))
     check(OnnxEvaluator(write(tmp_path / "b.onnx", spec_of(rows="bottom_up"), **kind)))
@@ -153,9 +145,8 @@ def test_threads_that_read_a_result_make_one_prediction(evaluator: OnnxEvaluator
     assert calls == [1]
 
 
-def test_a_mixed_evaluator_uses_its_network(tmp_path: Path) -> None:
-    network = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
-    mixed = MixedEvaluator(network, "rollout", mix=0.5)
+def test_a_mixed_evaluator_uses_its_network(evaluator: OnnxEvaluator) -> None:
+    mixed = MixedEvaluator(evaluator, "rollout", mix=0.5)
     result = pyengine.search(STATES[2], evaluator=mixed, simulations=5)
     np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
 

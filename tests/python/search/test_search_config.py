@@ -42,8 +42,7 @@ def test_an_unknown_field_is_named_with_the_known_ones(kind: Any) -> None:
 
 
 def test_the_closest_field_is_suggested() -> None:
-    message = "^simulation: unknown field of SearchConfig; did you mean simulations"
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=r"^simulation: .*; did you mean simulations"):
         SearchConfig(simulation=5)
 
 
@@ -110,13 +109,23 @@ def test_a_config_is_an_immutable_value() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [SearchConfig(seconds=1, fpu="parent", seed=3), SelfPlayConfig(seed=3), ModelSpec()],
+    [
+        SearchConfig(),
+        SearchConfig(simulations=5, seconds=0.25, c_puct_base=None, fpu="parent", seed=2**64 - 1),
+        SearchConfig(in_flight=3, dirichlet_alpha=0.03, dirichlet_fraction=0.25, solver=False),
+        SelfPlayConfig(seed=3),
+        ModelSpec(),
+    ],
 )
-def test_settings_survive_dict_copy_and_pickle(settings: Any) -> None:
-    assert type(settings).from_dict(settings.to_dict()) == settings
-    assert copy.deepcopy(settings) == settings
+def test_settings_survive_dict_toml_copy_and_pickle(settings: Any, tmp_path: Path) -> None:
+    kind = type(settings)
+    assert kind.from_dict(settings.to_dict()) == settings
+    assert copy.deepcopy(settings) == settings.replace() == settings
     assert pickle.loads(pickle.dumps(settings)) == settings
-    assert settings.replace() == settings
+    if kind is SearchConfig:
+        file = tmp_path / "settings.toml"
+        file.write_text(settings.to_toml())
+        assert kind.from_toml(file) == kind.from_toml(settings.to_toml()) == settings
 
 
 def test_a_repr_shows_fields_that_differ_from_the_defaults() -> None:
@@ -130,21 +139,6 @@ def test_fingerprints_differ_exactly_if_settings_differ() -> None:
     assert SearchConfig(root_policy_temperature=1.1).fingerprint() != default
     assert SearchConfig(fpu_value=-0.0).fingerprint() == SearchConfig(fpu_value=0).fingerprint()
     assert SearchConfig(seed=1).fingerprint() != default
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        SearchConfig(),
-        SearchConfig(simulations=5, seconds=0.25, c_puct_base=None, fpu="parent", seed=2**64 - 1),
-        SearchConfig(in_flight=3, dirichlet_alpha=0.03, dirichlet_fraction=0.25, solver=False),
-    ],
-)
-def test_toml_round_trip(config: SearchConfig, tmp_path: Path) -> None:
-    assert SearchConfig.from_toml(config.to_toml()) == config
-    file = tmp_path / "search.toml"
-    file.write_text(config.to_toml())
-    assert SearchConfig.from_toml(file) == config
 
 
 def test_invalid_toml_is_refused() -> None:
