@@ -82,13 +82,10 @@ def test_random_games_agree_with_open_spiel_move_by_move(
 
 # --- OpenSpiel's through our Game -----------------------------------------------------------------
 
-PERFECT = [
-    "amazons", "breakthrough", "chess", "clobber", "dots_and_boxes", "hex", "mancala",
-    "nine_mens_morris", "oware", "pentago", "quoridor", "ultimate_tic_tac_toe", "y",
-]  # fmt: skip
 
-
-@pytest.mark.parametrize("name", PERFECT)
+@pytest.mark.parametrize(
+    "name", ["chess", "clobber", "dots_and_boxes", "hex", "mancala", "ultimate_tic_tac_toe"]
+)
 def test_an_open_spiel_game_plays_like_a_built_in_one(name: str, rng: random.Random) -> None:
     theirs = pyspiel.load_game(name)
     game = as_game(theirs)
