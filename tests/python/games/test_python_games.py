@@ -41,14 +41,6 @@ def game_of(**members: Any) -> Any:
     return ToyGame(type("Own", (Matches,), members))
 
 
-def game_with(**attributes: Any) -> Any:
-    """Return the game of Matches with attributes of its own."""
-    game = ToyGame(Matches)
-    for name, value in attributes.items():
-        setattr(game, name, value)
-    return game
-
-
 def sequences(state: Any, depth: int) -> int:
     """Count move sequences in Python."""
     if depth == 0 or state.is_terminal():
@@ -106,7 +98,8 @@ def test_as_game_returns_a_game_unchanged() -> None:
 
 
 def test_numbers_may_be_attributes_and_legal_actions_any_sequence() -> None:
-    game = game_with(num_distinct_actions=3, max_utility=1.0, num_players=2)
+    game: Any = ToyGame(Matches)
+    vars(game).update(num_distinct_actions=3, max_utility=1.0, num_players=2)
     assert as_game(game).num_distinct_actions() == 3
     for legal in ([2, 0, 1], (1, 2, 0), np.array([2, 1, 0]), range(3)):
         game = as_game(game_of(legal_actions=lambda _, legal=legal: legal))

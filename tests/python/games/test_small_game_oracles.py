@@ -34,14 +34,8 @@ def children(state: pyengine.State) -> list[pyengine.State]:
 
 def expand(states: list[pyengine.State]) -> list[pyengine.State]:
     """Return the distinct boards after one more ply."""
-    later: dict[int, pyengine.State] = {}
-    for state in states:
-        for action in state.legal_actions():
-            state.apply_action(action)
-            if state.hash() not in later:
-                later[state.hash()] = state.clone()
-            state.undo_action()
-    return list(later.values())
+    later = {child.hash(): child for state in states for child in children(state)}
+    return [*later.values()]
 
 
 # --- random games of OpenSpiel --------------------------------------------------------------------

@@ -59,12 +59,6 @@ LONG: dict[str, Callable[[], tuple[Any, Any]]] = {
 }
 
 
-def stop_soon(engine: Engine) -> threading.Timer:
-    timer = threading.Timer(0.05, engine.stop)
-    timer.start()
-    return timer
-
-
 def check(result: SearchResult, reason: str) -> None:
     assert result.stop_reason == reason
     assert result.visits.sum() == result.simulations
@@ -86,7 +80,8 @@ def test_a_slow_leaf_ends_with_the_search(kind: str, threads: int, deterministic
         engine.search(state, seconds=1000)
     assert time.monotonic() - begun < SOON
     begun = time.monotonic()
-    timer = stop_soon(engine)
+    timer = threading.Timer(0.05, engine.stop)
+    timer.start()
     for result in engine.search_many([state] * 3, seconds=1000):
         check(result, "stopped")
     assert time.monotonic() - begun < SOON
