@@ -1,4 +1,4 @@
-"""Random positions of the built-in games, and what a move is worth."""
+"""Random positions of the built-in games, the positions after one, the value of a move."""
 
 from __future__ import annotations
 
@@ -17,6 +17,16 @@ def random_state(game: pyengine.Game, plies: int, rng: random.Random) -> pyengin
             state.apply_action(rng.choice(state.legal_actions()))
         if not state.is_terminal():
             return state
+
+
+def children(state: pyengine.State) -> list[pyengine.State]:
+    """Return the states after each legal action."""
+    after = []
+    for action in state.legal_actions():
+        child = state.clone()
+        child.apply_action(action)
+        after.append(child)
+    return after
 
 
 def value_after(state: Any, action: int, value: Callable[[Any], float]) -> float:

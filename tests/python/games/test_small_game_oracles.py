@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import pyengine
+from positions import children
 from pyengine import _core
 
 Case = dict[str, Any]
@@ -20,16 +21,6 @@ def board_letters(text: str, black: str, white: str) -> list[str]:
     stones = {black: "X", white: "O", ".": ".", "-": "."}
     rows = ["".join(line.split()).strip("0123456789") for line in text.splitlines()]
     return ["".join(stones[c] for c in row) for row in rows if row and set(row) <= set(stones)]
-
-
-def children(state: pyengine.State) -> list[pyengine.State]:
-    """Return the states after each legal action."""
-    after = []
-    for action in state.legal_actions():
-        child = state.clone()
-        child.apply_action(action)
-        after.append(child)
-    return after
 
 
 def expand(states: list[pyengine.State]) -> list[pyengine.State]:

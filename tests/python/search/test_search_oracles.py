@@ -11,7 +11,7 @@ import pytest
 
 import pyengine
 from naive_puct import SERIAL
-from positions import value_after
+from positions import children, value_after
 from pyengine.exact import Solver
 from toy_games import Endless, ToyGame
 
@@ -163,10 +163,7 @@ def positions_of_tic_tac_toe() -> list[pyengine.State]:
         if state.is_terminal() or str(state) in states:
             continue
         states[str(state)] = state
-        for action in state.legal_actions():
-            child = state.clone()
-            child.apply_action(action)
-            waiting.append(child)
+        waiting += children(state)
     return [*states.values()]
 
 
