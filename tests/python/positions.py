@@ -1,4 +1,4 @@
-"""Random positions of the built-in games, the positions after one, the value of a move."""
+"""Positions of the built-in games: random ones, children, and the value of a move."""
 
 from __future__ import annotations
 
