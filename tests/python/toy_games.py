@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 #: Hides an inherited method: ``hasattr`` is false.
@@ -49,6 +50,27 @@ class ToyGame:
 
     def new_initial_state(self) -> ToyState:
         return self.kind()
+
+
+class Still(ToyState):
+    """Its actions have no effect."""
+
+    def apply_action(self, action: int) -> None:
+        pass
+
+
+def timed(kind: type, seconds: float) -> tuple[Any, list[float]]:
+    """Return a class of slower states, and a list of the times at which their methods began."""
+    begun: list[float] = []
+
+    class Timed(kind):
+        def __getattribute__(self, name: str) -> Any:
+            if name in ("clone", "legal_actions", "apply_action", "is_terminal", "current_player"):
+                begun.append(time.monotonic())
+                time.sleep(seconds)
+            return super().__getattribute__(name)
+
+    return Timed, begun
 
 
 class Endless(ToyState):

@@ -19,6 +19,7 @@ from pyengine.eval.evaluators import CallbackEvaluator, StateEvaluator
 from pyengine.eval.spec import ModelSpec
 from pyengine.games import as_game
 from toy_games import Matches, ToyGame
+from zero_network import zero_network
 
 
 def tic_tac_toe(moves: tuple[int, ...] = ()) -> State:
@@ -41,32 +42,20 @@ def test_a_function_on_planes_receives_float32_in_the_layout_of_the_spec() -> No
         assert np.array_equal(seen[0][i], state.observation_tensor())
 
 
-def test_outputs_are_read_according_to_the_spec() -> None:
+def test_logits_become_probabilities_of_the_legal_actions() -> None:
     logits = np.log(np.arange(1, 10))
     evaluator = CallbackEvaluator(lambda planes: ([logits] * len(planes), [0.25] * len(planes)))
     policy, value = evaluator.evaluate([tic_tac_toe((0, 8))])
     np.testing.assert_allclose(policy[0], np.array([0, 2, 3, 4, 5, 6, 7, 8, 0]) / 35, atol=1e-6)
     assert value[0] == 0.25
-    three_way = ModelSpec(
-        value=("loss", "draw", "win"), value_kind="probs", value_for="first_player"
-    )
-    evaluator = CallbackEvaluator(
-        lambda planes: (np.zeros((len(planes), 9)), [[0.5, 0.25, 0.25]] * len(planes)), three_way
-    )
-    assert evaluator.evaluate([tic_tac_toe((4,))])[1][0] == 0.25
 
 
 def test_a_batch_is_evaluated_in_one_call() -> None:
-    calls: list[int] = []
-
-    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        calls.append(len(planes))
-        return np.zeros((len(planes), 9)), np.zeros(len(planes))
-
-    CallbackEvaluator(evaluate).evaluate([tic_tac_toe()] * 20)
-    assert calls == [20]
-    CallbackEvaluator(evaluate).evaluate([tic_tac_toe()] * 2, symmetry="average")
-    assert calls == [20, 16]
+    rows: list[int] = []
+    evaluator = CallbackEvaluator(zero_network(9, rows=rows))
+    evaluator.evaluate([tic_tac_toe()] * 20)
+    evaluator.evaluate([tic_tac_toe()] * 2, symmetry="average")
+    assert rows == [20, 16]
 
 
 KINDS = (CallbackEvaluator, StateEvaluator)
@@ -207,24 +196,6 @@ def test_a_users_game_without_planes_is_refused_by_a_function_on_planes() -> Non
         tic_tac_toe().observation_tensor(ModelSpec(planes=("observation",)))
 
 
-def test_a_function_receives_the_planes_of_a_users_game() -> None:
-    pyspiel = pytest.importorskip("pyspiel", reason="a game of another library")
-    game = pyspiel.load_game("breakthrough(rows=4,columns=4)")
-    shape = tuple(game.observation_tensor_shape())
-    seen: list[np.ndarray] = []
-
-    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        seen.append(planes)
-        return np.zeros((len(planes), game.num_distinct_actions())), np.zeros(len(planes))
-
-    state = game.new_initial_state()
-    state.apply_action(state.legal_actions()[0])
-    policy, _ = CallbackEvaluator(evaluate).evaluate([state])
-    assert seen[0].shape == (1, *shape)
-    assert np.array_equal(seen[0][0].ravel(), np.float32(state.observation_tensor()))
-    assert policy.sum() == pytest.approx(1)
-
-
 class SlowCallable:
     """A function that counts the threads inside it."""
 
@@ -276,10 +247,11 @@ from pyengine import CallbackEvaluator, load_game
 
 state = load_game("tic_tac_toe").new_initial_state()
 inside = threading.Event()
-seconds = 1.0
+released = False
 def evaluate(planes):
     inside.set()
-    time.sleep(seconds)
+    while not released:
+        time.sleep(0.005)
     return np.zeros((len(planes), 9)), np.zeros(len(planes))
 evaluator = CallbackEvaluator(evaluate)
 thread = threading.Thread(target=evaluator.evaluate, args=([state],))
@@ -289,7 +261,7 @@ inside.wait()
 
 
 def run_alone(code: str) -> None:
-    """Run code in a new process while another thread is inside the function."""
+    """Run code in a new process while another thread is inside the function, until released."""
     subprocess.run([sys.executable, "-c", ONE_INSIDE + code], timeout=60, check=True)
 
 
@@ -299,11 +271,12 @@ def test_a_child_forked_while_the_function_runs_can_call_it() -> None:
 child = os.fork()
 if child == 0:
     signal.alarm(20)  # a child that hangs is killed
-    seconds = 0.0
+    released = True
     CallbackEvaluator(evaluate).evaluate([state])
     evaluator.evaluate([state])
     os._exit(0)
 status = os.waitpid(child, 0)[1]
+released = True
 thread.join()
 evaluator.evaluate([state])
 assert status == 0, status
@@ -315,12 +288,9 @@ def test_ctrl_c_works_while_another_thread_is_inside_the_function() -> None:
     run_alone("""
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 signal.setitimer(signal.ITIMER_REAL, 0.1)
-start = time.monotonic()
 try:
     evaluator.evaluate([state])
 except KeyboardInterrupt:
-    assert time.monotonic() - start < 0.8
-else:
-    raise SystemExit("no KeyboardInterrupt")
+    released = True
 thread.join()
 """)

@@ -14,6 +14,8 @@ import pytest
 import pyengine
 from pyengine import Engine, EvaluationError, MixedEvaluator, ModelError, ModelSpec, OnnxEvaluator
 from pyengine.games import as_game
+from toy_games import ToyGame, ToyState
+from zero_network import zero_network
 
 TIC = pyengine.load_game("tic_tac_toe")
 STATES = [TIC.new_initial_state(moves) for moves in ((), (4,), (0, 4, 8), (2, 1, 0, 8, 5))]
@@ -69,6 +71,11 @@ def write(
     return path
 
 
+@pytest.fixture
+def evaluator(tmp_path: Path) -> OnnxEvaluator:
+    return OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+
+
 def stones(state: Any) -> np.ndarray:
     """Return 1 for stones of the player to move, -1 for the opponent's, top row first."""
     values = {"X": 1, "O": -1, ".": 0}
@@ -88,18 +95,10 @@ def check(evaluator: OnnxEvaluator) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        {},
-        {"dtype": "float16"},
-        {"input_dtype": "int8"},
-        {"batch": 1},
-        {"batch": 3},
-        {"batch": 16},
-        {"wide_score": True},
-        {"flat_input": True, "batch": 3},
-    ],
+    [{}, {"dtype": "float16"}, {"input_dtype": "int8"}, {"batch": 1}, {"batch": 3}, {"batch": 16},
+     {"wide_score": True}, {"flat_input": True, "batch": 3}],
     ids=str,
-)
+)  # fmt: skip
 def test_predictions_equal_the_outputs_of_the_file(kind: dict[str, Any], tmp_path: Path) -> None:
     check(OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(), **kind)))
     check(OnnxEvaluator(write(tmp_path / "b.onnx", spec_of(rows="bottom_up"), **kind)))
@@ -117,8 +116,7 @@ def test_external_data_is_read(tmp_path: Path) -> None:
         np.testing.assert_array_equal(actual, expected)
 
 
-def test_a_search_result_predicts_on_first_access(tmp_path: Path) -> None:
-    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+def test_a_search_result_predicts_on_first_access(evaluator: OnnxEvaluator) -> None:
     with Engine("tic_tac_toe", evaluator, simulations=20) as engine:
         result = engine.search(STATES[2])
         many = engine.search_many(STATES)
@@ -136,11 +134,10 @@ def test_a_search_result_predicts_on_first_access(tmp_path: Path) -> None:
     assert (table["ownership"], table["score"]) == (stones(STATES[2]).tolist(), result.score)
 
 
-def test_threads_that_read_a_result_make_one_prediction(tmp_path: Path) -> None:
-    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+def test_threads_that_read_a_result_make_one_prediction(evaluator: OnnxEvaluator) -> None:
     calls = []
     evaluate = evaluator.evaluate_final_board
-    evaluator.evaluate_final_board = lambda *a, **k: calls.append(1) or evaluate(*a, **k)  # type: ignore[method-assign, assignment]
+    evaluator.evaluate_final_board = lambda *a, **k: calls.append(1) or evaluate(*a, **k)
     result = pyengine.search(STATES[3], evaluator=evaluator, simulations=5)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: result.ownership, range(8)))
@@ -148,18 +145,15 @@ def test_threads_that_read_a_result_make_one_prediction(tmp_path: Path) -> None:
     assert calls == [1]
 
 
-def test_a_mixed_evaluator_uses_its_network(tmp_path: Path) -> None:
-    network = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
-    mixed = MixedEvaluator(network, "rollout", mix=0.5)
+def test_a_mixed_evaluator_uses_its_network(evaluator: OnnxEvaluator) -> None:
+    mixed = MixedEvaluator(evaluator, "rollout", mix=0.5)
     result = pyengine.search(STATES[2], evaluator=mixed, simulations=5)
     np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
 
 
 def test_other_evaluators_predict_nothing(tmp_path: Path) -> None:
     plain = write(tmp_path / "m.onnx", spec_of().without_final_board())
-    function = pyengine.CallbackEvaluator(
-        lambda planes: (np.zeros((len(planes), 9)), np.zeros(len(planes))), spec_of()
-    )
+    function = pyengine.CallbackEvaluator(zero_network(9), spec_of())
     for evaluator in (OnnxEvaluator(plain), pyengine.UniformEvaluator(), function):
         assert not evaluator.has_final_board
         assert evaluator.evaluate_final_board(STATES) == (None, None)
@@ -168,50 +162,45 @@ def test_other_evaluators_predict_nothing(tmp_path: Path) -> None:
         assert result.to_dict().keys().isdisjoint({"ownership", "score", "final_board"})
 
 
-class UsersState:
-    """A user's state of tic-tac-toe whose planes are scaled."""
+class UsersState(ToyState):
+    """Players fill points in turn, with scaled planes: own, opponent's, ones."""
 
-    def __init__(self, state: Any, scale: float = 1.0) -> None:
-        self.state, self.scale = state, scale
+    actions = 9
+    scale = 1.0
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.state, name)
-
-    def clone(self) -> Any:
-        return UsersState(self.state.clone(), self.scale)
-
-    def observation_tensor(self) -> Any:
-        planes = ModelSpec(planes=("own[0]", "opp[0]", "ones"))
-        return self.scale * self.state.observation_tensor(planes)
+    def observation_tensor(self) -> np.ndarray:
+        mover = self.current_player()
+        planes = np.zeros((3, 9))
+        planes[0, list(self.moves[mover::2])] = 1
+        planes[1, list(self.moves[1 - mover :: 2])] = 1
+        planes[2] = 1
+        return self.scale * planes.reshape(3, 3, 3)
 
 
-class UsersGame:
+class UsersGame(ToyGame):
     board_shape = (3, 3)
     observation_tensor_shape = (3, 3, 3)
 
-    def num_distinct_actions(self) -> int:
-        return 9
 
-    def new_initial_state(self) -> Any:
-        return UsersState(TIC.new_initial_state())
+USERS = UsersState((0, 4, 8))  # the stones of STATES[2]
 
 
 def test_a_users_state_is_predicted(tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(planes=("observation",))))
-    result = Engine(UsersGame(), evaluator, simulations=5).search(UsersState(STATES[2].clone()))
+    result = Engine(UsersGame(UsersState), evaluator, simulations=5).search(USERS)
     np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
 
 
 def test_planes_that_int8_cannot_hold_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", spec_of(planes=("observation",)), input_dtype="int8")
-    evaluator, game = OnnxEvaluator(path), as_game(UsersGame())
-    evaluator.evaluate_final_board([UsersState(STATES[2].clone())], game=game)
+    evaluator = OnnxEvaluator(path)
+    evaluator.evaluate_final_board([USERS], game=as_game(UsersGame(UsersState)))
+    kind = type("Scaled", (UsersState,), {"scale": 0.5})
     with pytest.raises(ModelError, match=f"^the input of {path} is int8, but the planes"):
-        evaluator.evaluate_final_board([UsersState(STATES[2].clone(), 0.5)], game=game)
+        evaluator.evaluate_final_board([kind(USERS.moves)], game=as_game(UsersGame(kind)))
 
 
-def test_self_play_ignores_the_outputs(tmp_path: Path) -> None:
-    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+def test_self_play_ignores_the_outputs(evaluator: OnnxEvaluator, tmp_path: Path) -> None:
     plain = spec_of().without_final_board()
     config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=1))
     for player, spec in (("uniform", plain), (evaluator, plain), (evaluator, None)):
@@ -274,15 +263,14 @@ def test_a_removed_file_is_an_error(tmp_path: Path) -> None:
             _ = one.ownership
 
 
-def test_no_states_give_empty_predictions(tmp_path: Path) -> None:
-    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+def test_no_states_give_empty_predictions(evaluator: OnnxEvaluator) -> None:
     assert evaluator.evaluate_final_board([]) == (None, None)
     ownership, score = evaluator.evaluate_final_board([], game=TIC)
     assert ownership is not None
     assert score is not None
     assert (ownership.shape, score.shape) == ((0, 3, 3), (0,))
     with pytest.raises(pyengine.ConfigError, match="states must be a sequence of states"):
-        evaluator.evaluate_final_board(STATES[0])  # type: ignore[arg-type]
+        evaluator.evaluate_final_board(STATES[0])
 
 
 def test_the_spec_in_the_file_keeps_the_output_names(tmp_path: Path) -> None:

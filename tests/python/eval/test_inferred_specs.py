@@ -10,21 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyengine import Engine, ModelError, _core, bundled_models, load_game
-from pyengine.eval import runtime
-from pyengine.eval.evaluators import Evaluator, OnnxEvaluator
+from pyengine import Engine, ModelError, bundled_models
+from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.onnx_files import read_onnx
 from pyengine.eval.spec import ModelSpec
-from tiny_models import DEFAULT, TinyModel
+from simulated_gpu import GAME, evaluator_of, open_model, tiny
+from tiny_models import DEFAULT
 
-GAME = load_game("connect_four")
 STATES = [GAME.new_initial_state(moves) for moves in ((), (3,), (3, 3, 2), (0, 6, 1, 5))]
 PROBABILITIES = ("Softmax",)
-
-
-def tiny(**given: Any) -> TinyModel:
-    """Return a network for Connect Four whose shapes are unambiguous."""
-    return TinyModel(planes=(3, 6, 7), actions=7, **given)
 
 
 def opened(path: Path, spec: ModelSpec | None = None) -> OnnxEvaluator:
@@ -143,39 +137,13 @@ def test_an_error_names_the_field_that_contradicts_the_model(name: str, tmp_path
         Engine(GAME, evaluator)
 
 
-@pytest.mark.parametrize(
-    ("ends", "fields"),
-    [
-        ((("LogSoftmax",), ("Tanh",)), {"policy": "logits"}),
-        ((("LogSoftmax",), ("LogSoftmax",)), THREE_WAY),
-        ((("Softmax",), ("Softmax",)), {**THREE_WAY, "policy": "probs", "value_kind": "probs"}),
-        ((("Sigmoid",), ("Identity",)), {"policy": "probs"}),  # rows that do not sum to 1
-        (((), ()), {}),
-        (((), ()), {"value_kind": "logits"}),
-    ],
-)
-def test_a_plausible_spec_is_accepted(ends: Any, fields: dict[str, Any], tmp_path: Path) -> None:
-    spec = ModelSpec(**fields)
-    model = tiny(value_size=len(spec.value) if "value" in fields else 1)
-    model.policy_ends, model.value_ends = ends
-    Engine(GAME, opened(model.write(tmp_path / "m.onnx"), spec))
-
-
 @pytest.mark.parametrize("one_session", [False, True])
 def test_a_wrong_spec_is_refused_on_a_device_before_the_search(
     one_session: bool, tmp_path: Path
 ) -> None:
-    model = _core.open_onnx(
-        tiny(policy_ends=("Softmax", "Abs")).write(tmp_path / "m.onnx"),
-        library=runtime.find_library(),
-        providers=[("cpu", {})],
-        device_id=0,
-        max_batch=0,
-        threads=0,
-        as_device=True,
-        one_session=one_session,
-    )
-    evaluator = Evaluator(_core.onnx_evaluator([model], ModelSpec()), ModelSpec())
+    path = tiny(policy_ends=("Softmax", "Abs")).write(tmp_path / "m.onnx")
+    model = open_model(path, one_session=one_session)
+    evaluator = evaluator_of(model, spec=ModelSpec())
     with pytest.raises(ModelError, match=r"policy: .*\"probs\".*sum to 1"):
         Engine(GAME, evaluator)
 

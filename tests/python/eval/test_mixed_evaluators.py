@@ -49,12 +49,13 @@ class Calls:
         return StateEvaluator(lambda states: self.evaluate(len(states)))
 
 
-MIXES: dict[str, Callable[[Calls, Any], MixedEvaluator]] = {
+EVALUATORS: dict[str, Callable[[Calls, Any], Evaluator]] = {
+    "a callback alone": lambda calls, _: calls.planes(),
     "a callback beside a network": lambda calls, net: MixedEvaluator(net, calls.planes()),
     "states beside a network": lambda calls, net: MixedEvaluator(net, calls.states()),
     "a callback as the network": lambda calls, net: MixedEvaluator(calls.planes(), net),
     "states as the network": lambda calls, net: MixedEvaluator(calls.states(), net),
-    "Python alone": lambda calls, _: MixedEvaluator(calls.planes(), calls.states()),
+    "both parts in Python": lambda calls, _: MixedEvaluator(calls.planes(), calls.states()),
     "nested": lambda calls, net: MixedEvaluator(
         MixedEvaluator(net, calls.states()), calls.planes()
     ),
@@ -62,16 +63,16 @@ MIXES: dict[str, Callable[[Calls, Any], MixedEvaluator]] = {
 
 
 @pytest.mark.parametrize(("network", "cache_entries"), [("connect4", 2**16), ("device", 0)])
-@pytest.mark.parametrize("mix", MIXES)
+@pytest.mark.parametrize("kind", EVALUATORS)
 def test_python_is_called_on_the_thread_that_searches(
-    mix: str, cache_entries: int, network: str
+    kind: str, cache_entries: int, network: str
 ) -> None:
     calls = Calls()
     net = ModelledDevice(latency=2e-4) if network == "device" else network
     game = load_game("connect_four")
     engine = Engine(
         game,
-        MIXES[mix](calls, net),
+        EVALUATORS[kind](calls, net),
         threads=4,
         simulations=150,
         cache_entries=cache_entries,
@@ -85,19 +86,6 @@ def test_python_is_called_on_the_thread_that_searches(
     assert len(calls.threads) > 10
     assert set(calls.threads) == {threading.get_ident()}
     assert calls.most_inside == 1
-
-
-def test_a_function_on_states_is_called_for_every_leaf_even_if_the_network_is_cached() -> None:
-    calls = Calls()
-    mixed = MixedEvaluator("connect4", calls.states())
-    engine = Engine("connect_four", mixed, threads=1, solver=False, reuse_tree=False)
-    state = engine.game.new_initial_state()
-    for _ in range(2):
-        before = calls.rows
-        engine.search(state, simulations=300)
-        # Few of 300 simulations end in a terminal position, which needs no evaluation.
-        assert 280 <= calls.rows - before <= 301
-    assert engine.stats()["cache_hits"] > 0
 
 
 def test_with_a_weight_of_0_the_other_part_is_not_called_but_must_fit() -> None:

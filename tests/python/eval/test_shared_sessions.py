@@ -7,44 +7,25 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import pyengine
-from pyengine import Engine, ModelSpec, OnnxEvaluator, _core
-from pyengine.eval import Evaluator, runtime
-from tiny_models import TinyModel
-
-SPEC = ModelSpec(planes=("own[0]", "opp[0]", "ones"), policy="logits", value="scalar")
-GAME = pyengine.load_game("connect_four")
-START = GAME.new_initial_state()
+from pyengine import Engine, OnnxEvaluator, _core
+from simulated_gpu import GAME, SPEC, START, evaluator_of, open_model, tiny
 
 
 def write(path: Path, seed: int = 1) -> Path:
-    return TinyModel(planes=(3, 6, 7), actions=7, seed=seed).write(path)
-
-
-def opened(path: Path, **changed: Any) -> _core.OnnxModel:
-    """Open a file as OnnxEvaluator does."""
-    arguments = {"providers": [("cpu", {})], "device_id": 0, "max_batch": 0, "threads": 0}
-    return _core.open_onnx(path, library=runtime.find_library(), **{**arguments, **changed})
+    return tiny(seed=seed).write(path)
 
 
 def on_cpu(path: Path) -> OnnxEvaluator:
     return OnnxEvaluator(path, SPEC, providers=["cpu"])
 
 
-def as_device(path: Path, **changed: Any) -> _core.OnnxModel:
-    """Open a file as on a GPU, with a session per batch size."""
-    times = {rows: 1e-3 * rows for rows in range(1, 257)}
-    return opened(path, as_device=True, call_seconds=times, **changed)
-
-
 def search_on(model: _core.OnnxModel) -> None:
-    network = Evaluator(_core.onnx_evaluator([model], SPEC), SPEC)
-    with Engine(GAME, network, batch_size=16, threads=1) as engine:
+    with Engine(GAME, evaluator_of(model), batch_size=16, threads=2) as engine:
         engine.search(START, simulations=20)
 
 
@@ -53,7 +34,7 @@ def test_engines_have_one_session_per_concurrent_call(tmp_path: Path) -> None:
     engines = [Engine(GAME, on_cpu(path), threads=2) for _ in range(8)]
     for engine in engines:
         engine.search(START, simulations=50)
-    assert opened(path).sessions <= 2
+    assert open_model(path, as_device=False, call_seconds={}).sessions <= 2
 
 
 @pytest.mark.parametrize("spelling", ["m.onnx", "./m.onnx", "absolute"])
@@ -62,28 +43,28 @@ def test_paths_of_one_file_share_a_model(
 ) -> None:
     path = write(tmp_path / "m.onnx")
     monkeypatch.chdir(tmp_path)
-    first = as_device(path)
+    first = open_model(path)
     search_on(first)
     assert first.sessions == 2  # 16 and 8 rows
-    assert as_device(path if spelling == "absolute" else Path(spelling)).sessions == 2
+    assert open_model(path if spelling == "absolute" else Path(spelling)).sessions == 2
 
 
 @pytest.mark.parametrize("options", [{"threads": 2}, {"max_batch": 4}, {"device_id": 1}])
 def test_other_options_open_another_model(options: dict[str, int], tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx")
-    first = as_device(path)
+    first = open_model(path)
     search_on(first)
-    assert as_device(path, **options).sessions == 1 < first.sessions
+    assert open_model(path, **options).sessions == 1 < first.sessions
 
 
 def test_sessions_are_closed_with_their_last_user(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx")
-    first, second = as_device(path), as_device(path)
+    first, second = open_model(path), open_model(path)
     search_on(first)
     del first
-    assert as_device(path).sessions == second.sessions == 2
+    assert open_model(path).sessions == second.sessions == 2
     del second
-    assert as_device(path).sessions == 1
+    assert open_model(path).sessions == 1
 
 
 @pytest.mark.parametrize("same_time", [False, True])
@@ -140,13 +121,18 @@ def test_concurrent_calls_keep_using_the_opened_network(
         assert all(threads.map(agrees, range(8)))
 
 
-@pytest.mark.parametrize("change", [replaced, rewritten])
+def removed(path: Path, times: os.stat_result) -> None:
+    path.unlink()
+
+
+@pytest.mark.parametrize("change", [replaced, rewritten, removed])
 def test_a_device_opens_no_session_of_a_changed_file(
     change: Callable[[Path, os.stat_result], None], tmp_path: Path
 ) -> None:
+    """The search must fail, not hang."""
     path = write(tmp_path / "m.onnx")
     times = path.stat()
-    model = as_device(path)
+    model = open_model(path)
     change(path, times)
     with pytest.raises(pyengine.EvaluationError, match="has changed since it was opened"):
         search_on(model)
@@ -168,11 +154,11 @@ def test_engines_that_share_a_network_search_as_they_do_alone(tmp_path: Path) ->
 def test_rewritten_external_data_is_read_again(tmp_path: Path) -> None:
     path, weights = write(tmp_path / "m.onnx"), tmp_path / "weights"
     weights.write_bytes(b"old")
-    old = as_device(path, weights=[weights])
+    old = open_model(path, weights=[weights])
     search_on(old)
-    assert as_device(path, weights=[weights]).sessions == old.sessions == 2
+    assert open_model(path, weights=[weights]).sessions == old.sessions == 2
     weights.write_bytes(b"new")
-    assert as_device(path, weights=[weights]).sessions == 1
+    assert open_model(path, weights=[weights]).sessions == 1
 
 
 def test_on_the_cpu_a_network_works_without_its_file(tmp_path: Path) -> None:

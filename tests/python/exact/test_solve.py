@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,21 +12,10 @@ import pytest
 
 import pyengine
 from interrupted import AlarmError, alarm
+from positions import random_state, value_after
 from pyengine import ConfigError
 from pyengine.exact import Solver, minimax
-from toy_games import Pairs, ToyGame, ToyState
-
-
-def random_state(game: pyengine.Game, plies: int, rng: random.Random) -> pyengine.State:
-    while True:
-        state = game.new_initial_state()
-        for _ in range(plies):
-            if state.is_terminal():
-                break
-            state.apply_action(rng.choice(state.legal_actions()))
-        if not state.is_terminal():
-            return state
-
+from toy_games import Pairs, Still, ToyGame, ToyState
 
 SMALL_GAMES = [
     ("tic_tac_toe", 3, 40),
@@ -37,18 +25,9 @@ SMALL_GAMES = [
     ("gomoku(board_size=5,win_length=4)", 19, 20),
     ("go(board_size=2,max_game_length=6)", 1, 10),
 ]
-MANY = [
-    ("tic_tac_toe", 3, 3500),
-    ("connect_four(rows=4,columns=4)", 9, 2000),
-    ("mnk(rows=3,columns=4,k=3)", 6, 2500),
-    ("othello(board_size=4)", 6, 2000),
-]
 
 
-@pytest.mark.parametrize(
-    ("text", "plies", "count"),
-    [*SMALL_GAMES, *(pytest.param(*case, marks=pytest.mark.slow) for case in MANY)],
-)
+@pytest.mark.parametrize(("text", "plies", "count"), SMALL_GAMES)
 def test_the_solver_agrees_with_minimax(text: str, plies: int, count: int) -> None:
     game = pyengine.load_game(text)
     solver = Solver(game, table_mb=4)
@@ -58,53 +37,7 @@ def test_the_solver_agrees_with_minimax(text: str, plies: int, count: int) -> No
         result = solver.solve(state)
         value, _ = minimax(state)
         assert (result.value, result.exact) == (value, True)
-        child = state.clone()
-        child.apply_action(result.action)
-        player = state.current_player()
-        if child.is_terminal():
-            after = child.returns()[player]
-        else:
-            after = minimax(child)[0] * (1 if child.current_player() == player else -1)
-        assert after == value
-
-
-def test_mnk_games_have_their_published_values(
-    oracle: Callable[[str], list[dict[str, Any]]],
-) -> None:
-    for case in oracle("06-tictactoe-mnk/mnk_values.jsonl"):
-        game = pyengine.load_game("mnk", rows=case["h"], columns=case["w"], k=case["k"])
-        result = pyengine.solve(game.new_initial_state(), table_mb=64)
-        assert (result.value, result.exact) == (case["value_for_first_player"], True), case
-
-
-# Positions of the FFO endgame suite with published scores and best moves.
-FFO = {
-    40: ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------", 0, 38, {"a2"}),
-    43: ("--XXXXX---XXXX---OOOXX---OOXXXX--OOXXXO-OOOOXOO----XOX----XXXXX-", 1, -12, {"c7", "g3"}),
-}
-
-
-@pytest.mark.parametrize("number", [40, pytest.param(43, marks=pytest.mark.slow)])
-def test_endgames_of_the_ffo_suite_have_their_published_scores(number: int) -> None:
-    stones, player, score, best = FFO[number]
-    rows = [stones[i : i + 8].replace("-", ".") for i in range(0, 64, 8)]
-    state = pyengine.load_game("othello").state_from_board(rows, player)
-    result = pyengine.solve(state, score=True)
-    assert (result.value, result.exact) == (score, True)
-    assert state.action_to_string(result.action) in best
-
-
-def test_a_users_game_is_solved_if_players_move_twice() -> None:
-    game = ToyGame(Pairs)
-    rng = random.Random(3)
-    for _ in range(5):
-        state: Any = Pairs()
-        while len(state.moves) < 15 and not state.is_terminal():
-            state.apply_action(rng.choice(state.legal_actions()))
-        if not state.is_terminal():
-            result = pyengine.solve(state, game=game, table_mb=1)
-            assert result.value == minimax(state)[0]
-            assert result.action in state.legal_actions()
+        assert value_after(state, result.action, lambda after: minimax(after)[0]) == value
 
 
 def test_an_exception_of_a_users_game_propagates() -> None:
@@ -155,7 +88,7 @@ def test_a_bad_argument_is_named(name: str, values: list[Any]) -> None:
         with pytest.raises(ConfigError, match=f"^{name}: expected "):
             pyengine.solve(state, **{name: value})
     numbers = {"depth": np.int64(6), "seconds": np.float32(60), "table_mb": np.float32(0.5)}
-    assert pyengine.solve(state, score=np.bool_(False), **numbers).exact  # type: ignore[arg-type]
+    assert pyengine.solve(state, score=np.bool_(False), **numbers).exact
 
 
 def test_a_table_that_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,13 +153,6 @@ def test_the_command_reports_a_score_and_an_unproven_value(
     assert "no, searched 1 pl" in out
     assert "unknown" in out
     assert "a draw" not in out  # not proven
-
-
-class Still(ToyState):
-    """Its actions have no effect."""
-
-    def apply_action(self, action: int) -> None:
-        pass
 
 
 @pytest.mark.parametrize("kind", [ToyState, Still])

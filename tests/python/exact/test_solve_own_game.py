@@ -8,13 +8,13 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 import pyengine
 from pyengine.exact import Solver
-from toy_games import ToyGame, ToyState
+from toy_games import HIDDEN, ToyGame, ToyState, timed
 
 TOTALS = 40
 
@@ -99,8 +99,7 @@ def value_of(state: Any) -> float:
 
 @pytest.mark.parametrize(("kind", "first"), [(Race, 8), (Constant, -4), (Colliding, -TOTALS // 2)])
 def test_no_value_depends_on_the_users_hash(kind: type[Race], first: int) -> None:
-    game: Any = ToyGame(kind)  # type: ignore[arg-type]
-    solver = Solver(game, table_mb=1)
+    solver = Solver(ToyGame(kind), table_mb=1)
     for total in range(first, TOTALS // 2, 6):
         state = kind(total)
         result = solver.solve(state)
@@ -108,19 +107,18 @@ def test_no_value_depends_on_the_users_hash(kind: type[Race], first: int) -> Non
 
 
 def test_an_equal_state_is_searched_once() -> None:
-    result = pyengine.solve(Colliding(), game=ToyGame(Colliding))  # type: ignore[arg-type]
+    result = pyengine.solve(Colliding(), game=ToyGame(Colliding))
     assert result.nodes < 50_000  # out of more than 3**13 move orders
 
 
 def test_a_table_of_one_state_is_enough() -> None:
     state = Colliding(6)
-    result = pyengine.solve(state, game=ToyGame(Colliding), table_mb=1e-4)  # type: ignore[arg-type]
+    result = pyengine.solve(state, game=ToyGame(Colliding), table_mb=1e-4)
     assert (result.value, result.exact) == (value_of(state), True)
 
 
 def test_a_solver_distinguishes_starts_with_equal_histories() -> None:
-    game: Any = ToyGame(Past)
-    solver = Solver(game, table_mb=1)
+    solver = Solver(ToyGame(Past), table_mb=1)
     for start in range(8, TOTALS // 2):
         assert solver.solve(Past(start=start)).value == value_of(Past(start=start))
 
@@ -132,29 +130,15 @@ def test_a_tree_is_not_continued_at_another_start_with_an_equal_history() -> Non
         assert engine.search(Past(start=14), simulations=40).reused == 0
 
 
-class Chain:
+class Chain(ToyState):
     """One action in each position, for `plies` plies."""
 
     actions = 1
-    plies = 20_000
-
-    def __init__(self, left: int | None = None) -> None:
-        self.left = self.plies if left is None else left
-
-    def clone(self) -> Chain:
-        return type(self)(self.left)
-
-    def current_player(self) -> int:
-        return self.left % 2
-
-    def legal_actions(self) -> list[int]:
-        return [0]
-
-    def apply_action(self, action: int) -> None:
-        self.left -= 1
+    plies = 3_000
+    history = HIDDEN
 
     def is_terminal(self) -> bool:
-        return self.left == 0
+        return len(self.moves) == self.plies
 
     def returns(self) -> list[float]:
         return [1.0, -1.0]
@@ -166,11 +150,8 @@ class Circle(Chain):
     actions = 2
     plies = 3
 
-    def legal_actions(self) -> list[int]:
-        return [0, 1]
-
     def apply_action(self, action: int) -> None:
-        self.left = self.left - 1 if action == 0 else self.plies
+        self.moves = (*self.moves, action) if action == 0 else ()
 
     def current_player(self) -> int:
         return 0
@@ -179,10 +160,10 @@ class Circle(Chain):
         return [-1.0, 1.0]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Circle) and self.left == other.left
+        return isinstance(other, Circle) and self.moves == other.moves
 
     def __hash__(self) -> int:
-        return hash(self.left)
+        return hash(self.moves)
 
 
 def in_small_thread(call: Any) -> Any:
@@ -195,15 +176,15 @@ def in_small_thread(call: Any) -> Any:
         threading.stack_size(before)
 
 
-def test_a_game_of_20000_plies_is_solved_on_a_small_stack() -> None:
-    game: Any = ToyGame(Chain)  # type: ignore[arg-type]
+def test_a_game_of_3000_plies_is_solved_on_a_small_stack() -> None:
+    game: Any = ToyGame(Chain)
     game.max_game_length = Chain.plies
     result = in_small_thread(lambda: pyengine.solve(game.new_initial_state(), game=game))
     assert (result.value, result.exact, len(result.pv)) == (1.0, True, Chain.plies)
 
 
 def test_a_game_that_may_never_end_is_refused() -> None:
-    game: Any = ToyGame(Circle)  # type: ignore[arg-type]
+    game: Any = ToyGame(Circle)
     with pytest.raises(pyengine.ConfigError, match="not over after max_game_length, 10000 plies"):
         in_small_thread(lambda: pyengine.solve(game.new_initial_state(), game=game))
 
@@ -211,7 +192,7 @@ def test_a_game_that_may_never_end_is_refused() -> None:
 class Prize(ToyState):
     """A single move with a given return."""
 
-    prizes: tuple[float, ...] = (1.0, 3.0, 2.0)
+    prizes: tuple[float, ...]
 
     def current_player(self) -> int:
         return 0
@@ -238,50 +219,29 @@ class Prize(ToyState):
 def test_outcomes_are_compared_without_rounding(
     prizes: tuple[float, ...], best: int, most: float
 ) -> None:
-    class Given(Prize):
-        pass
-
-    Given.prizes = prizes
-    game: Any = ToyGame(Given)
+    game: Any = ToyGame(type("Given", (Prize,), {"prizes": prizes}))
     game.max_utility = most
     result = pyengine.solve(game.new_initial_state(), game=game)
     assert (result.action, result.value, result.exact) == (best, prizes[best] / most, True)
 
 
-class Slow(Race):
-    """Its methods take 4 ms each and record when they started."""
-
-    calls: ClassVar[list[float]] = []
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("clone", "legal_actions", "apply_action", "is_terminal", "current_player"):
-            Slow.calls.append(time.monotonic())
-            time.sleep(0.004)
-        return super().__getattribute__(name)
-
-
 def test_no_call_of_a_users_code_begins_after_the_time_is_up() -> None:
-    game: Any = ToyGame(Slow)  # type: ignore[arg-type]
-    solver = Solver(game, table_mb=1)
-    state = Slow()
-    Slow.calls.clear()
-    begun = time.monotonic()
+    kind, begun = timed(Race, 0.004)
+    solver = Solver(ToyGame(kind), table_mb=1)
+    state = kind()
+    begun.clear()
+    start = time.monotonic()
     result = solver.solve(state, seconds=0.1)
-    late = [call for call in Slow.calls if call > begun + 0.105]
     assert not result.exact
-    assert len(late) <= 1  # copying the state for the result
-    assert len(Slow.calls) > 5
+    assert sum(call > start + 0.105 for call in begun) <= 1  # copying the state for the result
+    assert len(begun) > 5
 
 
 def test_a_stop_also_ends_the_random_game_before_the_search() -> None:
-    class Endless(Slow):
-        def is_terminal(self) -> bool:
-            return False
-
-    game: Any = ToyGame(Endless)  # type: ignore[arg-type]
-    solver = Solver(game, table_mb=1)
+    kind, _ = timed(ToyState, 0.004)
+    solver = Solver(ToyGame(kind), table_mb=1)
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(solver.solve, Endless())
+        running = pool.submit(solver.solve, kind())
         while not running.done():
             solver.stop()
             time.sleep(0.01)

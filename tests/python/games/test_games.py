@@ -83,27 +83,6 @@ def test_numpy_numbers_are_parameters() -> None:
 # --- playing --------------------------------------------------------------------------------------
 
 
-def test_the_quick_start_of_the_documentation_works() -> None:
-    game = pyengine.load_game("go", board_size=9, komi=7.0)
-    state = game.new_initial_state()
-    state.apply_action(state.string_to_action("E5"))
-    assert state.history() == [40]
-    assert state.current_player() == 1
-    assert state.legal_actions() == [a for a in range(82) if a != 40]
-    assert state.game is game
-
-
-@pytest.mark.parametrize("action", [0, -1, 9, 10**12, -(10**12)])
-def test_an_illegal_action_is_refused_and_changes_nothing(action: int) -> None:
-    state = pyengine.load_game("tic_tac_toe").new_initial_state([0])
-    before = state.clone()
-    with pytest.raises(pyengine.IllegalActionError) as refusal:
-        state.apply_action(action)
-    assert str(action) in str(refusal.value)
-    assert state == before
-    assert str(state) == str(before)
-
-
 def test_new_initial_state_plays_moves_and_refuses_illegal_ones() -> None:
     game = pyengine.load_game("connect_four")
     assert game.new_initial_state([3, 3, 2]).history() == [3, 3, 2]
@@ -112,18 +91,15 @@ def test_new_initial_state_plays_moves_and_refuses_illegal_ones() -> None:
         game.new_initial_state([3] * 7)
 
 
-@pytest.mark.parametrize("text", GAMES)
-def test_clones_share_nothing(text: str, rng: random.Random) -> None:
-    state = played(text, rng, plies=5)
-    for make in (pyengine.State.clone, copy.copy, copy.deepcopy):
-        copied = make(state)
-        assert copied == state
-        assert hash(copied) == hash(state)
-        if not state.is_terminal():
-            before = state.serialize()
-            copied.apply_action(copied.legal_actions()[-1])
-            assert copied != state
-            assert state.serialize() == before
+@pytest.mark.parametrize("make", [pyengine.State.clone, copy.copy, copy.deepcopy])
+def test_clones_share_nothing(make: Any) -> None:
+    state = pyengine.load_game("othello").new_initial_state([19])
+    copied = make(state)
+    assert copied == state
+    assert hash(copied) == hash(state)
+    copied.apply_action(copied.legal_actions()[-1])
+    assert copied != state
+    assert state.history() == [19]
 
 
 def test_states_with_equal_boards_and_different_histories_are_not_equal() -> None:
@@ -181,18 +157,6 @@ def test_a_board_given_as_rows_starts_a_game() -> None:
     assert state != game.new_initial_state()
 
 
-def test_a_given_ko_forbids_only_its_point() -> None:
-    rows = [".XO..", "X.XO.", ".XO..", ".....", "....."]
-    game = pyengine.load_game("go", board_size=5)
-    free = game.state_from_board(rows, 1)
-    banned = game.state_from_board(rows, 1, ko="B4")
-    point = free.string_to_action("B4")
-    assert set(free.legal_actions()) - set(banned.legal_actions()) <= {point}
-    assert point not in banned.legal_actions()
-    assert free != banned
-    assert pickle.loads(pickle.dumps(banned)) == banned
-
-
 # --- text forms -----------------------------------------------------------------------------------
 
 
@@ -226,21 +190,13 @@ def state_text(text: str) -> Any:
 EMPTY = ["...", "...", "..."]
 REFUSED: list[tuple[Any, str]] = [
     (lambda: pyengine.load_game("chess"), "chess"),
-    (lambda: pyengine.load_game("go("), "go("),
-    (lambda: pyengine.load_game("go", size=9), "size"),
-    (lambda: pyengine.load_game("go", board_size=20), "board_size"),
     (lambda: pyengine.load_game("go", komi=float("nan")), "komi"),
-    (lambda: pyengine.load_game("go", superko="natural"), "superko"),
     (lambda: pyengine.load_game("go(board_size=9)", board_size=9), "board_size"),
-    (lambda: pyengine.load_game("gomoku", rule="renju", win_length=4), "win_length"),
     (lambda: pyengine.load_game("connect_four").symmetry_points(2), "0..1"),
     (lambda: pyengine.load_game("go").new_initial_state().undo_action(), "undo_action"),
     (board("tic_tac_toe", EMPTY[:2]), "3 rows"),
     (board("tic_tac_toe", ["...", ".?.", "..."]), "'?'"),
     (board("tic_tac_toe", EMPTY, 2), "player"),
-    (board("tic_tac_toe", ["xxx", "ooo", "..."]), "win"),
-    (board("connect_four", ["......."] * 4 + ["x......", "......."]), "float"),
-    (board("go(board_size=2)", ["XX", "XX"]), "libert"),
     (board("go(board_size=3)", EMPTY, ko="D4"), "ko"),
     (state_text("othello(board_size=8);moves="), "othello"),
     (state_text("tic_tac_toe;moves"), "moves="),

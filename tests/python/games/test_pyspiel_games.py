@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
 import random
 import threading
@@ -83,13 +82,10 @@ def test_random_games_agree_with_open_spiel_move_by_move(
 
 # --- OpenSpiel's through our Game -----------------------------------------------------------------
 
-PERFECT = [
-    "amazons", "breakthrough", "chess", "clobber", "dots_and_boxes", "hex", "mancala",
-    "nine_mens_morris", "oware", "pentago", "quoridor", "ultimate_tic_tac_toe", "y",
-]  # fmt: skip
 
-
-@pytest.mark.parametrize("name", PERFECT)
+@pytest.mark.parametrize(
+    "name", ["chess", "clobber", "dots_and_boxes", "hex", "mancala", "ultimate_tic_tac_toe"]
+)
 def test_an_open_spiel_game_plays_like_a_built_in_one(name: str, rng: random.Random) -> None:
     theirs = pyspiel.load_game(name)
     game = as_game(theirs)
@@ -112,19 +108,11 @@ def test_an_open_spiel_game_plays_like_a_built_in_one(name: str, rng: random.Ran
     assert state.history() == truth.history()
 
 
-@pytest.mark.parametrize("name", ["breakthrough", "dots_and_boxes", "hex", "mancala", "oware"])
+@pytest.mark.parametrize("name", ["breakthrough", "dots_and_boxes", "python_tic_tac_toe"])
 def test_open_spiel_games_keep_their_promises(name: str) -> None:
+    pytest.importorskip("open_spiel.python.games.tic_tac_toe")
     report = pyengine.check_game(pyspiel.load_game(name), games=1)
     assert report.ok, report
-
-
-def test_a_player_moves_twice_in_a_row_in_dots_and_boxes() -> None:
-    state = as_game(pyspiel.load_game("dots_and_boxes")).new_initial_state()
-    movers = []
-    while not state.is_terminal():
-        movers.append(state.current_player())
-        state.apply_action(state.legal_actions()[0])
-    assert any(a == b for a, b in itertools.pairwise(movers))
 
 
 @pytest.mark.parametrize(
@@ -166,14 +154,6 @@ def test_an_open_spiel_game_and_its_states_pickle() -> None:
     again = pickle.loads(pickle.dumps(state))
     assert again == state
     assert again.history() == [3, 7, 12]
-
-
-def test_a_python_game_of_open_spiel_is_playable() -> None:
-    pytest.importorskip("open_spiel.python.games.tic_tac_toe")
-    game = pyspiel.load_game("python_tic_tac_toe")
-    report = pyengine.check_game(game, games=1)
-    assert report.ok, report
-    assert sum(visits_of(game, game.new_initial_state(), threads=1)) == 300
 
 
 # --- playouts by OpenSpiel's own code -------------------------------------------------------------

@@ -41,14 +41,6 @@ def game_of(**members: Any) -> Any:
     return ToyGame(type("Own", (Matches,), members))
 
 
-def game_with(**attributes: Any) -> Any:
-    """Return the game of Matches with attributes of its own."""
-    game = ToyGame(Matches)
-    for name, value in attributes.items():
-        setattr(game, name, value)
-    return game
-
-
 def sequences(state: Any, depth: int) -> int:
     """Count move sequences in Python."""
     if depth == 0 or state.is_terminal():
@@ -106,7 +98,8 @@ def test_as_game_returns_a_game_unchanged() -> None:
 
 
 def test_numbers_may_be_attributes_and_legal_actions_any_sequence() -> None:
-    game = game_with(num_distinct_actions=3, max_utility=1.0, num_players=2)
+    game: Any = ToyGame(Matches)
+    vars(game).update(num_distinct_actions=3, max_utility=1.0, num_players=2)
     assert as_game(game).num_distinct_actions() == 3
     for legal in ([2, 0, 1], (1, 2, 0), np.array([2, 1, 0]), range(3)):
         game = as_game(game_of(legal_actions=lambda _, legal=legal: legal))
@@ -118,13 +111,6 @@ def test_move_sequences_are_counted_as_in_python(kind: type[ToyState], most: int
     game = as_game(ToyGame(kind))
     for depth in range(most + 1):
         assert _core.perft(game.new_initial_state(), depth) == sequences(kind(), depth)
-
-
-def test_returns_are_divided_by_max_utility() -> None:
-    game = game_of(returns=lambda _: [-10.0, 10.0])
-    game.max_utility = 40
-    state = as_game(game).new_initial_state([2, 2, 2, 1])
-    assert state.returns() == [-0.25, 0.25]
 
 
 def test_a_users_state_is_copied() -> None:
@@ -150,17 +136,11 @@ def test_a_python_game_and_its_states_pickle_and_serialise() -> None:
     ("method", "answer", "reason"),
     [
         ("current_player", -1, "chance"),
-        ("current_player", -2, "simultaneous"),
-        ("current_player", 2, "two-player"),
         ("current_player", -4, "is_terminal"),
         ("current_player", "first", "an int"),
         ("legal_actions", [], "empty"),
-        ("legal_actions", [0, 3], r"0\.\.2"),
-        ("legal_actions", [1, 1], "1 twice"),
         ("legal_actions", ["a"], "a sequence of ints"),
         ("returns", [1.0, 1.0], "zero-sum"),
-        ("returns", [2.0, -2.0], "max_utility"),
-        ("returns", [float("nan"), 0.0], "finite"),
         ("returns", {0: 1.0, 1: -1.0}, "two numbers"),
         ("clone", None, "clone"),
     ],
@@ -176,16 +156,6 @@ def test_an_impossible_answer_is_refused_and_reported(
     assert method in report.message or re.search(reason, report.message)
 
 
-def test_chance_in_mid_game_is_refused_when_it_occurs() -> None:
-    game = game_of(current_player=lambda self: -1 if self.left == 8 else 0)
-    state = as_game(game).new_initial_state([1])
-    with pytest.raises(ConfigError, match="chance"):
-        state.apply_action(0)
-    assert (state.history(), state.legal_actions()) == ([1], [0, 1, 2])
-    with pytest.raises(ConfigError, match="chance"):
-        _core.perft(state, 3)
-
-
 def test_a_history_that_becomes_none_is_refused() -> None:
     game = game_of(history=lambda self: self.moves if len(self.moves) < 2 else None)
     state = game.new_initial_state()
@@ -194,24 +164,6 @@ def test_a_history_that_becomes_none_is_refused() -> None:
         engine.advance(engine.search(state, simulations=20).action)
         with pytest.raises(ConfigError, match=r"history\(\) must return a list.*NoneType"):
             engine.search(state.clone(), simulations=20)
-
-
-@pytest.mark.parametrize(
-    ("attributes", "reason"),
-    [
-        ({"num_distinct_actions": 0}, "num_distinct_actions"),
-        ({"max_utility": 0}, "max_utility"),
-        ({"num_symmetries": 3}, "num_symmetries"),
-        ({"num_symmetries": 8}, "num_symmetries|square"),
-        ({"num_symmetries": 8, "board_shape": (3, 3)}, "points of board_shape"),
-        ({"num_symmetries": 8, "board_shape": (1, 3)}, "square"),
-    ],
-)
-def test_inconsistent_numbers_of_a_game_are_refused(
-    attributes: dict[str, Any], reason: str
-) -> None:
-    with pytest.raises(ConfigError, match=reason):
-        as_game(game_with(**attributes))
 
 
 def test_missing_methods_are_named() -> None:
@@ -251,9 +203,9 @@ class OwnError(Exception):
 METHODS = ["clone", "is_terminal", "current_player", "legal_actions", "apply_action", "returns"]
 
 
-@pytest.mark.parametrize("error", [OwnError("mine"), KeyboardInterrupt(), SystemExit(3)])
 @pytest.mark.parametrize("method", METHODS)
-def test_an_exception_reaches_the_user_unchanged(method: str, error: BaseException) -> None:
+def test_an_exception_reaches_the_user_unchanged(method: str) -> None:
+    error = OwnError("mine")
     armed = False
 
     def failing(self: Matches, *arguments: Any) -> Any:
@@ -263,7 +215,7 @@ def test_an_exception_reaches_the_user_unchanged(method: str, error: BaseExcepti
 
     state = as_game(game_of(**{method: failing})).new_initial_state([1])
     armed = True
-    with pytest.raises(type(error)) as caught:
+    with pytest.raises(OwnError) as caught:
         _core.perft(state, 9)
     assert caught.value is error
     assert "failing" in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]

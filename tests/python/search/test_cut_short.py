@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,8 @@ import pytest
 from interrupted import AlarmError, alarm
 from pyengine import Engine, MixedEvaluator, RolloutEvaluator, SearchResult, load_game
 from pyengine.eval import RolloutPolicy
-from toy_games import ToyGame, ToyState
-
-Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+from toy_games import ToyGame, ToyState, timed
+from zero_network import Arrays, zero_network
 
 # For a deadline 50 ms away, with slack for a busy machine. Uninterrupted calls take far longer.
 SOON = 3.0
@@ -46,28 +45,18 @@ def clobber() -> Any:
     return pyspiel.load_game("clobber")
 
 
-def zeros(planes: npt.NDArray[Any]) -> Arrays:
-    return np.zeros((len(planes), 7)), np.zeros(len(planes))
-
-
 LONG: dict[str, Callable[[], tuple[Any, Any]]] = {
     "rollouts": lambda: (load_game("othello"), RolloutEvaluator(MANY)),
     "rollouts by a policy": go_by_a_policy,
     "mixed": lambda: (load_game("othello"), MixedEvaluator("uniform", RolloutEvaluator(MANY))),
     "mixed with a network": lambda: (
         load_game("connect_four"),
-        MixedEvaluator(zeros, RolloutEvaluator(MANY)),
+        MixedEvaluator(zero_network(), RolloutEvaluator(MANY)),
     ),
     "rollouts of a user's game": lambda: (ToyGame(Long), RolloutEvaluator(MANY)),
     "one rollout of a user's game": lambda: (ToyGame(Long), "rollout"),
     "rollouts of pyspiel": lambda: (clobber(), RolloutEvaluator(MANY)),
 }
-
-
-def stop_soon(engine: Engine) -> threading.Timer:
-    timer = threading.Timer(0.05, engine.stop)
-    timer.start()
-    return timer
 
 
 def check(result: SearchResult, reason: str) -> None:
@@ -91,7 +80,8 @@ def test_a_slow_leaf_ends_with_the_search(kind: str, threads: int, deterministic
         engine.search(state, seconds=1000)
     assert time.monotonic() - begun < SOON
     begun = time.monotonic()
-    timer = stop_soon(engine)
+    timer = threading.Timer(0.05, engine.stop)
+    timer.start()
     for result in engine.search_many([state] * 3, seconds=1000):
         check(result, "stopped")
     assert time.monotonic() - begun < SOON
@@ -157,30 +147,18 @@ def test_many_roots_end_with_the_batches_in_flight() -> None:
     assert all(result.network_value == 0.5 for result in evaluated)
 
 
-class Timed(ToyState):
-    """Six plies; each call takes 10 ms and is recorded."""
-
-    begun: ClassVar[list[float]] = []
-
+class SixPlies(ToyState):
     def is_terminal(self) -> bool:
         return len(self.moves) == 6
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("apply_action", "is_terminal", "legal_actions", "current_player", "clone"):
-            Timed.begun.append(time.monotonic())
-            time.sleep(0.01)
-        return super().__getattribute__(name)
 
 
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
 def test_no_call_of_a_users_game_begins_after_the_time_is_up(evaluator: str) -> None:
-    game = ToyGame(Timed)
-    engine = Engine(game, evaluator)
-    state = game.new_initial_state()
-    engine.search(state, simulations=1)
-    Timed.begun.clear()
-    result = engine.search(state, seconds=0.1)
+    kind, begun = timed(SixPlies, 0.004)
+    engine = Engine(ToyGame(kind), evaluator)
+    engine.search(kind(), simulations=1)
+    begun.clear()
+    result = engine.search(kind(), seconds=0.05)
     assert result.stop_reason == "seconds"
-    begun = Timed.begun[3]  # in the search: the state was copied and read before
-    late = [call for call in Timed.begun if call > begun + 0.1]
-    assert len(late) <= 1  # copying the state for the result
+    start = begun[3]  # in the search: the state was copied and read before
+    assert sum(call > start + 0.05 for call in begun) <= 1  # copying the state for the result

@@ -111,15 +111,6 @@ def test_results_are_the_same_in_all_modes(
     check(shared, "callback", 1, symmetry=symmetry, collision=collision, batch_size=16)
 
 
-@pytest.mark.parametrize("name", ["gomoku6x6_4", "tictactoe_skyzero"])
-def test_results_are_the_same_with_other_networks(name: str, shared: Callable[..., Path]) -> None:
-    evaluator = network(shared, name)
-    game = NETWORKS[name].game
-    expected = sequence(game, evaluator, 1, seed=11)
-    for threads in THREADS:
-        assert sequence(game, evaluator, threads, seed=11) == expected
-
-
 def test_cached_evaluations_change_nothing(shared: Callable[..., Path]) -> None:
     evaluator = network(shared, "connect4_sunshine")
     results = []
@@ -131,12 +122,6 @@ def test_cached_evaluations_change_nothing(shared: Callable[..., Path]) -> None:
         result = engine.search(state, simulations=100, reuse_tree=False)
         results.append(facts(result))
     assert results[0] == results[1]
-
-
-def test_the_seed_determines_the_search() -> None:
-    one = sequence("connect_four", "rollout", 2, seed=1)
-    assert one == sequence("connect_four", "rollout", 2, seed=1)
-    assert one != sequence("connect_four", "rollout", 2, seed=2)
 
 
 def test_proofs_are_deterministic() -> None:

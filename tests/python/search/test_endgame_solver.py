@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pyengine
+from positions import random_state, value_after
 from pyengine import ConfigError, Engine, SearchConfig, SelfPlayConfig
 from toy_games import Pairs, ToyGame
-
-
-def ending(game: pyengine.Game, plies: int, rng: random.Random) -> pyengine.State:
-    while True:
-        state = game.new_initial_state()
-        for _ in range(plies):
-            if not state.is_terminal():
-                state.apply_action(rng.choice(state.legal_actions()))
-        if not state.is_terminal() and len(state.legal_actions()) > 1:
-            return state
 
 
 @pytest.mark.parametrize(
@@ -29,23 +21,13 @@ def ending(game: pyengine.Game, plies: int, rng: random.Random) -> pyengine.Stat
 def test_near_the_end_the_first_leaves_prove_the_root(text: str, plies: int, empties: int) -> None:
     game = pyengine.load_game(text)
     rng = random.Random(text)
+    settings: Any = {"evaluator": "uniform", "simulations": 2000, "threads": 2}
     for _ in range(4):
-        state = ending(game, plies, rng)
-        result = pyengine.search(
-            state,
-            evaluator="uniform",
-            endgame_solver_empties=empties,
-            simulations=2000,
-            threads=2,
-        )
+        state = random_state(game, plies, rng)
+        result = pyengine.search(state, endgame_solver_empties=empties, **settings)
         value = pyengine.solve(state, table_mb=4).value
         assert result.proven == value
-        child = state.clone()
-        child.apply_action(result.action)
-        after = child.returns()[state.current_player()] if child.is_terminal() else None
-        if after is None:
-            sign = 1 if child.current_player() == state.current_player() else -1
-            after = sign * pyengine.solve(child, table_mb=4).value
+        after = value_after(state, result.action, lambda s: pyengine.solve(s, table_mb=4).value)
         assert after == value
         assert result.nodes <= 1 + len(state.legal_actions())  # no leaf was searched deeper
 

@@ -13,25 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 
 import pyengine
 from pyengine import Engine, EngineError, SearchResult
 from toy_games import Matches, ToyGame
-
-Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+from zero_network import zero_network
 
 
 class Slow(Matches):
     def apply_action(self, action: int) -> None:
         time.sleep(0.002)
         super().apply_action(action)
-
-
-def of_states(states: list[Any]) -> Arrays:
-    return np.ones((len(states), 7)), np.zeros(len(states))
 
 
 def ending(evaluator: str, threads: int) -> Engine:
@@ -44,7 +37,7 @@ ENDLESS: dict[str, tuple[Callable[[], Engine], bool]] = {
     "uniform": (lambda: Engine("go", "uniform"), True),
     "one thread": (lambda: Engine("othello", "uniform", threads=1), True),
     "rollout": (lambda: Engine("connect_four", "rollout", solver=False), True),
-    "states": (lambda: Engine("connect_four", pyengine.StateEvaluator(of_states)), True),
+    "states": (lambda: Engine("connect_four", pyengine.StateEvaluator(zero_network())), True),
     "asleep": (lambda: Engine("connect_four", lambda planes: time.sleep(1000)), False),
     "Python's game": (lambda: Engine(ToyGame(Slow), "uniform", solver=False), True),
     "its rollouts": (lambda: Engine(ToyGame(Slow), "rollout", solver=False), True),
@@ -96,9 +89,7 @@ def endless(engine: Engine) -> Iterator[list[SearchResult]]:
             engine.stop()
 
 
-def slow(planes: npt.NDArray[Any]) -> Arrays:
-    time.sleep(0.001)
-    return np.zeros((len(planes), 7)), np.zeros(len(planes))
+slow = zero_network(seconds=0.001)
 
 
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout", slow])
@@ -169,20 +160,6 @@ def test_engines_in_several_threads_are_independent() -> None:
         first, second, *again = pool.map(visits, [0, 1] * 3)
     assert first != second
     assert again == [first, second] * 2
-
-
-def test_a_callable_is_called_on_the_searching_thread() -> None:
-    threads: set[int] = set()
-
-    def evaluate(planes: npt.NDArray[Any]) -> Arrays:
-        threads.add(threading.get_ident())
-        return np.zeros((len(planes), 7)), np.zeros(len(planes))
-
-    engine = Engine("connect_four", evaluate, threads=4, simulations=100)
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(engine.search, engine.game.new_initial_state()).result(timeout=60)
-    assert len(threads) == 1
-    assert threading.get_ident() not in threads
 
 
 FORKED = """

@@ -125,7 +125,7 @@ def class_with_engine(owner: Owner) -> Any:
     class Own(MatchesOf):
         user: ClassVar[Any] = None
 
-    owner.new_initial_state = lambda: Own()  # type: ignore[method-assign]
+    owner.new_initial_state = lambda: Own()
     Own.user = owner.user = searched(game_engine(owner))
     return owner.user
 

@@ -120,42 +120,11 @@ def test_visits_and_action_are_those_of_the_textbook(name: str, noisy: bool) -> 
             return
 
 
-def test_a_move_without_a_search_is_a_sample_of_the_prior() -> None:
-    # The Gumbel-max trick: each move is drawn first with the probability of its prior.
-    state = pyengine.load_game("connect_four").new_initial_state()
-    prior = np.array([0.4, 0.25, 0.15, 0.1, 0.05, 0.03, 0.02])
-    evaluator = pyengine.StateEvaluator(
-        lambda states: (np.tile(prior, (len(states), 1)), np.zeros(len(states)))
-    )
-    engine = pyengine.Engine(state.game, evaluator, **SERIALLY, simulations=1)
-    draws = 3000
-    counts = np.zeros(7)
-    for _ in range(draws):
-        counts[engine.search(state).action] += 1
-    chi_squared = ((counts - draws * prior) ** 2 / (draws * prior)).sum()
-    assert chi_squared < 22.5  # with 6 degrees of freedom, exceeded once in a thousand seeds
-
-
 # --- through every call
 
 
 def start(name: str = "connect_four") -> pyengine.State:
     return pyengine.load_game(name).new_initial_state()
-
-
-def test_every_call_searches_by_gumbel() -> None:
-    engine = pyengine.Engine("connect_four", "rollout", algorithm="gumbel", threads=2)
-    state = engine.game.new_initial_state()
-    for result in engine.search_many([state] * 5, simulations=40):
-        assert result.visits.sum() == 40
-    assert engine.search(state, seconds=0.05).stop_reason == "seconds"
-    for snapshot in engine.analyze(state, every=0.01):
-        assert snapshot.action in state.legal_actions()
-        if snapshot.simulations > 2000:
-            break
-    both = engine.search(state, simulations=500, seconds=60)
-    assert both.simulations == 500
-    assert both.stop_reason == "simulations"
 
 
 def test_at_a_temperature_the_move_is_drawn_from_the_improved_policy() -> None:

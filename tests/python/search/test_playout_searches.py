@@ -10,41 +10,30 @@ import pytest
 
 import pyengine
 from naive_puct import SERIAL, hashed
-from pyengine import ConfigError, Engine, SearchConfig
-from toy_games import Pairs, ToyGame
+from pyengine import Engine
 
-GAMES = ["connect_four", "othello", "go(board_size=5)"]
-
-
-def position(text: str, *moves: str) -> pyengine.State:
-    state = pyengine.load_game(text).new_initial_state()
-    for move in moves:
-        state.apply_action(state.string_to_action(move))
-    return state
+GOMOKU = pyengine.load_game("gomoku(board_size=9)").new_initial_state()
+CONNECT_FOUR = pyengine.load_game("connect_four").new_initial_state([3, 3])
 
 
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
-def test_visits_are_simulations_and_every_move_is_tried_first(game: str, algorithm: str) -> None:
-    state = position(game)
-    legal = len(state.legal_actions())
-    for simulations in (1, legal, legal + 50):
-        result = pyengine.search(
-            state, evaluator="rollout", algorithm=algorithm, simulations=simulations, **SERIAL
-        )
-        assert result.visits.sum() == simulations
-        assert np.count_nonzero(result.visits) == min(simulations, legal)
+def search(
+    algorithm: str,
+    state: pyengine.State,
+    simulations: int,
+    *,
+    evaluator: Any = "rollout",
+    **settings: Any,
+) -> pyengine.SearchResult:
+    """Search with one leaf in flight."""
+    settings |= {"algorithm": algorithm, "simulations": simulations}
+    return pyengine.search(state, evaluator=evaluator, **SERIAL, **settings)
 
 
 def test_flat_ucb_keeps_only_the_roots_children_and_uct_a_node_per_simulation() -> None:
-    state = position("gomoku(board_size=9)")
-    flat = pyengine.search(
-        state, evaluator="rollout", algorithm="flat_ucb", simulations=2000, **SERIAL
-    )
+    flat = search("flat_ucb", GOMOKU, 2000)
     assert flat.nodes == 1 + 81
     assert flat.evaluations == 2001  # a new playout for each visit, and one for the root
-    tree = pyengine.search(state, evaluator="rollout", algorithm="uct", simulations=2000, **SERIAL)
-    assert tree.nodes == 2001
+    assert search("uct", GOMOKU, 2000).nodes == 2001
 
 
 def ucb1_visits(outcomes: dict[int, float], order: list[int], n: int, c: float) -> dict[int, int]:
@@ -73,65 +62,27 @@ def test_flat_ucb_with_certain_values_is_the_bandit(c: float) -> None:
         value = [values[s.history()[0]] if s.history() else 0.0 for s in states]
         return np.ones((len(states), 6), np.float32), np.array(value, np.float32)
 
-    result = pyengine.search(
-        state,
-        evaluator=pyengine.StateEvaluator(evaluate),
-        algorithm="flat_ucb",
-        uct_c=c,
-        simulations=500,
-        **SERIAL,
-    )
+    result = search("flat_ucb", state, 500, evaluator=pyengine.StateEvaluator(evaluate), uct_c=c)
     outcomes = {a: 0.5 - 0.5 * float(np.float32(v)) for a, v in values.items()}
     expected = ucb1_visits(outcomes, list(values), 500, c)
     assert {int(a): int(v) for a, v in zip(result.actions, result.visits, strict=True)} == expected
 
 
 def test_moves_not_yet_tried_come_in_random_order() -> None:
-    game = pyengine.load_game("gomoku(board_size=9)")
-    first = []
-    for seed in range(40):
-        result = pyengine.search(
-            game.new_initial_state(),
-            evaluator="rollout",
-            algorithm="uct",
-            simulations=1,
-            seed=seed,
-            **SERIAL,
-        )
-        first.append(int(result.actions[np.argmax(result.visits)]))
-    assert len(set(first)) > 20
+    results = [search("uct", GOMOKU, 1, seed=seed) for seed in range(40)]
+    assert len({result.visits.tolist().index(1) for result in results}) > 20
 
 
-def test_expand_probability_keeps_moves_untried() -> None:
-    state = position("gomoku(board_size=9)")
-
-    def tried(probability: float) -> int:
-        result = pyengine.search(
-            state,
-            evaluator="rollout",
-            algorithm="uct",
-            expand_probability=probability,
-            simulations=60,
-            **SERIAL,
-        )
+def test_expand_probability_keeps_moves_untried_in_uct_alone() -> None:
+    def tried(probability: float, algorithm: str = "uct") -> int:
+        result = search(algorithm, GOMOKU, 60, expand_probability=probability)
         assert result.visits.sum() == 60
         return int(np.count_nonzero(result.visits))
 
     assert tried(1.0) == 60
     assert 18 < tried(0.5) < 42  # 60 fair coin tosses, +-3 standard deviations
     assert 1 <= tried(0.05) < 15
-
-
-def test_flat_ucb_tries_each_move_first_whatever_the_probability_of_uct() -> None:
-    result = pyengine.search(
-        position("gomoku(board_size=9)"),
-        evaluator="rollout",
-        algorithm="flat_ucb",
-        expand_probability=0.1,
-        simulations=81,
-        **SERIAL,
-    )
-    assert result.visits.tolist() == [1] * 81
+    assert tried(0.1, "flat_ucb") == 60
 
 
 def log_score(visits: np.ndarray, q: np.ndarray, priors: np.ndarray) -> np.ndarray:
@@ -150,7 +101,7 @@ def alphago_score(visits: np.ndarray, q: np.ndarray, priors: np.ndarray) -> np.n
     ],
 )
 def test_an_exploration_is_its_formula(settings: dict[str, Any], score: Any) -> None:
-    state = position("connect_four", "4", "4")
+    state = CONNECT_FOUR
     engine = Engine("connect_four", hashed(7), **settings, **SERIAL)
     for _ in range(100):
         before = engine.search(state, simulations=7)
@@ -161,10 +112,8 @@ def test_an_exploration_is_its_formula(settings: dict[str, Any], score: Any) -> 
 
 
 def test_choose_mean_plays_the_best_mean() -> None:
-    state = position("connect_four", "4", "4", "3")
-    visits = pyengine.search(state, evaluator="rollout", algorithm="uct", simulations=300, **SERIAL)
-    mean = pyengine.search(
-        state, evaluator="rollout", algorithm="uct", simulations=300, choose="mean", **SERIAL
+    visits, mean = (
+        search("uct", CONNECT_FOUR, 300, choose=choose) for choose in ("visits", "mean")
     )
     assert np.array_equal(visits.visits, mean.visits)
     assert visits.action == visits.actions[np.argmax(visits.visits)]
@@ -173,19 +122,17 @@ def test_choose_mean_plays_the_best_mean() -> None:
 
 @pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
 def test_a_deterministic_search_is_the_same_for_any_number_of_threads(algorithm: str) -> None:
-    state = position("othello")
+    state = pyengine.load_game("othello").new_initial_state()
 
     def visits(threads: int) -> Any:
-        engine = Engine(
-            "othello", "rollout", algorithm=algorithm, deterministic=True, threads=threads
-        )
-        return engine.search(state, simulations=300).visits.tolist()
+        engine = Engine("othello", "rollout", algorithm=algorithm, deterministic=True)
+        return engine.search(state, simulations=300, threads=threads).visits.tolist()
 
     assert visits(1) == visits(2) == visits(4)
 
 
 def test_a_tree_continues_for_uct_but_not_for_flat_ucb_or_another_rule() -> None:
-    state = position("connect_four")
+    state = pyengine.load_game("connect_four").new_initial_state()
     engine = Engine("connect_four", "rollout", threads=1, algorithm="uct", solver=False)
     assert engine.search(state, simulations=100).visits.sum() == 100
     assert engine.search(state, simulations=100).visits.sum() == 200
@@ -193,26 +140,3 @@ def test_a_tree_continues_for_uct_but_not_for_flat_ucb_or_another_rule() -> None
     assert engine.search(state, simulations=100, algorithm="uct").visits.sum() == 100
     for _ in range(2):
         assert engine.search(state, simulations=100, algorithm="flat_ucb").visits.sum() == 100
-
-
-@pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
-def test_every_call_accepts_the_playout_rules(algorithm: str) -> None:
-    game = pyengine.load_game("tic_tac_toe")
-    states = [game.new_initial_state([a]) for a in range(9)]
-    engine = Engine(game, "rollout", algorithm=algorithm, solver=False)
-    assert [r.visits.sum() for r in engine.search_many(states, simulations=64)] == [64] * 9
-    *_, last = engine.analyze(states[0], every=0.01, simulations=2000)
-    assert last.visits.sum() == 2000
-    pairs = ToyGame(Pairs)  # players move twice in a row
-    with Engine(pairs, "rollout", algorithm=algorithm, solver=False) as of_user:
-        assert of_user.search(pairs.new_initial_state(), simulations=50).visits.sum() == 50
-
-
-def test_an_exploration_of_another_rule_is_refused() -> None:
-    for algorithm, exploration in [
-        ("uct", "alphago"),
-        ("flat_ucb", "alphago"),
-        ("puct", "log"),
-    ]:
-        with pytest.raises(ConfigError, match=f'^exploration: expected .*got "{exploration}"'):
-            SearchConfig(algorithm=algorithm, exploration=exploration)  # type: ignore[arg-type]

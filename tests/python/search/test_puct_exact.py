@@ -83,18 +83,3 @@ def test_ties_go_to_the_larger_prior_then_to_the_smaller_action(name: str) -> No
 @pytest.mark.parametrize("settings", SETTINGS[:2], ids=str)
 def test_a_player_who_moves_twice_keeps_the_sign(settings: Settings) -> None:
     play(ToyGame(Pairs), hashed(20, 0), settings, 120, 4)
-
-
-def test_visits_of_a_pyspiel_game_equal_the_textbook() -> None:
-    pyspiel = pytest.importorskip("pyspiel", reason="open-spiel is absent (extra `test`)")
-    game = pyspiel.load_game("breakthrough(rows=5,columns=4)")
-    evaluator = hashed(game.num_distinct_actions(), 0)
-    play(game, evaluator, SETTINGS[0], 100, 3)
-
-
-def test_stored_priors_are_rounded_to_eleven_bits() -> None:
-    assert naive_puct.stored(1.0) == 1.0
-    assert naive_puct.stored(0.0) == 0.0
-    assert naive_puct.stored(1 + 2**-12) == 1 + 2**-11
-    assert naive_puct.stored(0.3) == round(0.3 * 2**13) / 2**13
-    assert naive_puct.stored(2.0**-32) == 0.0

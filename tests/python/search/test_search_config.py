@@ -42,9 +42,8 @@ def test_an_unknown_field_is_named_with_the_known_ones(kind: Any) -> None:
 
 
 def test_the_closest_field_is_suggested() -> None:
-    message = "^simulation: unknown field of SearchConfig; did you mean simulations"
-    with pytest.raises(ConfigError, match=message):
-        SearchConfig(simulation=5)  # type: ignore[call-arg]
+    with pytest.raises(ConfigError, match=r"^simulation: .*; did you mean simulations"):
+        SearchConfig(simulation=5)
 
 
 @pytest.mark.parametrize(
@@ -78,34 +77,15 @@ def test_a_search_refuses_invalid_settings_and_the_engine_stays_usable() -> None
     assert engine.search(state).visits.sum() == 100
 
 
-def test_the_minimum_memory_limit_is_eight_mebibytes() -> None:
+def test_a_memory_limit_of_at_least_eight_mebibytes_can_be_set_for_one_search() -> None:
     with pytest.raises(ConfigError, match=r"^memory_limit: expected an int in \[2\*\*23, "):
         Engine("tic_tac_toe", "uniform", memory_limit=1 << 20)
-    engine = Engine("go(board_size=9)", "uniform", memory_limit=8 << 20, simulations=100_000)
-    result = engine.search(engine.game.new_initial_state())
-    assert result.visits.sum() == 100_000
-    assert engine.stats()["bytes"] <= 8 << 20
-    assert result.action in result.actions
-
-
-def test_a_memory_limit_can_be_set_for_one_search() -> None:
     engine = Engine("go(board_size=9)", "uniform", simulations=100_000)
     state = engine.game.new_initial_state()
     tight = engine.search(state, memory_limit=8 << 20)
     assert tight.visits.sum() == 100_000
     assert engine.stats()["bytes"] <= 8 << 20
     assert engine.search(state, reuse_tree=False).nodes > 1.2 * tight.nodes
-
-
-def test_the_defaults_are_those_of_the_api() -> None:
-    config = SearchConfig()
-    assert config.c_puct == 1.25
-    assert (config.c_puct_base, config.c_puct_factor) == (19652, 1.0)
-    assert (config.fpu, config.fpu_value) == ("reduction", 0.25)
-    assert (config.batch_size, config.in_flight, config.threads) == (8, None, 0)
-    assert (config.cache_entries, config.memory_limit) == (2**17, 2 << 30)
-    assert (config.simulations, config.seconds) == (None, None)
-    assert (config.solver, config.reuse_tree, config.deterministic) == (True, True, False)
 
 
 def test_without_a_budget_there_are_800_simulations() -> None:
@@ -116,11 +96,11 @@ def test_without_a_budget_there_are_800_simulations() -> None:
 def test_a_config_is_an_immutable_value() -> None:
     config = SearchConfig()
     with pytest.raises(AttributeError):
-        config.c_puct = 2.0  # type: ignore[misc]
+        config.c_puct = 2.0
     with pytest.raises(AttributeError):
-        config.cpuct = 2.0  # type: ignore[attr-defined]
+        config.cpuct = 2.0
     with pytest.raises(TypeError):
-        SearchConfig(800)  # type: ignore[misc]
+        SearchConfig(800)
     assert config.replace(c_puct=2.0) == SearchConfig(c_puct=2.0)
     assert config != 1
     assert hash(config) == hash(SearchConfig())
@@ -129,46 +109,36 @@ def test_a_config_is_an_immutable_value() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [SearchConfig(seconds=1, fpu="parent", seed=3), SelfPlayConfig(seed=3), ModelSpec()],
+    [
+        SearchConfig(),
+        SearchConfig(simulations=5, seconds=0.25, c_puct_base=None, fpu="parent", seed=2**64 - 1),
+        SearchConfig(in_flight=3, dirichlet_alpha=0.03, dirichlet_fraction=0.25, solver=False),
+        SelfPlayConfig(seed=3),
+        ModelSpec(),
+    ],
 )
-def test_settings_survive_dict_copy_and_pickle(settings: Any) -> None:
-    assert type(settings).from_dict(settings.to_dict()) == settings
-    assert copy.deepcopy(settings) == settings
+def test_settings_survive_dict_toml_copy_and_pickle(settings: Any, tmp_path: Path) -> None:
+    kind = type(settings)
+    assert kind.from_dict(settings.to_dict()) == settings
+    assert copy.deepcopy(settings) == settings.replace() == settings
     assert pickle.loads(pickle.dumps(settings)) == settings
-    assert settings.replace() == settings
+    if kind is SearchConfig:
+        file = tmp_path / "settings.toml"
+        file.write_text(settings.to_toml())
+        assert kind.from_toml(file) == kind.from_toml(settings.to_toml()) == settings
 
 
 def test_a_repr_shows_fields_that_differ_from_the_defaults() -> None:
     assert repr(SearchConfig(threads=2, fpu="parent")) == "SearchConfig(fpu='parent', threads=2)"
 
 
-def test_new_fields_do_not_change_fingerprints() -> None:
-    before = "9b1b07d1fc54"
-    assert SearchConfig().fingerprint() == before
-    assert SearchConfig(root_policy_temperature=1).fingerprint() == before
-    assert SearchConfig(root_policy_temperature=1.1).fingerprint() != before
-    assert SearchConfig(dirichlet_shaped=True).fingerprint() != before
-
-
 def test_fingerprints_differ_exactly_if_settings_differ() -> None:
+    default = SearchConfig().fingerprint()
+    assert default == "9b1b07d1fc54"  # a new field changes nothing while it has its default
+    assert SearchConfig(root_policy_temperature=1).fingerprint() == default
+    assert SearchConfig(root_policy_temperature=1.1).fingerprint() != default
     assert SearchConfig(fpu_value=-0.0).fingerprint() == SearchConfig(fpu_value=0).fingerprint()
-    assert SearchConfig(c_puct=2).fingerprint() == SearchConfig(c_puct=2.0).fingerprint()
-    assert SearchConfig().fingerprint() != SearchConfig(seed=1).fingerprint()
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        SearchConfig(),
-        SearchConfig(simulations=5, seconds=0.25, c_puct_base=None, fpu="parent", seed=2**64 - 1),
-        SearchConfig(in_flight=3, dirichlet_alpha=0.03, dirichlet_fraction=0.25, solver=False),
-    ],
-)
-def test_toml_round_trip(config: SearchConfig, tmp_path: Path) -> None:
-    assert SearchConfig.from_toml(config.to_toml()) == config
-    file = tmp_path / "search.toml"
-    file.write_text(config.to_toml())
-    assert SearchConfig.from_toml(file) == config
+    assert SearchConfig(seed=1).fingerprint() != default
 
 
 def test_invalid_toml_is_refused() -> None:

@@ -11,6 +11,8 @@ import pytest
 
 import pyengine
 from naive_puct import SERIAL
+from positions import children, value_after
+from pyengine.exact import Solver
 from toy_games import Endless, ToyGame
 
 Oracle = Callable[[str], list[dict[str, Any]]]
@@ -152,41 +154,29 @@ def test_connect_four_middle_games_are_solved(oracle: Oracle) -> None:
     check_endgames(oracle("05-connect-four/pons_L2_R1.csv")[:100], "rollout", 20_000_000)
 
 
-def tic_tac_toe_values() -> dict[str, tuple[Any, int]]:
-    """Return all non-terminal states by board, with their value for the player to move."""
-    values: dict[str, tuple[Any, int]] = {}
-
-    def value(state: Any) -> int:
-        key = str(state)
-        if key not in values:
-            best = -1
-            for action in state.legal_actions():
-                after = state.clone()
-                after.apply_action(action)
-                if after.is_terminal():
-                    mine = round(after.returns()[state.current_player()])
-                else:
-                    mine = -value(after)
-                best = max(best, mine)
-            values[key] = (state.clone(), best)
-        return values[key][1]
-
-    value(pyengine.load_game("tic_tac_toe").new_initial_state())
-    return values
+def positions_of_tic_tac_toe() -> list[pyengine.State]:
+    """Return all non-terminal states with distinct boards."""
+    waiting = [pyengine.load_game("tic_tac_toe").new_initial_state()]
+    states: dict[str, pyengine.State] = {}
+    while waiting:
+        state = waiting.pop()
+        if state.is_terminal() or str(state) in states:
+            continue
+        states[str(state)] = state
+        waiting += children(state)
+    return [*states.values()]
 
 
 @pytest.mark.parametrize(("evaluator", "every"), [("uniform", 1), ("rollout", 5)])
 def test_tic_tac_toe_is_solved_from_every_position(evaluator: str, every: int) -> None:
-    values = tic_tac_toe_values()
-    assert len(values) == 4520
+    states = positions_of_tic_tac_toe()
+    assert len(states) == 4520
     engine = pyengine.Engine("tic_tac_toe", evaluator, simulations=200_000, threads=1)
-    for state, expected in [*values.values()][::every]:
+    solver = Solver("tic_tac_toe", table_mb=1)
+    for state in states[::every]:
+        expected = solver.solve(state).value
         result = engine.search(state)
         assert (result.proven, result.value) == (expected, expected), str(state)
         assert result.stop_reason == "proven"
-        after = state.clone()
-        after.apply_action(result.action)
-        if after.is_terminal():
-            assert after.returns()[state.current_player()] == expected, str(state)
-        else:
-            assert -values[str(after)][1] == expected, str(state)
+        after = value_after(state, result.action, lambda state: solver.solve(state).value)
+        assert after == expected, str(state)
