@@ -134,7 +134,7 @@ class Wanted:
     Attributes:
         name: name of the row.
         knobs: arguments of its measurement.
-        asked: target of its figure. None = for comparison only.
+        asked: target for its figure. None = for comparison only.
     """
 
     name: str
@@ -267,7 +267,7 @@ def what_to_try(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         if bar is not None and bar.reached < 1:
             limit = "at most" if bar.at_most else "at least"
             lines.append(
-                f"{bar.row}: {bar.title} {_short(bar.measured)}, asked {limit}"
+                f"{bar.row}: {bar.title} {_short(bar.measured)}, required {limit}"
                 f" {_short(bar.asked)}. Try: {_advice(row)}"
             )
     return lines

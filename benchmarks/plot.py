@@ -56,7 +56,7 @@ def _label(bar: Bar) -> str:
     interval = bar.interval
     lies = "" if interval is None else f" [{interval.low:.4g}, {interval.high:.4g}]"
     asked = f"{'≤' if bar.at_most else '≥'} {bar.asked:.4g}"
-    return f"{bar.measured:.4g}{lies} {bar.title} (asked {asked})"
+    return f"{bar.measured:.4g}{lies} {bar.title} (required {asked})"
 
 
 def draw(reports: Sequence[dict[str, Any]], file: Path) -> None:

@@ -57,7 +57,7 @@ class Subject:
         stones: minimum and maximum number of stones in generated positions.
         count: number of generated positions.
         figure: figure with a target on one thread: "us" per position, or "Mnodes/s".
-        asked: target of that figure.
+        asked: target for that figure.
         paired: number of positions solved alternately on one and two threads. 0 = none, if a
             position takes less time than starting a thread.
     """

@@ -30,7 +30,7 @@ class Settings:
     """Sizes of all stages; the defaults are those of the full run."""
 
     seed: int = 0
-    #: Games of the teacher and simulations per move.
+    #: Number of teacher games, and simulations per move.
     teacher_games: int = 6000
     teacher_simulations: int = 64
     #: Residual blocks and filters of both networks.

@@ -42,7 +42,7 @@ def play_value_games(run: Run, name: str, supervised: Policy, reinforced: Policy
 def _positions(
     run: Run, policy: Policy, count: int, rng: np.random.Generator
 ) -> list[pyengine.State]:
-    """Return unfinished games after moves of a policy and one random move."""
+    """Return unfinished games after moves by a policy and one random move."""
     states = [run.game.new_initial_state() for _ in range(count)]
     turns = rng.integers(run.settings.value_plies, size=count)  # the ply of the random move
     for ply in range(int(turns.max()) + 1):

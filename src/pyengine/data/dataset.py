@@ -455,7 +455,7 @@ def _checked_horizons(horizons: Sequence[float]) -> tuple[float, ...]:
 def _checked_weights(weights: Sequence[float] | None, directories: int) -> list[float] | None:
     if weights is None:
         return None
-    expected = f"{directories} numbers of at least 0, not all of them 0"
+    expected = f"{directories} non-negative numbers, not all of them 0"
     numbers = [
         number("weights", weight, expected, lambda weight: weight >= 0)
         for weight in elements("weights", weights, expected)

@@ -101,7 +101,7 @@ def import_sgf(
     two passes, or beyond ``max_game_length``) are left out. Handicap and set-up stones at the start
     are recorded in the list of games of the shard.
 
-    A game that is unclear, illegal, of another game or board, without a result, or won by time or
+    A game that is unclear, illegal, for another game or board, without a result, or won by time or
     forfeit is skipped and counted by reason. Records that are unusual but unambiguous are imported
     and counted: ``docs/guides/self-play-and-data.md`` describes them. If no game is imported, no
     directory is created.

@@ -38,7 +38,7 @@ def train(
             machine; otherwise an address of ``ray.init``.
         actors: overrides ``distributed.actors``: a number, or ``"auto"`` for as many as the nodes
             have room for at any time.
-        options: more arguments of ``ray.init``, such as ``runtime_env``.
+        options: additional arguments for ``ray.init``, such as ``runtime_env``.
 
     Raises:
         ConfigError: as in ``train_run``; learner or gate does not fit the driver's node; or

@@ -118,7 +118,7 @@ class Actor:
         """Follow an order and return the next packets.
 
         Args:
-            order: of the driver.
+            order: from the driver.
             network: the file of ``order.best`` if the actor lacks it.
 
         """

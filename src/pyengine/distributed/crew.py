@@ -76,7 +76,7 @@ class Crew:
         self._report()
 
     def drain(self) -> None:
-        """End the actors and receive their last deliveries."""
+        """Stop the actors and receive their last deliveries."""
         deadline = time.monotonic() + _DRAIN_SECONDS
         for member in self.members:
             if member.reply is None:  # has not started

@@ -57,7 +57,7 @@ class Evaluator(_core.Evaluator):
             symmetry: ``"none"``, or ``"average"`` over the board's symmetries; evaluators without
                 planes ignore it.
             game: the game; required if a user's states have neither ``game`` nor ``get_game()``.
-            batch_size: most rows per call, 1 to 4096; results differ by rounding.
+            batch_size: maximum number of rows per call, 1 to 4096; results differ by rounding.
 
         Returns:
             ``policy`` float32[N,A], probabilities over the legal actions and 0 elsewhere, and

@@ -190,7 +190,7 @@ class OnnxEvaluator(Evaluator):
             used networks are cached in ``~/.cache/pyengine/tensorrt`` (``XDG_CACHE_HOME``), unless
             ``trt_engine_cache_enable = 0``. Options that are passed override these defaults.
         device_id: index of the GPU, if a provider's options do not name one.
-        max_batch: most rows per call of the network; None = the whole batch of the search.
+        max_batch: maximum number of rows per call; None = the whole batch of the search.
         threads: threads within one call on the CPU; None = 1, since every search thread makes its
             own calls.
         devices: indices of GPUs that share the batches, ``[0, 1]``; a batch goes to the GPU with

@@ -15,7 +15,7 @@ from pyengine.errors import EvaluationError
 from pyengine.eval.spec import ModelSpec
 
 _MOST_ROWS = 64  # per call
-_ROUNDING = 1e-3  # an ownership may exceed 1 by this much
+_ROUNDING = 1e-3  # an ownership value may exceed 1 by this much
 
 Prediction: TypeAlias = tuple[Floats | None, float | None]  # ownership [H,W] and score
 

@@ -80,7 +80,7 @@ def lock(path: Path, what: str) -> Iterator[None]:
             path.parent.mkdir(parents=True, exist_ok=True)
             held = hold(path)
     except ConfigError as error:
-        raise EngineError(f"{what} is running already: another process holds {path}") from error
+        raise EngineError(f"{what} is already running: another process holds {path}") from error
     try:
         yield
     finally:

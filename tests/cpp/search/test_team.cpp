@@ -114,7 +114,7 @@ TEST_SUITE("concurrent") {
     CHECK(awake <= 4);
   }
 
-  TEST_CASE("servers are woken for available work, even after they returned to the pool") {
+  TEST_CASE("servers are woken for available work, even after they have returned to the pool") {
     std::atomic<int> served{0};
     std::atomic<int> serving{0};
     int waiting = 0;

@@ -1,4 +1,4 @@
-"""The claims of the demo about its positions are true."""
+"""The demo's claims about its positions are true."""
 
 from __future__ import annotations
 

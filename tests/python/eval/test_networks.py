@@ -96,7 +96,7 @@ def moved_action(state: State, action: int, k: int) -> int:
 
 
 def start_is_symmetric(state: State, k: int) -> bool:
-    """Return whether symmetry ``k`` keeps the start: half of them move Othello's four stones."""
+    """Return whether symmetry ``k`` keeps the start: half of them move Othello's four discs."""
     return state.game.name != "othello" or (bool(k & 1) == bool(k & 2))
 
 

@@ -385,7 +385,7 @@ def test_a_bad_argument_is_refused_by_name(call: Any, name: str) -> None:
         ([([1], 1)], 0, "node: expected a hashable object"),
     ],
 )
-def test_a_bad_answer_of_a_users_problem_is_refused(
+def test_a_bad_answer_from_a_users_problem_is_refused(
     answer: Any, h: Any, message: str, method: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):

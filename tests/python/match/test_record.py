@@ -259,7 +259,7 @@ def test_a_game_counts_once(record: Path) -> None:
         play(record)
 
 
-def test_a_result_that_the_moves_do_not_have_is_refused(record: Path) -> None:
+def test_a_result_that_contradicts_the_moves_is_refused(record: Path) -> None:
     result = json.loads(changed(record, 3))["result"]
     with_line(record, 3, changed(record, 3, result=-result or 1))
     with pytest.raises(DataError, match="line 3: expected the result"):

@@ -35,7 +35,7 @@ def prefer_the_last(states: list[Any]) -> tuple[Any, Any]:
     return policy, np.zeros(len(states), np.float32)
 
 
-def test_a_game_of_65535_actions_is_searched() -> None:
+def test_a_game_with_65535_actions_is_searched() -> None:
     game = one_ply(65535)
     for evaluator in ("uniform", "rollout"):
         result = Engine(game, evaluator).search(game.new_initial_state(), simulations=50)

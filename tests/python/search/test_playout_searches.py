@@ -100,7 +100,7 @@ def alphago_score(visits: np.ndarray, q: np.ndarray, priors: np.ndarray) -> np.n
         ({"exploration": "alphago", "c_puct": 2.0, "fpu": "value"}, alphago_score),
     ],
 )
-def test_an_exploration_is_its_formula(settings: dict[str, Any], score: Any) -> None:
+def test_an_exploration_term_equals_its_formula(settings: dict[str, Any], score: Any) -> None:
     state = CONNECT_FOUR
     engine = Engine("connect_four", hashed(7), **settings, **SERIAL)
     for _ in range(100):

@@ -88,7 +88,7 @@ def test_threads_play_and_read_one_state() -> None:
     )
 
 
-def test_a_state_is_played_while_engines_search_it() -> None:
+def test_moves_are_played_on_a_state_while_engines_search_it() -> None:
     game = pyengine.load_game("connect_four")
     state = game.new_initial_state()
 

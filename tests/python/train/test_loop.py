@@ -174,13 +174,13 @@ def test_a_second_supervisor_and_a_second_part_are_refused(tmp_path: Path) -> No
     folder.begin(run_of())
     with (
         lock(folder.lock("supervisor"), "a run"),
-        pytest.raises(pyengine.EngineError, match="is running already"),
+        pytest.raises(pyengine.EngineError, match="is already running"),
     ):
         train.train_run(run_of(), tmp_path, resume=True)
     for _ in range(2):  # the first lock has been released
         with (
             lock(folder.lock("gate"), "a part"),
-            pytest.raises(pyengine.EngineError, match=r"the part gate of .* is running already"),
+            pytest.raises(pyengine.EngineError, match=r"the part gate of .* is already running"),
         ):
             run_part(part_of("gate", folder))
 

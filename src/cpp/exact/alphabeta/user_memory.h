@@ -20,7 +20,7 @@ class StateNumbers {
   /// `most`: maximum number of stored states, at least 1.
   explicit StateNumbers(std::size_t most) : most_(most) {}
 
-  /// The number of `state`, which must have a hash. `look` is called before each call of the game's
+  /// The number of `state`, which must have a hash. `look` is called before each call to the game's
   /// code; both may throw.
   std::uint64_t number(const std::shared_ptr<const ForeignState>& state, std::uint64_t hash,
                        const std::function<void()>& look);

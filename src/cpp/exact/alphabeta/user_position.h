@@ -20,7 +20,7 @@ namespace pyengine::alphabeta {
 struct UserCall {
   const ForeignRules& rules;
   UserMemory& memory;
-  std::function<void()> look;  ///< called before each call of the game's code; may throw
+  std::function<void()> look;  ///< called before each call to the game's code; may throw
 };
 
 /// The score is the outcome for the player to move, as its bits: larger outcomes have larger

@@ -104,7 +104,7 @@ class ForeignRules {
   ForeignInfo info_;
 };
 
-/// A user's position as a Game. Exceptions of its code are stored: the position then has no legal
+/// A user's position as a Game. Exceptions in its code are stored: the position then has no legal
 /// actions and no outcome, and rethrow_if_failed() throws the exception (once, if the position
 /// itself is intact). Copying also calls user code (clone).
 class ForeignPosition {

@@ -61,7 +61,7 @@ unsigned GoRolloutBoard<MaxSide>::tactics(unsigned place, int player) const noex
   unsigned taken = 0;
   unsigned empty = 0;
   unsigned friends = 0;
-  bool safe = false;  // whether an own chain has enough liberties
+  bool safe = false;  // whether a chain of the player has enough liberties
   unsigned features = 0;
   for (const int step : grid_->beside) {
     const unsigned there = moved(place, step);

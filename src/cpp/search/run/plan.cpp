@@ -49,7 +49,7 @@ int leaves_of_batch(const EvaluatorTraits& traits, const SearchConfig& config, i
 }
 
 /// Number of joint walks. The walks within one do not avoid each other's collisions: if all leaves
-/// in flight are in one joint walk, strength suffers; if each has few walks, little of the way is
+/// in flight are in one joint walk, strength suffers; if each has few walks, little of the path is
 /// shared.
 int joint_walks(const EvaluatorTraits& traits, const SearchConfig& config,
                 const RunSize& size) noexcept {

@@ -42,7 +42,7 @@ class Walker {
   /// Runs `visits` walks that share the way as long as they choose the same moves: each node
   /// divides them among its moves (Rule::allot). `ended` is called at each end, with `path` leading
   /// to it and the number of walks that ended there; it returns whether the others continue. At a
-  /// leaf each of these walks has marked the path once; other ends leave no marks. Exceptions of
+  /// leaf each of these walks has marked the path once; other ends leave no marks. Exceptions from
   /// `ended` are passed on, and the marks of the path are then its responsibility. Not for
   /// user-defined games.
   virtual void walk_jointly(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,

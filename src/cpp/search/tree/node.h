@@ -66,7 +66,7 @@ inline constexpr double kValueUnit = 0x1p-24;
   return std::llround(static_cast<double>(value) * 0x1p24);
 }
 
-/// The most visits a node can count. No node has more than the root, where the search then stops.
+/// The most visits a node can count. The root has the most, and the search stops at this limit.
 inline constexpr std::uint32_t kMaxVisits = std::numeric_limits<std::uint32_t>::max();
 
 struct Node {

@@ -38,7 +38,7 @@ _FREQUENT = {
 _OTHER = rb"[\x80-\xff][\x40-\xff]|[\x80-\xff]"
 _CANDIDATES = (*_FREQUENT, "cp1252")
 
-# Text in single-byte encodings: words, and characters that are usual beside them.
+# Text in single-byte encodings: words, and characters common next to them.
 _WORD = re.compile(r"[^\W\d_]+\\?")
 _ODD_LATIN = re.compile("[\xc0-\xff]{2}|ƒ")  # accented letters stand alone
 _QUOTED = re.compile(r"[“„«]([^“„«”»\]\\]*)[”“»]")

@@ -1,4 +1,4 @@
-"""The learning curve of a run: Elo over the number of self-play games."""
+"""The learning curve of a run: Elo against the number of self-play games."""
 
 from __future__ import annotations
 
