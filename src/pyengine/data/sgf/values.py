@@ -45,8 +45,8 @@ def read_size(text: str) -> Board:
 def read_komi(text: str, notes: dict[str, str]) -> float | None:
     """Return the komi in KM in points; None if it is unclear. Adds unusual forms to ``notes``.
 
-    The Fox server writes 100 times the komi. A komi ending in .25 or .75 is in Chinese stones, which are
-    worth two points.
+    The Fox server writes 100 times the komi. A komi ending in .25 or .75 is in Chinese stones,
+    which are worth two points.
     """
     sign, digits = (-1.0, text[1:]) if text.startswith("-") else (1.0, text)
     value, in_stones = read_number(digits) or (None, False)
