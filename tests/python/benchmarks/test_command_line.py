@@ -78,7 +78,7 @@ def test_a_chart_has_a_bar_for_each_row_with_a_requirement() -> None:
         ("suite/a/f", "not decided"),
     ]
     assert lines[2].length == pytest.approx(0.5)
-    assert lines[0].label == "1 [0.95, 1.05] ratio (asked ≥ 0.9)"
+    assert lines[0].label == "1 [0.95, 1.05] ratio (required ≥ 0.9)"
     without_requirement, _ = plot.lines_of(ROWS[2:4])
     assert [(line.name, line.length) for line in without_requirement] == [("suite/a/e", 3.0)]
 

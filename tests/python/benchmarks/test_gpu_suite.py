@@ -277,7 +277,7 @@ MISSED = {"asked": 0.95, "ratio": 0.5, "of engine's": 0.6, "fill": 64.0, "waitin
 def test_the_advice_fits_the_cause_of_a_missed_ratio(row: dict[str, Any], advice: str) -> None:
     whole = {"name": f"{NAME}/search,trees=64,batch=64,threads=2", **MISSED, **row}
     [line] = plan.what_to_try([whole, {**whole, "ratio": 0.96}, {**whole, "asked": None}])
-    assert "ratio 0.5, asked at least 0.95" in line
+    assert "ratio 0.5, required at least 0.95" in line
     assert advice in line.split("Try: ")[1]
 
 
