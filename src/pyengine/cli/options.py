@@ -23,6 +23,7 @@ from pyengine.cli.positions import find_action
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.eval.bundled import model_of_game, network_file, strength_of_model, trained_for
 from pyengine.eval.evaluators import (
+    NAMED,
     Evaluator,
     OnnxEvaluator,
     RolloutEvaluator,
@@ -314,7 +315,7 @@ def _value(text: str) -> Any:
 
 def needs_network(model: str) -> bool:
     """Return whether a --model is a network rather than playouts or the uniform evaluator."""
-    return model not in ("uniform", "rollout") and not model.endswith(".npz")
+    return model not in NAMED and not model.endswith(".npz")
 
 
 def evaluator_for(

@@ -380,6 +380,13 @@ class StateEvaluator(Evaluator):
         self._made_by = StateEvaluator, (self.fn,)
 
 
+#: Evaluators without a network, by the names that users give.
+NAMED: dict[str, Callable[[], Evaluator]] = {
+    "uniform": UniformEvaluator,
+    "rollout": RolloutEvaluator,
+}
+
+
 def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
     """Return an evaluator.
 
@@ -413,10 +420,8 @@ def _from_file(path: str | os.PathLike[str]) -> Evaluator:
 
 
 def _by_name(name: str) -> Evaluator:
-    if name == "uniform":
-        return UniformEvaluator()
-    if name == "rollout":
-        return RolloutEvaluator()
+    if name in NAMED:
+        return NAMED[name]()
     if name in bundled_models():
         return OnnxEvaluator(name)
     # pathlib raises for names that no file can have.
@@ -427,7 +432,7 @@ def _by_name(name: str) -> Evaluator:
 
 def unknown_evaluator(name: str) -> ConfigError:
     """Return the error for a name that is neither an evaluator nor a file."""
-    known = ["uniform", "rollout", *bundled_models()]
+    known = [*NAMED, *bundled_models()]
     return ConfigError(
         f"evaluator {shortened(name)} is neither a file nor one of: {', '.join(known)}"
         f"{did_you_mean(name, known)}"
