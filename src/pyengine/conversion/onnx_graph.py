@@ -20,7 +20,7 @@ CPU = "CPUExecutionProvider"
 BATCH = 32  #: rows per call on the sampled positions
 LAYERS = ("Conv", "Gemm", "MatMul")
 FLOAT, INT8, HALF = 1, 3, 10  # TensorProto.FLOAT, INT8, FLOAT16
-_SHORT = {INT8: "int8", HALF: "float16", 16: "bfloat16"}
+_SHORT = {HALF: "float16", 16: "bfloat16"}
 
 
 class GraphBuilder:
@@ -145,10 +145,11 @@ def open_session(model: str | bytes, threads: int) -> Any:
 def check_float32(model: Any, path: Path) -> None:
     """Raise ModelError if a network is already float16 or int8."""
     graph = model.graph
-    types = {tensor.name: tensor.data_type for tensor in graph.initializer}
-    types |= {entry.name: entry.type.tensor_type.elem_type for entry in graph.input}
-    short = [(_SHORT[kind], name) for name, kind in types.items() if kind in _SHORT]
-    int8 = [("int8", node.op_type) for node in graph.node if "QuantizeLinear" in node.op_type]
+    constants = {tensor.name: tensor.data_type for tensor in graph.initializer}
+    inputs = {entry.name: entry.type.tensor_type.elem_type for entry in graph.input}
+    short = [(_SHORT[kind], name) for name, kind in (constants | inputs).items() if kind in _SHORT]
+    int8 = [("int8", name) for name, kind in inputs.items() if kind == INT8]
+    int8 += [("int8", node.op_type) for node in graph.node if "QuantizeLinear" in node.op_type]
     for kind, name in short + int8:
         raise ModelError(f"{path}: expected a float32 network, got {kind} already, in {name!r}")
 

@@ -7,7 +7,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from pyengine.data import ShardWriter
-from pyengine.distributed.packet import Packet, unpack
+from pyengine.distributed.packet import Game, Packet, unpack
+from pyengine.errors import DataError
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best
 
@@ -50,17 +51,11 @@ class Inbox:
         before = self.games, self.positions
         for packet in packets:
             if packet.number == self.last_packet(sender) + 1:
-                self._write(packet)
+                writer = self._writers[packet.game]
+                games = unpack(packet, writer.layout)
                 self._last_packets[sender] = packet.number
+                _write(writer, games)
         return self.games - before[0], self.positions - before[1]
-
-    def _write(self, packet: Packet) -> None:
-        writer = self._writers[packet.game]
-        games = unpack(packet, writer.layout)
-        for number, (rows, line) in enumerate(games, writer.next_number):
-            numbered = rows.copy()
-            numbered["game"] = number
-            writer.add_records(numbered, replace(line, number=number))
 
     def played_on(self) -> tuple[tuple[float, ...], ...]:
         """Return :meth:`ShardWriter.played_on` for each game of the run."""
@@ -79,6 +74,20 @@ class Inbox:
         """Close the open shards that are due. Raises DataError."""
         for writer in self._writers:
             writer.tick()
+
+
+def _write(writer: ShardWriter, games: Sequence[Game]) -> None:
+    """Number the games and write them. On an error the writer still has all of them."""
+    failed: DataError | None = None
+    for number, (rows, line) in enumerate(games, writer.next_number):
+        numbered = rows.copy()
+        numbered["game"] = number
+        try:
+            writer.add_records(numbered, replace(line, number=number))
+        except DataError as error:
+            failed = error
+    if failed is not None:
+        raise failed
 
 
 @contextmanager

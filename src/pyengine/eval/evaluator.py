@@ -9,7 +9,7 @@ import numpy as np
 
 from pyengine import _core
 from pyengine.base.arrays import Floats
-from pyengine.base.checks import check_choice, integer, short_repr
+from pyengine.base.checks import check_choice, check_type, integer, short_repr
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import State, as_game, game_for
@@ -27,6 +27,7 @@ class Evaluator(_core.Evaluator):
     spec: ModelSpec | None
 
     def __init__(self, native: _core.Evaluator, spec: ModelSpec | None = None) -> None:
+        check_type("native", native, _core.Evaluator, "an evaluator of the engine")
         super().__init__(native)
         self.spec = spec
         self._made_by: tuple[type[Evaluator], tuple[Any, ...]] | None = None

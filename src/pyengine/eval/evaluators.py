@@ -266,10 +266,8 @@ class OnnxEvaluator(Evaluator):
 
         The first call opens the file again on the CPU.
         """
-        if not self.has_final_board:
-            return None, None
         native_game = game_of_states(states, game, "evaluate_final_board")
-        if native_game is None:
+        if native_game is None or not self.has_final_board:
             return None, None
         return self._final_board.evaluate(states, native_game)
 

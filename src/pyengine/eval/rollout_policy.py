@@ -185,9 +185,11 @@ def _table(name: str, weights: npt.ArrayLike) -> Floats:
     """Return a read-only float32 copy; the core checks its size and that all are finite."""
     try:
         with np.errstate(over="ignore"):
-            table = np.array(weights, np.float32).ravel()
+            table = np.array(weights, np.float32)
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"rollout policy: {name}: {error}") from error
+    if table.ndim != 1:
+        raise ModelError(f"rollout policy: {name}: expected a vector, got the shape {table.shape}")
     table.flags.writeable = False
     return table
 

@@ -54,6 +54,7 @@ def played(record: Any) -> Any:
     ("call", "error", "message"),
     [
         (lambda: STATE.apply_action(10**30), ConfigError, "an int of 64 bits"),
+        (lambda: api.eval.Evaluator(None), ConfigError, "^native: "),
         (lambda: STATE.apply_action(7), IllegalActionError, r"7 does not exist.*0\.\.6"),
         (lambda: GAME.state_from_board(["......."] * 6, 5), ConfigError, "0 or 1, got 5"),
         (lambda: GAME.symmetry_points(2), ConfigError, r"symmetry must be in 0\.\.1"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pyengine
-from pyengine.data import FinishedGame, Layout
+from pyengine.data import FinishedGame, Layout, ShardWriter
 from pyengine.distributed.inbox import open_inbox
 from pyengine.distributed.outbox import Outbox, OutboxSink
 from pyengine.distributed.packet import DamagedPacketError, Packet, unpack
@@ -128,6 +129,24 @@ def test_no_game_of_a_damaged_packet_is_used(part: Part) -> None:
             inbox.take("a", [first, half])
         assert (inbox.games, inbox.last_packet("a")) == (2, 1)
         assert inbox.take("a", [second]) == (2, 6)
+    assert data_of(part).games == 4
+
+
+def test_a_failed_write_loses_no_game_of_its_packet(
+    part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add, errors = ShardWriter.add_records, iter([pyengine.DataError("the disk is full")])
+
+    def add_and_fail_once(writer: ShardWriter, *arguments: Any) -> None:
+        add(writer, *arguments)
+        for error in errors:
+            raise error
+
+    monkeypatch.setattr(ShardWriter, "add_records", add_and_fail_once)
+    with open_inbox(part, UNIFORM) as inbox:
+        with pytest.raises(pyengine.DataError, match="full"):
+            inbox.take("a", packets_of(4))
+        assert inbox.last_packet("a") == 1
     assert data_of(part).games == 4
 
 

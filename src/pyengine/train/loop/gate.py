@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.files import path_of
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.games.game import Game
@@ -70,7 +71,7 @@ def play_gate(
     does not select. A candidate undecided by a sequential test after all games is rejected.
 
     Args:
-        candidate, best: evaluators, or what :func:`~pyengine.as_evaluator` accepts.
+        candidate, best: evaluators, or names or files of networks.
         games: one match is played for each; they share the number of games. A sequential test
             supports one game.
         config: see :class:`GateConfig`.
@@ -85,6 +86,7 @@ def play_gate(
     """
     if config.sprt is not None and len(games) > 1:
         raise ConfigError(f'games: expected one game for method "sprt", got {len(games)}')
+    prefix = None if record is None else path_of("record", record)
     players = as_evaluator(candidate), as_evaluator(best)
     share, rest = divmod(config.most_games, len(games))
     results: list[MatchResult] = []
@@ -99,7 +101,7 @@ def play_gate(
                 on_progress(result)
             return not stop() and not _decided([*results, result], config)
 
-        file = None if record is None else record.with_name(f"{record.name}-{number}.jsonl")
+        file = None if prefix is None else prefix.with_name(f"{prefix.name}-{number}.jsonl")
         with _sides(players, game, config, stop) as sides:
             results.append(_match(sides, count, config, seed, max_plies, file, proceed))
         complete = results[-1].games == count or not stop()

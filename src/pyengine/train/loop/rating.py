@@ -124,7 +124,7 @@ def _gaps(strengths: _Array) -> _Array:
 
 def _expected(strengths: _Array) -> _Array:
     """Return the expected scores of the rows' players."""
-    expected: _Array = 1 / (1 + np.exp(-_gaps(strengths)))
+    expected: _Array = 0.5 + 0.5 * np.tanh(_gaps(strengths) / 2)  # cannot overflow
     return expected
 
 
