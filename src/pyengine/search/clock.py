@@ -139,10 +139,17 @@ class Clock:
         self._main, self._period, self._count = 0.0, seconds, moves
 
     def spend(self, seconds: float) -> bool:
-        """Subtract the time of a move, then add the increment or renew the period.
+        """Subtract the time of a whole move: :meth:`run` and :meth:`press` in one call.
 
-        Call it once a move. Returns False if the flag has fallen; then no time is left until
-        :meth:`set` or :meth:`reset`.
+        Returns False if the flag has fallen.
+        """
+        return self.run(seconds) and self.press()
+
+    def run(self, seconds: float) -> bool:
+        """Subtract time during a move.
+
+        Returns False if the flag has fallen; then no time is left until :meth:`set` or
+        :meth:`reset`.
         """
         seconds = number("seconds", seconds, "a number of seconds >= 0", lambda s: s >= 0)
         self._learn_lag(seconds)
@@ -150,17 +157,28 @@ class Clock:
             self._fallen = True
             self._main, self._period, self._count = 0.0, 0.0, 0
             return False
-        in_byo_yomi = self._count and seconds >= self._main
         over = max(0.0, seconds - self._main)
-        self._main = max(0.0, self._main - seconds) + self.increment
-        if in_byo_yomi and self.periods:
+        self._main = max(0.0, self._main - seconds)
+        if over > self._period and self.periods:
             used_up = math.ceil((over - self._period) / self.period_seconds)
-            self._start_period(self._count - max(0, used_up))
-        elif in_byo_yomi:
-            self._period -= over
-            self._count -= 1
-            if not self._count:
-                self._start_period(self.period_moves)
+            self._count = max(1, self._count - used_up)
+            self._period += used_up * self.period_seconds
+        self._period = max(0.0, self._period - over)
+        return True
+
+    def press(self) -> bool:
+        """End a move: add the increment or renew the period.
+
+        Returns False if the flag has fallen.
+        """
+        if self._fallen:
+            return False
+        self._main += self.increment
+        if self._count and not self._main:  # in byo-yomi
+            if not self.periods:
+                self._count -= 1
+            if self.periods or not self._count:
+                self._start_period(self._count or self.period_moves)
         return True
 
     def _learn_lag(self, seconds: float) -> None:
