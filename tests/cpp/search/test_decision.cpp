@@ -95,8 +95,7 @@ TEST_CASE("threads, leases and many trees end when they are decided") {
     const Mock mock{.immediate = immediate};
     Searcher searcher(game, std::make_shared<MockEvaluator>(mock), config);
     Patient host;
-    std::vector<SearchResult> results =
-        searcher.search_many(pointers_to(states), config, host);
+    std::vector<SearchResult> results = searcher.search_many(pointers_to(states), config, host);
     results.push_back(searcher.search(states.front(), config, host));
     for (const SearchResult& result : results) {
       if (result.stop_reason == StopReason::simulations) continue;
