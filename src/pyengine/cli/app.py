@@ -18,6 +18,7 @@ from pyengine.cli.search import search
 from pyengine.cli.selfplay import selfplay
 from pyengine.cli.solve import solve
 from pyengine.cli.train import train
+from pyengine.cli.ugi import ugi
 
 _HELP = "Fast tree search with neural networks for two-player board games."
 
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _function in (games, search, play, solve, match, selfplay, train, doctor, bench):
+for _function in (games, search, play, solve, match, selfplay, train, doctor, bench, ugi):
     app.command()(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)

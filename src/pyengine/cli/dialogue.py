@@ -21,13 +21,15 @@ from pyengine.base.checks import short_repr
 from pyengine.base.files import path_of
 from pyengine.cli.clock import Clocks
 from pyengine.cli.output import say
-from pyengine.cli.play_record import load, record_path, save
-from pyengine.cli.positions import find_action, is_drawn, moves_table, state_board
+from pyengine.cli.play_record import record_path, save
+from pyengine.cli.positions import is_drawn, moves_table, state_board
 from pyengine.cli.search import percent, until_stopped
+from pyengine.data.game_file import read_game_file
 from pyengine.data.sgf.record import SgfGame
 from pyengine.errors import EngineError, IllegalActionError
 from pyengine.games.board_layout import game_look
 from pyengine.games.game import State
+from pyengine.games.move_names import find_action
 from pyengine.games.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
@@ -303,15 +305,13 @@ class Dialogue:
 
     def load(self, file: Path) -> None:
         """Continue the game saved in a file. Raises DataError."""
-        loaded = load(file, self.state.game)
+        loaded = read_game_file(file, self.state.game, exact=True)
         self._keep_unfinished()
         for note in loaded.notes:
             self._say(f"{file.name}: {note}")
         self.loaded = loaded.record
-        self.state = loaded.state
-        self.start = self.state.clone()
-        while self.start.history():
-            self.start.undo_action()
+        self.state = loaded.end
+        self.start = loaded.start
         self._restart()
 
     def _undo(self, _rest: str = "") -> None:

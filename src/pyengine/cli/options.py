@@ -19,7 +19,6 @@ from typer.models import OptionInfo
 from pyengine.base.checks import short_repr
 from pyengine.base.files import check_output, read_limited, unread
 from pyengine.cli import INTERRUPTED
-from pyengine.cli.positions import find_action
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.eval.bundled import model_of_game, network_file, strength_of_model, trained_for
 from pyengine.eval.evaluators import (
@@ -32,6 +31,7 @@ from pyengine.eval.evaluators import (
 )
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State, load_game
+from pyengine.games.move_names import find_action
 from pyengine.search.config import SearchConfig
 
 _PLAYOUT_SECONDS = 3.0  # default per move

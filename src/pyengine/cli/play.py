@@ -17,7 +17,7 @@ from pyengine.cli.options import (
     with_time_for_playouts,
 )
 from pyengine.cli.output import console, say
-from pyengine.cli.play_record import game_of_record
+from pyengine.data.game_file import read_game_file
 from pyengine.search.engine import Engine
 
 
@@ -38,7 +38,7 @@ def play(
     """Play a game in the terminal."""
     game = position.load()
     if load is not None and not position.param and "(" not in position.game:
-        game = game_of_record(load, game)
+        game = read_game_file(load, game).game
     start = position.state_of(game)
     clocks = None if clock is None else Clocks(clock_from(clock))
     setup = evaluator.setup(game)

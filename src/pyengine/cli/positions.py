@@ -61,12 +61,3 @@ def moves_table(result: SearchResult, limit: int = 10) -> Table:
     for number, row in enumerate(result.table_rows(limit)):
         table.add_row(*row, style=None if number else "green")
     return table
-
-
-def find_action(state: State, text: str) -> int:
-    """Return the action with a name, ignoring case. Raises IllegalActionError."""
-    names = {state.action_to_string(action): action for action in state.legal_actions()}
-    if text in names:  # names may differ only in case: bxc3 and Bxc3
-        return names[text]
-    matches = [action for name, action in names.items() if name.lower() == text.lower()]
-    return matches[0] if len(matches) == 1 else state.string_to_action(text)

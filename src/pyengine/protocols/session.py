@@ -12,7 +12,7 @@ from pyengine.errors import EngineError
 from pyengine.games.game import Game, State
 from pyengine.search.clock import Clock
 from pyengine.search.config import SearchSettings
-from pyengine.search.engine import Engine
+from pyengine.search.engine import Engine, OnProgress
 from pyengine.search.result import SearchResult
 
 #: Makes the engine for a game; raises EngineError if none can play it.
@@ -64,9 +64,7 @@ class Session:
 
         Raises EngineError, and changes nothing, if a move would not be legal or no engine can play.
         """
-        fresh = game.new_initial_state()
-        if self.start != self.game.new_initial_state():
-            fresh = game.state_from_board(self.start.board_rows(), self.start.current_player())
+        fresh = same_start(self.start, game)
         state = _after(fresh, self.state.history())
         self._change_engine(game)
         self.start, self.state = fresh, state
@@ -101,16 +99,24 @@ class Session:
 
     # --- the engine
 
-    def choose(self, **settings: Unpack[SearchSettings]) -> SearchResult:
-        """Search for the player to move within its clock, which is charged."""
+    def choose(
+        self,
+        *,
+        on_progress: OnProgress | None = None,
+        **settings: Unpack[SearchSettings],
+    ) -> SearchResult:
+        """Search for the player to move within its clock, which is charged.
+
+        ``on_progress`` is that of :meth:`Engine.search`.
+        """
         clock = self.clocks[self.state.current_player()]
         if clock is None:
-            return self.engine.search(self.state, **settings)
+            return self.engine.search(self.state, on_progress=on_progress, **settings)
         begin = time.monotonic()
         limit = settings.get("seconds") or self.engine.config.seconds or math.inf
         settings["seconds"] = min(clock.budget(self.state), limit)
         try:
-            return self.engine.search(self.state, **settings)
+            return self.engine.search(self.state, on_progress=on_progress, **settings)
         finally:
             clock.spend(time.monotonic() - begin)
 
@@ -160,6 +166,15 @@ class Session:
             engine = self._engine_for(game)
             self.engine.close()
             self.engine = engine
+
+
+def same_start(start: State, game: Game) -> State:
+    """Return a start position under the rules of another game with the same board."""
+    if start.game == game:
+        return start
+    if start == start.game.new_initial_state():
+        return game.new_initial_state()
+    return game.state_from_board(start.board_rows(), start.current_player())
 
 
 def _after(start: State, actions: Sequence[int]) -> State:
