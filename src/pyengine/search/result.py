@@ -169,15 +169,18 @@ class SearchResult:
         known = nodes[(nodes["parent"] == 0) & (nodes["proven"] != _core.NOT_PROVEN)]
         return {int(node["action"]): int(node["proven"]) for node in known}
 
-    def lines(self, limit: int = _TABLE_ROWS) -> list[Line]:
-        """Return the principal variations of the best moves, best move first.
+    def lines(self, n: int = _TABLE_ROWS) -> list[list[int]]:
+        """Return the principal variations of the best ``n`` visited moves, the selected one first.
 
-        Each has ``actions``, the first of which is the root move, and the ``visits`` of each.
-        Moves without visits are omitted. Lines end where a result keeps no nodes; see :meth:`tree`.
+        A line is the move, then the most visited replies, as far as a result keeps nodes; see
+        :meth:`tree`.
         """
-        limit = integer("limit", limit, 0)
+        return [line.actions for line in self.variations(n)]
+
+    def variations(self, n: int = _TABLE_ROWS) -> list[Line]:
+        """Return :meth:`lines` with the visits of each move."""
+        best = [i for i in self.order().tolist() if self.visits[i]][: integer("n", n, 0)]
         known = lines_of(self.tree_nodes)
-        best = [i for i in self.order().tolist() if self.visits[i]][:limit]
         moves = [(int(self.actions[i]), int(self.visits[i])) for i in best]
         return [known.get(action) or Line([action], [visits]) for action, visits in moves]
 
