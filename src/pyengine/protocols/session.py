@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from typing import Unpack
 
 from pyengine.errors import EngineError
@@ -102,21 +103,28 @@ class Session:
     def choose(
         self,
         *,
+        allow: Sequence[int] | None = None,
+        avoid: Sequence[int] | None = None,
         on_progress: OnProgress | None = None,
         **settings: Unpack[SearchSettings],
     ) -> SearchResult:
         """Search for the player to move within its clock, which is charged.
 
-        ``on_progress`` is that of :meth:`Engine.search`.
+        The search ends early if the move is decided. The arguments are those of
+        :meth:`Engine.search`.
         """
+        settings = {"stop_when_decided": True, **settings}
+        search = partial(
+            self.engine.search, self.state, allow=allow, avoid=avoid, on_progress=on_progress
+        )
         clock = self.clocks[self.state.current_player()]
         if clock is None:
-            return self.engine.search(self.state, on_progress=on_progress, **settings)
+            return search(**settings)
         begin = time.monotonic()
         limit = settings.get("seconds") or self.engine.config.seconds or math.inf
         settings["seconds"] = min(clock.budget(self.state), limit)
         try:
-            return self.engine.search(self.state, on_progress=on_progress, **settings)
+            return search(**settings)
         finally:
             clock.spend(time.monotonic() - begin)
 
@@ -125,6 +133,9 @@ class Session:
         until: Callable[[], bool],
         report: Callable[[SearchResult], object] | None = None,
         every: float = 1.0,
+        *,
+        allow: Sequence[int] | None = None,
+        avoid: Sequence[int] | None = None,
         **settings: Unpack[SearchSettings],
     ) -> SearchResult | None:
         """Search the position until ``until()``, or until a budget in ``settings`` is spent.
@@ -133,13 +144,17 @@ class Session:
             until: asked every 50 ms.
             report: receives the result so far every ``every`` seconds, and the last one.
             every: seconds.
+            allow, avoid: those of :meth:`Engine.analyze`.
             **settings: without ``simulations`` or ``seconds`` the search has no budget.
 
         Returns the last result; None if it was stopped before there was one.
         """
         settings = {"simulations": None, "seconds": None, **settings}
         result, due, is_reported = None, time.monotonic() + every, True
-        with closing(self.engine.analyze(self.state, every=_POLL, **settings)) as results:
+        search = self.engine.analyze(
+            self.state, every=_POLL, allow=allow, avoid=avoid, **settings
+        )
+        with closing(search) as results:
             for result in results:
                 is_reported = report is None
                 if until():
