@@ -151,9 +151,7 @@ class Session:
         """
         settings = {"simulations": None, "seconds": None, **settings}
         result, due, is_reported = None, time.monotonic() + every, True
-        search = self.engine.analyze(
-            self.state, every=_POLL, allow=allow, avoid=avoid, **settings
-        )
+        search = self.engine.analyze(self.state, every=_POLL, allow=allow, avoid=avoid, **settings)
         with closing(search) as results:
             for result in results:
                 is_reported = report is None

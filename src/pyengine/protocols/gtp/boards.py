@@ -43,9 +43,7 @@ def _resized(game: Game, rows: int, columns: int) -> Game:
             params.pop(name, None)
     elif rows != columns and "board_size" in params:
         raise ConfigError(f"{game.name} has no board of {columns}x{rows}")
-    if "rows" in params:
-        params |= {"rows": rows, "columns": columns}
-    elif is_go(game) and rows != columns:
+    if "rows" in params or (is_go(game) and rows != columns):
         params |= {"rows": rows, "columns": columns}
     else:
         params["board_size"] = rows
@@ -74,7 +72,6 @@ def change_rules(client: Client, **params: Any) -> None:
     game = load_game("go", **client.game.params | params)
     if game != client.game:
         client.session.change_rules(game)
-
 
 
 def _loadsgf(client: Client, arguments: list[str]) -> str:

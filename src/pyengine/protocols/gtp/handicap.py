@@ -10,7 +10,6 @@ from pyengine.protocols.gtp.vertices import Point, point_named, vertex_name
 _LARGE = 13  # boards from this size have their handicap points on the fourth line
 
 
-
 def handicap_points(game: Game, stones: int) -> list[Point]:
     """Return the usual points for a number of handicap stones. Raises GtpFailure."""
     rows, columns = game.board_shape
@@ -71,7 +70,6 @@ def _with_stones(client: Client, stones: list[tuple[int, Point]]) -> list[str]:
     for player, (row, column) in stones:
         rows[row][column] = "XO"[player]
     return ["".join(row) for row in rows]
-
 
 
 def _setup(client: Client, arguments: list[str]) -> str:

@@ -92,7 +92,9 @@ class Forecast:
 
     def add(self, actions: Iterable[int]) -> None:
         """Evaluate moves that are new, in one batch."""
-        after = {action: _after(self._state, action) for action in actions if action not in self._seen}
+        after = {
+            action: _after(self._state, action) for action in actions if action not in self._seen
+        }
         self._seen |= after.keys()
         player = self._state.current_player()
         self._leads |= {a: _area_lead(end, player) for a, end in after.items() if end.is_terminal()}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Unpack
 
 from pyengine.protocols.gtp.client import Client, Handler
+from pyengine.protocols.gtp.final_score import final_position
+from pyengine.protocols.gtp.request import Restriction
 from pyengine.protocols.gtp.syntax import GtpFailure, exactly, integer, player_of
-from pyengine.protocols.gtp.vertices import find_move, move_name
-from pyengine.search.engine import OnProgress
+from pyengine.protocols.gtp.vertices import find_move, move_name, pass_action
 from pyengine.search.result import SearchResult, win_rate
 
 
@@ -54,7 +57,24 @@ def _showboard(client: Client, _: list[str]) -> str:
 
 
 def _genmove(client: Client, arguments: list[str]) -> str:
-    return generate(client, player_of(exactly(arguments, 1)[0]))
+    return generate(client, player_of(exactly(arguments, 1)[0]))[1]
+
+
+def _genmove_cleanup(client: Client, arguments: list[str]) -> str:
+    """Generate a move that is no pass as long as the opponent has dead stones."""
+    player = player_of(exactly(arguments, 1)[0])
+    counted = final_position(client.state, client.session.engine.evaluator)
+    others = "OX"[player]
+    has_work = any(counted.rows[r][c] == others for r, c in counted.dead)
+    passing = pass_action(client.game)
+    if has_work and passing is not None and _has_other_moves(client, player, passing):
+        return generate(client, player, avoid=[passing])[1]
+    return generate(client, player)[1]
+
+
+def _has_other_moves(client: Client, player: int, passing: int) -> bool:
+    with client.position.turn_of(player):
+        return client.state.legal_actions() != [passing]
 
 
 def _reg_genmove(client: Client, arguments: list[str]) -> str:
@@ -63,24 +83,36 @@ def _reg_genmove(client: Client, arguments: list[str]) -> str:
         return move_name(client.state, search(client).action)
 
 
-def generate(client: Client, player: int, on_progress: OnProgress | None = None) -> str:
-    """Search and play a move; return its name, or ``resign``."""
+def generate(
+    client: Client,
+    player: int,
+    on_progress: Callable[[SearchResult], None] | None = None,
+    **restriction: Unpack[Restriction],
+) -> tuple[SearchResult, str]:
+    """Search and play a move; return the result and the move's name, or ``resign``.
+
+    ``on_progress`` is called about ten times a second with the result so far.
+    """
     with client.position.turn_of(player):
-        if client.state.is_terminal():
-            raise GtpFailure("the game is over")
-        result = search(client, on_progress)
+        result = search(client, on_progress, **restriction)
         name = move_name(client.state, result.action)
     limit = client.settings.resign_below
     if limit is not None and win_rate(result.value) < limit:
-        return "resign"
+        return result, "resign"
     client.position.play(player, result.action)
     if client.settings.ponder:
         client.pondered = client.state.clone()
-    return name
+    return result, name
 
 
-def search(client: Client, on_progress: OnProgress | None = None) -> SearchResult:
+def search(
+    client: Client,
+    on_progress: Callable[[SearchResult], None] | None = None,
+    **restriction: Unpack[Restriction],
+) -> SearchResult:
     """Search for the player to move; GoGui may interrupt it."""
+    if client.state.is_terminal():
+        raise GtpFailure("the game is over")
 
     def goes_on(result: SearchResult) -> bool:
         if on_progress is not None:
@@ -89,7 +121,7 @@ def search(client: Client, on_progress: OnProgress | None = None) -> SearchResul
 
     begin = time.monotonic()
     try:
-        return client.session.choose(on_progress=goes_on)
+        return client.session.choose(on_progress=goes_on, **restriction)
     finally:
         client.thinking_seconds += time.monotonic() - begin
 
@@ -103,3 +135,4 @@ COMMANDS: dict[str, Handler] = {
     "genmove": _genmove,
     "reg_genmove": _reg_genmove,
 }
+GO_COMMANDS: dict[str, Handler] = {"kgs-genmove_cleanup": _genmove_cleanup}

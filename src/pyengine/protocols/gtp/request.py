@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from pyengine.games.game import State
 from pyengine.protocols.gtp.syntax import GtpFailure, flag, integer, is_colour, player_of
@@ -12,6 +13,13 @@ from pyengine.protocols.lines import log
 
 _INTERVAL = 100  # centiseconds
 _FLAGS = ("ownership", "movesownership", "pvvisits", "rootinfo")
+
+
+class Restriction(TypedDict, total=False):
+    """Arguments of a search."""
+
+    allow: list[int]
+    avoid: list[int]
 
 
 @dataclass
@@ -39,10 +47,10 @@ class Request:
         """The time between two reports."""
         return self.interval / 100
 
-    def restriction(self, state: State) -> dict[str, list[int]]:
-        """Return ``allow`` and ``avoid`` for a search. Raises GtpFailure if no move is left."""
+    def restriction(self, state: State) -> Restriction:
+        """Return the moves to search. Raises GtpFailure if none is left."""
         legal = state.legal_actions()
-        restriction: dict[str, list[int]] = {}
+        restriction: Restriction = {}
         if self.allowed is not None:
             restriction["allow"] = _among(legal, state, self.allowed)
         if self.avoided:
@@ -50,7 +58,7 @@ class Request:
         left = set(restriction.get("allow", legal)) - set(restriction.get("avoid", ()))
         if not left:
             raise GtpFailure("no move is left to search")
-        return {name: actions for name, actions in restriction.items() if actions}
+        return restriction
 
 
 def _among(legal: list[int], state: State, names: list[str]) -> list[int]:

@@ -7,8 +7,8 @@ from pyengine.games.outcomes import sgf_result
 from pyengine.protocols.gtp.client import Client, Handler
 from pyengine.protocols.gtp.final_score import FinalPosition, final_position
 from pyengine.protocols.gtp.position import is_go
-from pyengine.protocols.gtp.syntax import GtpFailure, exactly, player_of
-from pyengine.protocols.gtp.vertices import pass_action, vertex_name
+from pyengine.protocols.gtp.syntax import GtpFailure, exactly
+from pyengine.protocols.gtp.vertices import vertex_name
 from pyengine.show.board import Point
 
 _OWNERS = {"black_territory": 1, "white_territory": -1}
@@ -43,9 +43,15 @@ def _final_status_list(client: Client, arguments: list[str]) -> str:
             if counted.owners[r, c] == _OWNERS[status] and (stone == "." or (r, c) in counted.dead)
         ]
         return _vertices(client, points)
-    groups = [group for group in counted.groups() if (group[0] in counted.dead) == (status == "dead")]
+    groups = [
+        group for group in counted.groups() if (group[0] in counted.dead) == (status == "dead")
+    ]
     return "\n".join(_vertices(client, group) for group in groups)
 
 
 def _vertices(client: Client, points: list[Point]) -> str:
     return " ".join(vertex_name(client.game, point) for point in points)
+
+
+COMMANDS: dict[str, Handler] = {"final_score": _final_score}
+GO_COMMANDS: dict[str, Handler] = {"final_status_list": _final_status_list}
