@@ -11,7 +11,7 @@ from pyengine.protocols.gtp.client import Client, Handler
 from pyengine.protocols.gtp.play import generate
 from pyengine.protocols.gtp.report import Report, kata_report, leela_report
 from pyengine.protocols.gtp.request import Request, read_request
-from pyengine.protocols.gtp.syntax import GtpFailure
+from pyengine.protocols.gtp.syntax import GtpError
 from pyengine.search.result import SearchResult
 
 _MakeReport = Callable[[State, Request, Evaluator], Report]
@@ -66,7 +66,7 @@ def _generation(make_report: _MakeReport) -> Handler:
 
 def _refuse_end(client: Client) -> None:
     if client.state.is_terminal():
-        raise GtpFailure("the game is over")
+        raise GtpError("the game is over")
 
 
 COMMANDS: dict[str, Handler] = {

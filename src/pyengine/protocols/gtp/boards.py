@@ -10,7 +10,7 @@ from pyengine.errors import ConfigError, EngineError
 from pyengine.games.game import Game, load_game
 from pyengine.protocols.gtp.client import Client, Handler
 from pyengine.protocols.gtp.position import is_go
-from pyengine.protocols.gtp.syntax import GtpFailure, exactly, integer, real
+from pyengine.protocols.gtp.syntax import GtpError, exactly, integer, real
 from pyengine.protocols.gtp.vertices import pass_action
 from pyengine.protocols.lines import log
 
@@ -20,13 +20,13 @@ _HALF = 0.5  # komi is a multiple
 def _boardsize(client: Client, arguments: list[str]) -> str:
     sizes = [integer(text, 1) for text in arguments]
     if len(sizes) not in (1, 2):
-        raise GtpFailure("expected a board size")
+        raise GtpError("expected a board size")
     columns, rows = sizes[0], sizes[-1]
     try:
         client.position.new_game(_resized(client.game, rows, columns))
     except EngineError as error:
         log(str(error))
-        raise GtpFailure("unacceptable size") from error
+        raise GtpError("unacceptable size") from error
     return ""
 
 
@@ -77,7 +77,7 @@ def change_rules(client: Client, **params: Any) -> None:
 def _loadsgf(client: Client, arguments: list[str]) -> str:
     """Load a game up to a move number, or to its end."""
     if not arguments:
-        raise GtpFailure("expected a file")
+        raise GtpError("expected a file")
     has_number = len(arguments) > 1 and arguments[-1].isascii() and arguments[-1].isdigit()
     last = integer(arguments[-1], 1) - 1 if has_number else None
     path = Path(" ".join(arguments[:-1] if has_number else arguments))
@@ -86,14 +86,14 @@ def _loadsgf(client: Client, arguments: list[str]) -> str:
         game = record.game(client.game.name)
     except EngineError as error:
         log(str(error))
-        raise GtpFailure("cannot load file") from error
+        raise GtpError("cannot load file") from error
     client.position.new_game(game)
     if record.start is not None:
         client.position.set_up(list(record.start), record.player)
     for player, action in record.moves[:last]:
         move = pass_action(game) if action is None else action
         if move is None:
-            raise GtpFailure("cannot load file")
+            raise GtpError("cannot load file")
         client.position.play(player, move)
     return ""
 

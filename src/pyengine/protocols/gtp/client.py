@@ -12,7 +12,7 @@ from typing import TypeAlias
 from pyengine.errors import EngineError
 from pyengine.games.game import Game, State
 from pyengine.protocols.gtp.position import Position
-from pyengine.protocols.gtp.syntax import Command, GtpFailure, Response, parse_command
+from pyengine.protocols.gtp.syntax import Command, GtpError, Response, parse_command
 from pyengine.protocols.lines import Lines, Output, log
 from pyengine.protocols.session import Session
 
@@ -107,9 +107,9 @@ class Client:
         try:
             handler = self.commands.get(command.name)
             if handler is None:
-                raise GtpFailure("unknown command")
+                raise GtpError("unknown command")
             text = handler(self, command.arguments)
-        except (GtpFailure, EngineError) as error:
+        except (GtpError, EngineError) as error:
             self.response.fail(str(error))
         except BrokenPipeError:
             raise

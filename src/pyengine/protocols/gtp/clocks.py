@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict, Unpack
 
 from pyengine.protocols.gtp.client import Client, Handler
-from pyengine.protocols.gtp.syntax import GtpFailure, exactly, integer, player_of, real
+from pyengine.protocols.gtp.syntax import GtpError, exactly, integer, player_of, real
 from pyengine.search.clock import Clock
 
 _MOST = 1e7  # seconds; a larger time counts as this
@@ -43,7 +43,7 @@ def _kata_time_settings(client: Client, arguments: list[str]) -> str:
 def _set_by_kind(client: Client, arguments: list[str], kinds: dict[str, int]) -> str:
     kind = arguments[0].lower() if arguments else ""
     if kind not in kinds:
-        raise GtpFailure(f"expected one of {' '.join(kinds)}")
+        raise GtpError(f"expected one of {' '.join(kinds)}")
     main, *overtime = [*exactly(arguments[1:], kinds[kind]), "0"]
     if kind in ("none", "absolute"):
         return _set_clocks(client, _seconds(main))
@@ -85,7 +85,7 @@ def _list_time_settings(_: Client, _arguments: list[str]) -> str:
 def _seconds(text: str) -> float:
     seconds = real(text)
     if seconds < 0:
-        raise GtpFailure("expected a number of seconds")
+        raise GtpError("expected a number of seconds")
     return min(seconds, _MOST)
 
 

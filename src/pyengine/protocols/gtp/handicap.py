@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pyengine.games.game import Game
 from pyengine.protocols.gtp.client import Client, Handler
-from pyengine.protocols.gtp.syntax import GtpFailure, exactly, integer, player_of
+from pyengine.protocols.gtp.syntax import GtpError, exactly, integer, player_of
 from pyengine.protocols.gtp.vertices import Point, point_named, vertex_name
 
 _LARGE = 13  # boards from this size have their handicap points on the fourth line
 
 
 def handicap_points(game: Game, stones: int) -> list[Point]:
-    """Return the usual points for a number of handicap stones. Raises GtpFailure."""
+    """Return the usual points for a number of handicap stones. Raises GtpError."""
     rows, columns = game.board_shape
     (top, middle, bottom), (left, centre, right) = _lines(rows), _lines(columns)
     corners = [(bottom, left), (top, right), (top, left), (bottom, right)]
     sides = [(middle, left), (middle, right), (top, centre), (bottom, centre)]
     has_middle = rows % 2 and columns % 2 and min(rows, columns) > 7
     if min(rows, columns) < 7 or not 2 <= stones <= (9 if has_middle else 4):
-        raise GtpFailure("invalid number of stones")
+        raise GtpError("invalid number of stones")
     if stones in (5, 7):
         return [*corners, *sides[: stones - 5], (middle, centre)]
     sides = sides if stones != 9 else [*sides, (middle, centre)]
@@ -41,25 +41,25 @@ def _place_free_handicap(client: Client, arguments: list[str]) -> str:
     for fewer in range(min(stones, 9), 1, -1):
         try:
             points = handicap_points(client.game, fewer)
-        except GtpFailure:
+        except GtpError:
             continue
         return _place_handicap(client, points)
-    raise GtpFailure("invalid number of stones")
+    raise GtpError("invalid number of stones")
 
 
 def _set_free_handicap(client: Client, arguments: list[str]) -> str:
     points = [point_named(client.game, text) for text in arguments]
     if len(points) < 2:
-        raise GtpFailure("invalid number of stones")
+        raise GtpError("invalid number of stones")
     if len(set(points)) < len(points):
-        raise GtpFailure("repeated vertex")
+        raise GtpError("repeated vertex")
     _place_handicap(client, points)
     return ""
 
 
 def _place_handicap(client: Client, points: list[Point]) -> str:
     if not client.position.is_empty:
-        raise GtpFailure("board not empty")
+        raise GtpError("board not empty")
     stones = [(0, point) for point in points]
     client.position.set_up(_with_stones(client, stones), 1)
     return " ".join(vertex_name(client.game, point) for point in points)
@@ -74,7 +74,7 @@ def _with_stones(client: Client, stones: list[tuple[int, Point]]) -> list[str]:
 
 def _setup(client: Client, arguments: list[str]) -> str:
     if len(arguments) % 2:
-        raise GtpFailure("expected colors and vertices")
+        raise GtpError("expected colors and vertices")
     pairs = zip(arguments[::2], arguments[1::2], strict=True)
     stones = [(player_of(colour), point_named(client.game, name)) for colour, name in pairs]
     player = max(client.state.current_player(), 0)

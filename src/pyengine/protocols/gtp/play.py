@@ -9,14 +9,14 @@ from typing import Unpack
 from pyengine.protocols.gtp.client import Client, Handler
 from pyengine.protocols.gtp.final_score import final_position
 from pyengine.protocols.gtp.request import Restriction
-from pyengine.protocols.gtp.syntax import GtpFailure, exactly, integer, player_of
+from pyengine.protocols.gtp.syntax import GtpError, exactly, integer, player_of
 from pyengine.protocols.gtp.vertices import find_move, move_name, pass_action
 from pyengine.search.result import SearchResult, win_rate
 
 
 def _play(client: Client, arguments: list[str]) -> str:
     if len(arguments) < 2:
-        raise GtpFailure("expected a color and a move")
+        raise GtpError("expected a color and a move")
     player, move = player_of(arguments[0]), "_".join(arguments[1:])
     client.position.play(player, find_move(client.state, move))
     return ""
@@ -24,12 +24,12 @@ def _play(client: Client, arguments: list[str]) -> str:
 
 def _play_sequence(client: Client, arguments: list[str]) -> str:
     if len(arguments) % 2:
-        raise GtpFailure("expected colors and moves")
+        raise GtpError("expected colors and moves")
     before = client.position.length
     try:
         for colour, move in zip(arguments[::2], arguments[1::2], strict=True):
             _play(client, [colour, move])
-    except GtpFailure:
+    except GtpError:
         client.position.undo_to(before)
         raise
     return ""
@@ -37,14 +37,14 @@ def _play_sequence(client: Client, arguments: list[str]) -> str:
 
 def _undo(client: Client, _: list[str]) -> str:
     if not client.position.undo():
-        raise GtpFailure("cannot undo")
+        raise GtpError("cannot undo")
     return ""
 
 
 def _undo_many(client: Client, arguments: list[str]) -> str:
     count = integer(exactly(arguments, 1)[0]) if arguments else 1
     if count > client.position.length:
-        raise GtpFailure("cannot undo")
+        raise GtpError("cannot undo")
     client.position.undo_to(client.position.length - count)
     return ""
 
@@ -112,7 +112,7 @@ def search(
 ) -> SearchResult:
     """Search for the player to move; GoGui may interrupt it."""
     if client.state.is_terminal():
-        raise GtpFailure("the game is over")
+        raise GtpError("the game is over")
 
     def goes_on(result: SearchResult) -> bool:
         if on_progress is not None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pyengine.errors import EngineError
 from pyengine.games.game import Game, State
-from pyengine.protocols.gtp.syntax import GtpFailure
+from pyengine.protocols.gtp.syntax import GtpError
 from pyengine.protocols.session import Session, same_start
 
 
@@ -63,7 +63,7 @@ class Position:
         return len(self._earlier)
 
     def play(self, player: int, action: int) -> None:
-        """Play a move of either player. Raises GtpFailure."""
+        """Play a move of either player. Raises GtpError."""
         with self._change():
             self._give_turn(player)
             self._session.play(action)
@@ -82,7 +82,7 @@ class Position:
             self.undo()
 
     def set_up(self, rows: list[str], player: int) -> None:
-        """Replace the board; ``player`` is to move. Raises GtpFailure."""
+        """Replace the board; ``player`` is to move. Raises GtpError."""
         with self._change():
             self._set_up(rows, player)
 
@@ -109,8 +109,8 @@ class Position:
             yield
         except EngineError as error:
             self._session.set_position(*before)
-            raise GtpFailure("illegal move") from error
-        except GtpFailure:
+            raise GtpError("illegal move") from error
+        except GtpError:
             self._session.set_position(*before)
             raise
         self._earlier.append(before)
@@ -124,10 +124,10 @@ class Position:
         if not self.state.is_terminal():
             self._pass_if_forced()
         elif not is_go(self.game):
-            raise GtpFailure("the game is over")
+            raise GtpError("the game is over")
         if self.state.current_player() != player:
             if not self.game.has_board:
-                raise GtpFailure("illegal move")
+                raise GtpError("illegal move")
             self._set_up(self.state.board_rows(), player)
 
     def _pass_if_forced(self) -> None:
@@ -140,7 +140,7 @@ class Position:
         try:
             start = self.game.state_from_board(rows, player)
         except EngineError as error:
-            raise GtpFailure("illegal position") from error
+            raise GtpError("illegal position") from error
         if start.current_player() != player:
-            raise GtpFailure("illegal move")
+            raise GtpError("illegal move")
         self._session.set_position(start)

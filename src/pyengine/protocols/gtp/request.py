@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from pyengine.games.game import State
-from pyengine.protocols.gtp.syntax import GtpFailure, flag, integer, is_colour, player_of
+from pyengine.protocols.gtp.syntax import GtpError, flag, integer, is_colour, player_of
 from pyengine.protocols.gtp.vertices import find_move
 from pyengine.protocols.lines import log
 
@@ -48,7 +48,7 @@ class Request:
         return self.interval / 100
 
     def restriction(self, state: State) -> Restriction:
-        """Return the moves to search. Raises GtpFailure if none is left."""
+        """Return the moves to search. Raises GtpError if none is left."""
         legal = state.legal_actions()
         restriction: Restriction = {}
         if self.allowed is not None:
@@ -57,7 +57,7 @@ class Request:
             restriction["avoid"] = _among(legal, state, self.avoided)
         left = set(restriction.get("allow", legal)) - set(restriction.get("avoid", ()))
         if not left:
-            raise GtpFailure("no move is left to search")
+            raise GtpError("no move is left to search")
         return restriction
 
 
@@ -67,7 +67,7 @@ def _among(legal: list[int], state: State, names: list[str]) -> list[int]:
 
 
 def read_request(arguments: list[str], player: int) -> Request:
-    """Read ``[COLOR] [INTERVAL] [KEY VALUE ...]``. Raises GtpFailure.
+    """Read ``[COLOR] [INTERVAL] [KEY VALUE ...]``. Raises GtpError.
 
     Args:
         arguments: of the command.
@@ -92,7 +92,7 @@ def _read(request: Request, key: str, rest: Iterator[str]) -> None:
         return
     value = next(rest, None)
     if value is None:
-        raise GtpFailure(f"expected a value of {key}")
+        raise GtpError(f"expected a value of {key}")
     if key == "interval":
         request.interval = integer(value)
     elif key == "minmoves":

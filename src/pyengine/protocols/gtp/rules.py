@@ -8,7 +8,7 @@ from typing import Any
 from pyengine.data.sgf.record import rules_params
 from pyengine.protocols.gtp.boards import change_rules
 from pyengine.protocols.gtp.client import Client, Handler
-from pyengine.protocols.gtp.syntax import GtpFailure, exactly
+from pyengine.protocols.gtp.syntax import GtpError, exactly
 from pyengine.protocols.lines import log
 
 #: Names that SGF does not know, or uses differently.
@@ -32,7 +32,7 @@ def _set_rules(client: Client, arguments: list[str]) -> str:
     name = text.lower().replace("_", "-")
     params = _NAMES.get(name) or rules_params(name, client.game)
     if not params:
-        raise GtpFailure("unknown rules")
+        raise GtpError("unknown rules")
     if name in _TERRITORY:
         _warn_of_territory()
     change_rules(client, **params)
@@ -43,9 +43,9 @@ def _json(text: str) -> dict[str, Any]:
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
-        raise GtpFailure("expected a JSON object") from None
+        raise GtpError("expected a JSON object") from None
     if not isinstance(fields, dict):
-        raise GtpFailure("expected a JSON object")
+        raise GtpError("expected a JSON object")
     return fields
 
 
@@ -70,7 +70,7 @@ def _set_fields(client: Client, fields: dict[str, Any]) -> None:
         elif name == "scoring" and text == "territory":
             _warn_of_territory()
         elif name in ("ko", "suicide", "komi") or (name == "scoring" and text != "area"):
-            raise GtpFailure(f"invalid value of {name}")
+            raise GtpError(f"invalid value of {name}")
         elif text not in ("none", "false", "0", "area"):
             log(f"the rule {name} is not supported; ignored")
     change_rules(client, **params)

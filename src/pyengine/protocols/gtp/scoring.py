@@ -7,7 +7,7 @@ from pyengine.games.outcomes import sgf_result
 from pyengine.protocols.gtp.client import Client, Handler
 from pyengine.protocols.gtp.final_score import FinalPosition, final_position
 from pyengine.protocols.gtp.position import is_go
-from pyengine.protocols.gtp.syntax import GtpFailure, exactly
+from pyengine.protocols.gtp.syntax import GtpError, exactly
 from pyengine.protocols.gtp.vertices import vertex_name
 from pyengine.show.board import Point
 
@@ -17,7 +17,7 @@ _OWNERS = {"black_territory": 1, "white_territory": -1}
 def _final_score(client: Client, _: list[str]) -> str:
     if not is_go(client.game):
         if not client.state.is_terminal():
-            raise GtpFailure("cannot score")
+            raise GtpError("cannot score")
         return sgf_result(client.state, None)
     lead = _counted(client).lead
     return f"{'B' if lead > 0 else 'W'}+{abs(lead):g}" if lead else "0"
@@ -31,7 +31,7 @@ def _counted(client: Client) -> FinalPosition:
 def _final_status_list(client: Client, arguments: list[str]) -> str:
     status = exactly(arguments, 1)[0].lower()
     if status not in ("alive", "dead", "seki", *_OWNERS):
-        raise GtpFailure("invalid status")
+        raise GtpError("invalid status")
     if status == "seki":
         return ""
     counted = _counted(client)

@@ -12,7 +12,7 @@ _COLOURS = {"b": 0, "black": 0, "w": 1, "white": 1}
 _NAMES = ("black", "white")
 
 
-class GtpFailure(Exception):
+class GtpError(Exception):
     """A command fails; the message goes to the client."""
 
 
@@ -78,7 +78,7 @@ def _clean(text: str) -> str:
 def player_of(text: str) -> int:
     """Return the player of a colour: 0 for Black."""
     if text.lower() not in _COLOURS:
-        raise GtpFailure("invalid color")
+        raise GtpError("invalid color")
     return _COLOURS[text.lower()]
 
 
@@ -93,34 +93,34 @@ def colour_of(player: int) -> str:
 
 
 def integer(text: str, least: int = 0, most: int = 2**31 - 1) -> int:
-    """Return a whole number in a range. Raises GtpFailure."""
+    """Return a whole number in a range. Raises GtpError."""
     if text.isascii() and text.isdigit() and len(text) <= _LONGEST_ID:
         value = int(text)
         if least <= value <= most:
             return value
-    raise GtpFailure(f"expected a whole number of at least {least}")
+    raise GtpError(f"expected a whole number of at least {least}")
 
 
 def real(text: str) -> float:
-    """Return a finite number. Raises GtpFailure."""
+    """Return a finite number. Raises GtpError."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise GtpFailure("expected a number")
+        raise GtpError("expected a number")
     return value
 
 
 def flag(text: str) -> bool:
-    """Return whether a word is ``true``. Raises GtpFailure."""
+    """Return whether a word is ``true``. Raises GtpError."""
     if text.lower() not in ("true", "false"):
-        raise GtpFailure("expected true or false")
+        raise GtpError("expected true or false")
     return text.lower() == "true"
 
 
 def exactly(arguments: list[str], count: int) -> list[str]:
-    """Return the arguments if there are so many. Raises GtpFailure."""
+    """Return the arguments if there are so many. Raises GtpError."""
     if len(arguments) != count:
-        raise GtpFailure(f"expected {count} argument{'' if count == 1 else 's'}")
+        raise GtpError(f"expected {count} argument{'' if count == 1 else 's'}")
     return arguments

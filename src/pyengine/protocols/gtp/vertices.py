@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pyengine.errors import IllegalActionError
 from pyengine.games.board_layout import point_of
 from pyengine.games.game import Game, State
-from pyengine.protocols.gtp.syntax import GtpFailure
+from pyengine.protocols.gtp.syntax import GtpError
 from pyengine.show.board import Point
 
 _LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
@@ -33,14 +33,14 @@ def vertex_name(game: Game, point: Point) -> str:
 
 
 def point_named(game: Game, text: str) -> Point:
-    """Return the row and column of a vertex, ignoring case. Raises GtpFailure."""
+    """Return the row and column of a vertex, ignoring case. Raises GtpError."""
     rows, columns = game.board_shape
     match = _VERTEX.fullmatch(text.upper())
     if match is not None and has_vertices(game):
         row, column = rows - int(match[2]), _LETTERS.index(match[1])
         if 0 <= row < rows and column < columns:
             return row, column
-    raise GtpFailure("invalid coordinate")
+    raise GtpError("invalid coordinate")
 
 
 def move_name(state: State, action: int) -> str:
@@ -62,7 +62,7 @@ def names_of(state: State, actions: Iterable[int]) -> list[str]:
 
 
 def find_move(state: State, text: str) -> int:
-    """Return the action with a name, legal or not. Raises GtpFailure.
+    """Return the action with a name, legal or not. Raises GtpError.
 
     In Connect Four a vertex is the point where the stone lands; a column number counts too.
     """
@@ -73,7 +73,7 @@ def find_move(state: State, text: str) -> int:
     if text.lower() == "pass":
         action = pass_action(game)
         if action is None:
-            raise GtpFailure("illegal move")
+            raise GtpError("illegal move")
         return action
     if game.num_distinct_actions() >= rows * columns:
         row, column = point_named(game, text)
@@ -82,7 +82,7 @@ def find_move(state: State, text: str) -> int:
         return _by_name(state, text)
     point = point_named(game, text)
     if point_of(state, point[1]) != point:
-        raise GtpFailure("illegal move")
+        raise GtpError("illegal move")
     return point[1]
 
 
@@ -94,4 +94,4 @@ def _by_name(state: State, text: str) -> int:
     try:
         return state.string_to_action(text)
     except IllegalActionError:
-        raise GtpFailure("invalid coordinate") from None
+        raise GtpError("invalid coordinate") from None
