@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from pyengine.eval.evaluator import Evaluator
 from pyengine.games.game import State
 from pyengine.protocols.gtp.client import Client, Handler
 from pyengine.protocols.gtp.play import generate
 from pyengine.protocols.gtp.report import Report, kata_report, leela_report
 from pyengine.protocols.gtp.request import Request, read_request
 from pyengine.protocols.gtp.syntax import GtpError
+from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
 
-_MakeReport = Callable[[State, Request, Evaluator], Report]
+_MakeReport = Callable[[State, Request, Engine], Report]
 
 
 def _analysis(make_report: _MakeReport) -> Handler:
@@ -24,7 +24,7 @@ def _analysis(make_report: _MakeReport) -> Handler:
         request = read_request(arguments, client.position.player)
         with client.position.turn_of(request.player):
             _refuse_end(client)
-            report = make_report(client.state.clone(), request, client.session.engine.evaluator)
+            report = make_report(client.state.clone(), request, client.session.engine)
             restriction = request.restriction(client.state)
             client.response.begin()
             client.session.analyze(
@@ -46,7 +46,7 @@ def _generation(make_report: _MakeReport) -> Handler:
         request = read_request(arguments, client.position.player)
         with client.position.turn_of(request.player):
             _refuse_end(client)
-            report = make_report(client.state.clone(), request, client.session.engine.evaluator)
+            report = make_report(client.state.clone(), request, client.session.engine)
             restriction = request.restriction(client.state)
         client.response.begin()
         due = time.monotonic() + request.seconds

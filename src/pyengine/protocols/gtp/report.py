@@ -8,20 +8,23 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.eval.evaluator import Evaluator
 from pyengine.games.game import State
-from pyengine.protocols.gtp.infos import Forecast, MoveInfo, move_infos
+from pyengine.protocols.final_boards import ROOT, FinalBoards
+from pyengine.protocols.gtp.infos import MoveInfo, move_infos
 from pyengine.protocols.gtp.position import is_go
 from pyengine.protocols.gtp.request import Request
 from pyengine.protocols.gtp.vertices import move_name, names_of
 from pyengine.protocols.winrate import lead_from_win_rate, lower_confidence_bound
+from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult, win_rate
+
+_PREDICTED = 16  # moves after which a network's score is evaluated; others have a derived lead
 
 #: Writes a result as a line.
 Report: TypeAlias = Callable[[SearchResult], str]
 
 
-def leela_report(state: State, request: Request, _: Evaluator) -> Report:
+def leela_report(state: State, request: Request, _: Engine) -> Report:
     """Return the writer for ``lz-analyze``: win rates and priors out of 10,000."""
 
     def report(result: SearchResult) -> str:
@@ -29,7 +32,7 @@ def leela_report(state: State, request: Request, _: Evaluator) -> Report:
             f"info move {move_name(state, info.action)} visits {info.visits} "
             f"winrate {_of_10000(info.win_rate)} prior {_of_10000(info.prior)} "
             f"lcb {_of_10000(lower_confidence_bound(info.win_rate, info.visits))} "
-            f"order {order} pv {' '.join(names_of(state, info.line))}"
+            f"order {order} pv {' '.join(names_of(state, info.line.actions))}"
             for order, info in enumerate(move_infos(result, request))
         )
 
@@ -40,60 +43,60 @@ def _of_10000(share: float) -> int:
     return round(share * 10_000)
 
 
-def kata_report(state: State, request: Request, evaluator: Evaluator) -> Report:
+def kata_report(state: State, request: Request, engine: Engine) -> Report:
     """Return the writer for ``kata-analyze`` and ``analyze``: fractions, and leads in Go."""
-    return _KataReport(state, request, evaluator).text
+    return _KataReport(state, request, engine).text
 
 
 class _KataReport:
-    def __init__(self, state: State, request: Request, evaluator: Evaluator) -> None:
+    def __init__(self, state: State, request: Request, engine: Engine) -> None:
         self._state, self._flags, self._request = state, request.flags, request
-        self._forecast = Forecast(state, evaluator) if is_go(state.game) else None
+        self._boards = FinalBoards(engine, state) if is_go(state.game) else None
 
     def text(self, result: SearchResult) -> str:
         infos = move_infos(result, self._request)
-        if self._forecast is not None:
-            self._forecast.add(info.action for info in infos)
+        if self._boards is not None:
+            self._boards.predict([info.action for info in infos[:_PREDICTED]])
         parts = [self._info(order, info) for order, info in enumerate(infos)]
         if "rootinfo" in self._flags:
             parts.append(self._root(result))
-        if "ownership" in self._flags and (ownership := result.ownership) is not None:
-            parts.append(f"ownership {_numbers(ownership)}")
+        if "ownership" in self._flags and self._boards is not None:
+            owners = self._boards.ownership(ROOT)
+            parts += [] if owners is None else [f"ownership {_numbers(owners)}"]
         return " ".join(parts)
 
     def _info(self, order: int, info: MoveInfo) -> str:
         bound = lower_confidence_bound(info.win_rate, info.visits)
+        leads = self._leads(info.action, info.win_rate)
         text = (
             f"info move {move_name(self._state, info.action)} visits {info.visits} "
-            f"utility {_utility(info.win_rate)} winrate {info.win_rate:.6f} {self._score(info)}"
+            f"utility {_utility(info.win_rate)} winrate {info.win_rate:.6f} {leads}"
             f"prior {info.prior:.6f} lcb {bound:.6f} utilityLcb {_utility(bound)} "
-            f"order {order} pv {' '.join(names_of(self._state, info.line))}"
+            f"order {order} pv {' '.join(names_of(self._state, info.line.actions))}"
         )
         if "pvvisits" in self._flags:
-            text += f" pvVisits {' '.join(map(str, info.line_visits))}"
-        if "movesownership" in self._flags and self._forecast is not None:
-            owners = self._forecast.owners(info.action)
+            text += f" pvVisits {' '.join(map(str, info.line.visits))}"
+        if "movesownership" in self._flags and self._boards is not None:
+            owners = self._boards.ownership(info.action)
             text += "" if owners is None else f" movesOwnership {_numbers(owners)}"
         return text
 
-    def _score(self, info: MoveInfo) -> str:
-        return "" if self._forecast is None else _leads(self._forecast.lead(info))
-
     def _root(self, result: SearchResult) -> str:
         rate, visits = win_rate(result.value), int(result.visits.sum())
-        text = f"rootInfo visits {visits} utility {_utility(rate)} winrate {rate:.6f} "
-        if self._forecast is not None:
-            score = result.score
-            text += _leads(lead_from_win_rate(rate, self._state.game) if score is None else score)
-        return text.rstrip()
+        text = f"rootInfo visits {visits} utility {_utility(rate)} winrate {rate:.6f}"
+        return f"{text} {self._leads(ROOT, rate)}".rstrip()
+
+    def _leads(self, action: int, rate: float) -> str:
+        """Return the predicted lead, or the one that goes with a win rate; only Go has leads."""
+        if self._boards is None:
+            return ""
+        known = self._boards.lead(action)
+        lead = lead_from_win_rate(rate, self._state.game) if known is None else known
+        return f"scoreMean {lead:.4f} scoreLead {lead:.4f} scoreSelfplay {lead:.4f} "
 
 
 def _utility(rate: float) -> str:
     return f"{2 * rate - 1:.6f}"
-
-
-def _leads(lead: float) -> str:
-    return f"scoreMean {lead:.4f} scoreLead {lead:.4f} scoreSelfplay {lead:.4f} "
 
 
 def _numbers(values: npt.NDArray[np.float32]) -> str:

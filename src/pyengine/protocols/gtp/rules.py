@@ -5,94 +5,60 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pyengine.data.sgf.record import rules_params
 from pyengine.protocols.gtp.boards import change_rules
 from pyengine.protocols.gtp.client import Client, Handler
 from pyengine.protocols.gtp.syntax import GtpError, exactly
 from pyengine.protocols.lines import log
-
-#: Names that SGF does not know, or uses differently.
-_NAMES: dict[str, dict[str, Any]] = {
-    "chinese": {"superko": "simple", "suicide": False},
-    "chinese-kgs": {"superko": "positional", "suicide": False},
-    "japanese": {"superko": "simple", "suicide": False},
-    "korean": {"superko": "simple", "suicide": False},
-    "stone-scoring": {"superko": "simple", "suicide": False},
-    "aga-button": {"superko": "situational", "suicide": False},
-}
-_TERRITORY = ("japanese", "korean")
-_KO = ("simple", "positional", "situational")
+from pyengine.protocols.rules import Rules, rules_from_parts, rules_named
 
 
 def _set_rules(client: Client, arguments: list[str]) -> str:
     text = " ".join(arguments)
-    if text.startswith("{"):
-        _set_fields(client, _json(text))
-        return ""
-    name = text.lower().replace("_", "-")
-    params = _NAMES.get(name) or rules_params(name, client.game)
-    if not params:
-        raise GtpError("unknown rules")
-    if name in _TERRITORY:
-        _warn_of_territory()
-    change_rules(client, **params)
-    return ""
+    return _change(client, rules_from_parts(_json(text)) if "{" in text else rules_named(text))
 
 
 def _json(text: str) -> dict[str, Any]:
     try:
-        fields = json.loads(text)
+        parts = json.loads(text)
     except (ValueError, RecursionError):
         raise GtpError("expected a JSON object") from None
-    if not isinstance(fields, dict):
+    if not isinstance(parts, dict):
         raise GtpError("expected a JSON object")
-    return fields
+    return parts
 
 
 def _set_rule(client: Client, arguments: list[str]) -> str:
     name, value = exactly(arguments, 2)
-    given: Any = value.lower() == "true" if value.lower() in ("true", "false") else value
-    _set_fields(client, {name: given})
+    flags = {"true": True, "false": False}
+    parts = _parts(client) | {name: flags.get(value.lower(), value)}
+    return _change(client, rules_from_parts(parts))
+
+
+def _change(client: Client, rules: Rules) -> str:
+    if rules.warning:
+        log(rules.warning)
+    if rules.bonus != "0":
+        log("White gets no points for handicap stones; change the komi instead")
+    komi = {} if rules.komi is None else {"komi": rules.komi}
+    change_rules(client, superko=rules.superko, suicide=rules.suicide, **komi)
     return ""
 
 
-def _set_fields(client: Client, fields: dict[str, Any]) -> None:
-    """Change the rules by KataGo's fields; those that pyengine lacks are ignored."""
-    params: dict[str, Any] = {}
-    for name, value in fields.items():
-        text = str(value).lower()
-        if name == "ko" and text in _KO:
-            params["superko"] = text
-        elif name == "suicide" and isinstance(value, bool):
-            params["suicide"] = value
-        elif name == "komi" and isinstance(value, int | float):
-            params["komi"] = float(value)
-        elif name == "scoring" and text == "territory":
-            _warn_of_territory()
-        elif name in ("ko", "suicide", "komi") or (name == "scoring" and text != "area"):
-            raise GtpError(f"invalid value of {name}")
-        elif text not in ("none", "false", "0", "area"):
-            log(f"the rule {name} is not supported; ignored")
-    change_rules(client, **params)
-
-
-def _warn_of_territory() -> None:
-    log("territory rules are not supported: the game is scored by area")
-
-
 def _get_rules(client: Client, _: list[str]) -> str:
+    return json.dumps(_parts(client))
+
+
+def _parts(client: Client) -> dict[str, Any]:
     params = client.game.params
-    return json.dumps(
-        {
-            "hasButton": False,
-            "ko": str(params["superko"]).upper(),
-            "scoring": "AREA",
-            "suicide": params["suicide"],
-            "tax": "NONE",
-            "whiteHandicapBonus": "0",
-            "friendlyPassOk": False,
-        }
-    )
+    return {
+        "hasButton": False,
+        "ko": str(params["superko"]).upper(),
+        "scoring": "AREA",
+        "suicide": params["suicide"],
+        "tax": "NONE",
+        "whiteHandicapBonus": "0",
+        "friendlyPassOk": False,
+    }
 
 
 def _kgs_rules(client: Client, arguments: list[str]) -> str:
