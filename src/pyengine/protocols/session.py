@@ -176,9 +176,10 @@ class Session:
         """Return the end of a search, which ``until()`` may stop."""
         with closing(results):  # type: ignore[type-var]  # a generator
             for result in results:
+                end = result
                 if until():
                     self.engine.stop()
-        return result
+        return end
 
     def ponder(self, until: Callable[[], bool]) -> None:
         """Search the position, so that its tree is there for the next move, until ``until()``."""
