@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 from pyengine.protocols.lines import Lines
+from pyengine.protocols.words import first_word
 
 
 class Inbox:
@@ -48,12 +49,11 @@ class Inbox:
 
         return is_over
 
+    def holds(self, word: str) -> bool:
+        """Return whether a line that has arrived begins with a word in lower case."""
+        self._look_ahead()
+        return any(first_word(line) == word for line in self._ahead)
+
     def _look_ahead(self) -> None:
         while self._lines.waiting() and None not in self._ahead:
             self._ahead.append(self._lines.read())
-
-
-def first_word(line: str | None) -> str:
-    """Return the first word of a line in lower case, "" if there is none."""
-    words = (line or "").split(maxsplit=1)
-    return words[0].lower() if words else ""
