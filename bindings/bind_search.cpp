@@ -153,9 +153,9 @@ std::vector<Action> actions_of(const std::vector<long long>& numbers) {
 
 /// `changes`: settings for this call that differ from those of the searcher.
 py::dict search(PySearcher& self, const py::object& state, const py::dict& changes,
+                const py::object& on_progress, double progress_every,
                 const std::optional<IntsArgument<"allow">>& allow,
-                const std::optional<IntsArgument<"avoid">>& avoid, const py::object& on_progress,
-                double progress_every) {
+                const std::optional<IntsArgument<"avoid">>& avoid) {
   const SearchConfig settings = changed(self->config(), changes);
   const State root = state_from(self->game(), state);
   RootMoves moves;
@@ -222,8 +222,8 @@ void bind_search(py::module_& m) {
                     const SearchConfig&>(),
            py::arg("game"), py::arg("evaluator"), py::arg("config"))
       .def("search", &search, py::arg("state"), py::arg("changes"),
-           py::arg("allow") = py::none(), py::arg("avoid") = py::none(),
-           py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1)
+           py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1,
+           py::arg("allow") = py::none(), py::arg("avoid") = py::none())
       .def("search_many", &search_many, py::arg("states"), py::arg("changes"))
       .def(
           "advance",

@@ -990,10 +990,10 @@ class Searcher:
         self,
         state: typing.Any,
         changes: dict,
-        allow: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
-        avoid: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
         on_progress: typing.Any = None,
         progress_every: typing.SupportsFloat | typing.SupportsIndex = 0.1,
+        allow: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
+        avoid: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
     ) -> dict: ...
     def search_many(
         self, states: collections.abc.Sequence[typing.Any], changes: dict

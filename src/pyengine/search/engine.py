@@ -167,7 +167,7 @@ class Engine:
         check_callback("on_progress", on_progress)
         report = None if on_progress is None else lambda now: on_progress(parts.result(now, state))
         fields = parts.searcher.search(
-            state, dict(call.settings), call.allow, call.avoid, report, call.every
+            state, dict(call.settings), report, call.every, call.allow, call.avoid
         )
         return parts.result(fields, state)
 

@@ -121,7 +121,8 @@ TEST_CASE("a proof for the moves searched ends the search but is not the positio
   config.solver = true;
   Bench bench("tic_tac_toe", config);
   State state(bench.game);
-  for (const int move : {0, 3, 1, 4}) state.apply_action(move);  // c1 (2) wins, a move that ignores c2 (5) loses
+  for (const int move : {0, 3, 1, 4})
+    state.apply_action(move);  // c1 (2) wins, a move that ignores c2 (5) loses
   const SearchResult lost = bench.search(state, {.allow = {{6, 7}}, .avoid = {}});
   CHECK(lost.stop_reason == StopReason::proven);
   CHECK_FALSE(lost.proven.has_value());

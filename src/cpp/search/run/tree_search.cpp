@@ -374,8 +374,8 @@ template <Sharing S>
 bool TreeSearch::gather_until_decided(Worker& worker, Slot& slot, const Turn& turn) {
   Turn shorter = turn;
   const std::uint64_t completed = tally.completed.load(std::memory_order_relaxed);
-  shorter.simulations = std::min(
-      turn.simulations, decision_.simulations_until(tree_, completed, tickets_.budget()));
+  shorter.simulations =
+      std::min(turn.simulations, decision_.simulations_until(tree_, completed, tickets_.budget()));
   if (shorter.simulations != 0) return gather_leaves<S>(worker, slot, shorter);
   decide(0);
   return false;
