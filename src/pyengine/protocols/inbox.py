@@ -49,11 +49,6 @@ class Inbox:
 
         return is_over
 
-    def holds(self, word: str) -> bool:
-        """Return whether a line that has arrived begins with a word in lower case."""
-        self._look_ahead()
-        return any(first_word(line) == word for line in self._ahead)
-
     def _look_ahead(self) -> None:
         while self._lines.waiting() and None not in self._ahead:
             self._ahead.append(self._lines.read())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,10 +16,11 @@ from pyengine.protocols.lines import Output
 from pyengine.protocols.session import EngineFor, Session, same_start
 from pyengine.protocols.words import first_word, whole_number
 from pyengine.search.engine import Engine
-from pyengine.search.result import SearchResult
+from pyengine.search.result import SearchResult, win_rate
 
 _OWN, _OPPONENT, _MARKED = 1, 2, 3  # fields of BOARD
 _CERTAIN = 10_000  # the evaluation of a proven win
+_LOG_ODDS = 400  # points of evaluation per unit of log-odds, as PyGomo has it
 _WARM_UP = 8  # simulations after START, whose time does not count
 
 Point = tuple[int, int]  # x and y from 0
@@ -80,7 +82,7 @@ class Brain:
             reply = self._commands[word](rest)
         except EngineError as error:
             reply = f"ERROR {' '.join(str(error).split())}"
-        if reply is not None and not self._inbox.holds("end"):
+        if reply is not None:
             self._output.write(reply)
 
     # --- the game
@@ -139,7 +141,7 @@ class Brain:
 
     # --- moves
 
-    def _turn(self, text: str) -> str | None:
+    def _turn(self, text: str) -> str:
         session = self._ready()
         session.play(_action(session.state, _point(text)))
         return self._move()
@@ -157,11 +159,11 @@ class Brain:
         session.undo()
         return "OK"
 
-    def _move(self) -> str | None:
+    def _move(self) -> str:
         """Play a move and return its coordinates."""
         session = self._ready()
         result = self._search(session)
-        self._output_unless_ended(_message(result))
+        self._output.write(_message(result))
         session.play(result.action)
         return _coordinates(session.state, result.action)
 
@@ -170,13 +172,7 @@ class Brain:
             raise ConfigError("the game is over")
         until = self._inbox.until("end", "stop", "yxstop")
         settings: dict[str, Any] = self._limits.of_move(session.engine.config)
-        return session.choose(
-            on_progress=lambda _: not until(), stop_when_decided=True, **settings
-        )
-
-    def _output_unless_ended(self, message: str) -> None:
-        if not self._inbox.holds("end"):
-            self._output.write(message)
+        return session.choose(on_progress=lambda _: not until(), stop_when_decided=True, **settings)
 
     def _lines_until_done(self) -> list[str]:
         """Return the lines up to DONE, or up to the end of the input."""
@@ -185,7 +181,7 @@ class Brain:
             lines.append(line)
         return lines
 
-    def _board(self) -> str | None:
+    def _board(self) -> str:
         lines = self._lines_until_done()
         session = self._ready()
         stones = [_stone(line) for line in lines if line.strip()]
@@ -194,7 +190,7 @@ class Brain:
         _set_up(session, [stone for stone in stones if stone[1] != _MARKED])
         return self._move()
 
-    def _swap2board(self) -> str | None:
+    def _swap2board(self) -> str:
         lines = self._lines_until_done()
         session = self._ready()
         start = session.game.new_initial_state()
@@ -288,7 +284,9 @@ def _message(result: SearchResult) -> str:
         names.append(state.action_to_string(action).lower())
         state.apply_action(action)
     milliseconds = max(round(1000 * result.seconds), 1)
-    evaluation = round(_CERTAIN * (result.value if result.proven else result.value / 10))
+    rate = win_rate(result.value)
+    odds = max(rate, 1e-6) / max(1 - rate, 1e-6)
+    evaluation = result.proven * _CERTAIN if result.proven else round(_LOG_ODDS * math.log(odds))
     return (
         f"MESSAGE depth {len(names)}-{len(names)} ev {evaluation} n {result.simulations} "
         f"n/ms {result.simulations // milliseconds} tm {milliseconds} pv {' '.join(names)}"
