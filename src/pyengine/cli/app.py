@@ -13,6 +13,7 @@ from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
 from pyengine.cli.gomocup import gomocup
 from pyengine.cli.match import match
+from pyengine.cli.nboard import nboard
 from pyengine.cli.options import command
 from pyengine.cli.play import play
 from pyengine.cli.search import search
@@ -30,7 +31,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _function in (games, search, play, solve, match, selfplay, train, doctor, bench, gomocup, ugi):
+for _function in (
+    games,
+    search,
+    play,
+    solve,
+    match,
+    selfplay,
+    train,
+    doctor,
+    bench,
+    gomocup,
+    nboard,
+    ugi,
+):
     app.command()(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)

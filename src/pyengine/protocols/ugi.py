@@ -155,7 +155,7 @@ class Ugi:
         is_endless = "infinite" in words
         values = ((name, whole_number(value)) for name, value in itertools.pairwise(words))
         limits = self._limits({name: value for name, value in values if value is not None})
-        until = self._inbox.until("stop", "quit", at_end=is_endless, isready=self._ready)
+        until = self._inbox.until("stop", leaving="quit", at_end=is_endless, isready=self._ready)
         begin = time.monotonic()
         if is_endless:
             result = self._session.analyze(until, self._report, _REPORT_EVERY, **self._settings)

@@ -170,7 +170,7 @@ class Brain:
     def _search(self, session: Session) -> SearchResult:
         if session.state.is_terminal():
             raise ConfigError("the game is over")
-        until = self._inbox.until("end", "stop", "yxstop")
+        until = self._inbox.until("stop", "yxstop", leaving="end")
         settings: dict[str, Any] = self._limits.of_move(session.engine.config)
         return session.choose(on_progress=lambda _: not until(), stop_when_decided=True, **settings)
 
