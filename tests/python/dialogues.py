@@ -24,16 +24,17 @@ _JUNK = (
     "-1",
     "99999999999999999999",
     "x" * 5000,
+    "9" * 5000,
     "nan",
     "%s",
 )
 
 
-def tiny_engines(simulations: int = 20) -> EngineFor:
+def tiny_engines(simulations: int = 20, evaluator: str = "uniform") -> EngineFor:
     """Return a function that makes quick engines without a network."""
 
     def engine_for(game: Game) -> Engine:
-        return Engine(game, "uniform", simulations=simulations, threads=1, seed=1, cache_entries=0)
+        return Engine(game, evaluator, simulations=simulations, threads=1, seed=1, cache_entries=0)
 
     return engine_for
 

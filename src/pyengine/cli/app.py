@@ -12,8 +12,10 @@ from pyengine.cli.bench import bench
 from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
+from pyengine.cli.gomocup import gomocup
 from pyengine.cli.gtp import gtp
 from pyengine.cli.match import match
+from pyengine.cli.nboard import nboard
 from pyengine.cli.options import command
 from pyengine.cli.play import play
 from pyengine.cli.search import search
@@ -39,6 +41,8 @@ for _function in (
     solve,
     gtp,
     analysis,
+    gomocup,
+    nboard,
     ugi,
     selfplay,
     train,

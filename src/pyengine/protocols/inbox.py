@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 
 from pyengine.protocols.lines import Lines
+from pyengine.protocols.words import first_word
+
+_PATIENCE = 0.5  # seconds
 
 
 class Inbox:
@@ -20,40 +24,41 @@ class Inbox:
         return self._ahead.popleft() if self._ahead else self._lines.read()
 
     def until(
-        self, *ends: str, at_end: bool = False, **answered: Callable[[], object]
+        self,
+        *ends: str,
+        leaving: str | None = None,
+        at_end: bool = False,
+        **answered: Callable[[], object],
     ) -> Callable[[], bool]:
         """Return a function that says whether a line that arrived ends the search.
 
         Args:
             *ends: first words, in lower case, of lines that end a search; they stay to be read.
-            at_end: whether the end of the input ends the search too.
+            leaving: the first word of the line that ends the dialogue. It ends a search after half
+                a second, so that a script may send it early.
+            at_end: whether the end of the input also does.
             **answered: functions by the first word of the lines that they answer at once.
 
         All other lines wait until the search is over.
         """
+        patient_until = time.monotonic() + _PATIENCE
 
         def is_over() -> bool:
             self._look_ahead()
             kept: deque[str | None] = deque()
-            over = False
+            words = set()
             for line in self._ahead:
-                word = first_word(line)
+                words.add(word := first_word(line))
                 if word in answered:
                     answered[word]()
                 else:
                     kept.append(line)
-                over = over or word in ends or (line is None and at_end)
             self._ahead = kept
-            return over
+            leaves = leaving in words or (at_end and None in kept)
+            return not words.isdisjoint(ends) or (leaves and time.monotonic() > patient_until)
 
         return is_over
 
     def _look_ahead(self) -> None:
         while self._lines.waiting() and None not in self._ahead:
             self._ahead.append(self._lines.read())
-
-
-def first_word(line: str | None) -> str:
-    """Return the first word of a line in lower case, "" if there is none."""
-    words = (line or "").split(maxsplit=1)
-    return words[0].lower() if words else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -15,6 +16,7 @@ from pyengine.protocols.depth import simulations_of_depth
 from pyengine.protocols.inbox import Inbox
 from pyengine.protocols.lines import Output
 from pyengine.protocols.session import Session
+from pyengine.protocols.words import whole_number
 from pyengine.search.clock import Clock
 from pyengine.search.config import SearchConfig
 from pyengine.search.result import SearchResult
@@ -88,8 +90,8 @@ class Ugi:
         if match is None:
             raise ConfigError("expected setoption name NAME value VALUE")
         name, value = match[1].lower().replace(" ", "_"), match[2]
-        if name == "hash" and value.isdecimal():
-            name, value = "memory_limit", str(int(value) * _MEBIBYTE)
+        if name == "hash":
+            name, value = "memory_limit", str((whole_number(value) or 0) * _MEBIBYTE)
         if name not in _FIELDS:
             raise ConfigError(f"there is no option {match[1]}")
         changed = _setting(name, value)
@@ -151,9 +153,9 @@ class Ugi:
 
     def _search(self, words: list[str]) -> SearchResult:
         is_endless = "infinite" in words
-        numbers = dict(zip(words, words[1:], strict=False))
-        limits = self._limits({k: int(v) for k, v in numbers.items() if v.lstrip("-").isdecimal()})
-        until = self._inbox.until("stop", "quit", at_end=is_endless, isready=self._ready)
+        values = ((name, whole_number(value)) for name, value in itertools.pairwise(words))
+        limits = self._limits({name: value for name, value in values if value is not None})
+        until = self._inbox.until("stop", leaving="quit", at_end=is_endless, isready=self._ready)
         begin = time.monotonic()
         if is_endless:
             result = self._session.analyze(until, self._report, _REPORT_EVERY, **self._settings)
@@ -222,9 +224,10 @@ def _action_of(state: State, word: str) -> int:
     try:
         return find_action(state, word)
     except IllegalActionError:
-        if word.isdecimal() and int(word) in state.legal_actions():
-            return int(word)
-        raise
+        number = whole_number(word)
+        if number is None or number not in state.legal_actions():
+            raise
+        return number
 
 
 def _move_name(state: State, action: int) -> str:
