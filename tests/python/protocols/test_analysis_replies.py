@@ -9,9 +9,8 @@ import pytest
 
 pytest.importorskip("pydantic", reason="the extra cli is not installed")
 
-from analysis_client import Client, replies_to
-
 import pyengine
+from analysis_client import Client, replies_to
 from pyengine.protocols.analysis.positions import game_of, positions
 from pyengine.protocols.analysis.query import parse_query
 

@@ -11,9 +11,8 @@ import pytest
 
 pytest.importorskip("pydantic", reason="the extra cli is not installed")
 
-from analysis_client import GAME, Client, black_is_ahead, engine_for
-
 import pyengine
+from analysis_client import GAME, Client, black_is_ahead, engine_for
 from pyengine.protocols.analysis.service import Analysis
 from pyengine.protocols.analysis.stream import serve
 from pyengine.protocols.lines import Lines, Output
