@@ -150,28 +150,32 @@ class Jobs:
             keys = [key for key in self._by_query if key[0] is send]
             if query_id is not None:
                 keys = [key for key in ((send, query_id),) if key in self._by_query]
-            jobs = [
-                job
-                for key in keys
-                for job in self._by_query[key]
-                if not job.is_terminated and (turns is None or job.turn in turns)
-            ]
-            waiting = [job for job in jobs if job not in self._running]
-            for job in jobs:
-                job.is_terminated = True
-            for job in waiting:
-                self._close(job)
-        return sorted(waiting, key=lambda job: job.number)
+            jobs = [job for key in keys for job in self._by_query[key]]
+            return self._terminate(job for job in jobs if turns is None or job.turn in turns)
 
-    def end(self, *, at_once: bool) -> None:
-        """Let :meth:`take` return no job once all are done; ``at_once``: terminate them."""
+    def end(self, *, at_once: bool) -> list[Job]:
+        """Let :meth:`take` return no job once all are finished.
+
+        Pondering is terminated, ``at_once``: and all other jobs. Returns those that were waiting.
+        """
         with self._changed:
             self._ends = True
-            for _, _, job in self._waiting:
-                job.is_terminated |= at_once or job.is_pondering
-            for job in self._running:
-                job.is_terminated |= at_once or job.is_pondering
+            jobs = {job for jobs in self._by_query.values() for job in jobs}
+            waiting = self._terminate(job for job in jobs if at_once or job.is_pondering)
             self._changed.notify_all()
+        return waiting
+
+    def _terminate(self, jobs: Iterable[Job]) -> list[Job]:
+        """Mark jobs as terminated, close those that wait and return them."""
+        waiting = []
+        for job in jobs:
+            if not job.is_terminated:
+                job.is_terminated = True
+                if job not in self._running:
+                    waiting.append(job)
+        for job in waiting:
+            self._close(job)
+        return sorted(waiting, key=lambda job: job.number)
 
     def _push(self, job: Job) -> None:
         heapq.heappush(self._waiting, (job.urgency, job.number, job))

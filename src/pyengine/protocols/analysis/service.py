@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyengine
@@ -75,7 +76,8 @@ class Analysis:
 
         Queries of a million visits or more, which only a client ends, are always ended.
         """
-        self._jobs.end(at_once=at_once)
+        with suppress(OSError):  # the client has gone
+            _answer_nothing(self._jobs.end(at_once=at_once))
         self._worker.join()
         self._searches.close()
 
@@ -135,8 +137,7 @@ class Analysis:
         return self._end(send, None, _turn_numbers(query))
 
     def _end(self, send: Send, query_id: str | None, turns: set[int] | None) -> dict[str, Any]:
-        for job in self._jobs.terminate(send, query_id, turns):
-            job.answer_nothing()
+        _answer_nothing(self._jobs.terminate(send, query_id, turns))
         return {}
 
     # --- the worker
@@ -176,9 +177,12 @@ def _turn_numbers(query: Mapping[str, Any]) -> set[int] | None:
     return set(turns)
 
 
-def _fail(jobs: Sequence[Job], reason: str) -> None:
+def _answer_nothing(jobs: Sequence[Job]) -> None:
     for job in jobs:
-        try:
+        job.answer_nothing()
+
+
+def _fail(jobs: Sequence[Job], reason: str) -> None:
+    with suppress(OSError):  # the client has gone
+        for job in jobs:
             job.send({"error": reason, "id": job.query.id})
-        except OSError:
-            return
