@@ -99,6 +99,7 @@ _ROOMS = {
     "distributed": (),
     "doctor": (),
     "match": ("MatchResult",),
+    "review": (),
     "selfplay": ("SelfPlayConfig", "SelfPlayReport"),
     "train": (),
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pyengine.data.sgf.write import Annotation, write_sgf
 from pyengine.review.moves import Evaluation, Judgement, Review, ReviewedMove
-from pyengine.review.wording import facts, loss_text, percent, rank_text, score_text, win_text
+from pyengine.review.wording import comment, facts, percent
 
 _LABELS = "ABC"
 _UNEXPECTED = 0.05  # prior below which the best move is worth a mark
@@ -59,21 +59,16 @@ def _of_start(review: Review) -> Annotation:
 
 def _of_move(review: Review, move: ReviewedMove) -> Annotation:
     values, marks = _values(review, move.after), {}
-    lines = [_position_text(review, move.after)]
-    if move.win_rate_lost is not None:
-        lines.append(f"{move.name} is {rank_text(move)}.")
     if move.is_lossy and move.best is not None:
-        lines[-1] = f"{move.name} loses {loss_text(move)}; it is {rank_text(move)}."
-        lines.append(f"Better: {' '.join(move.best.names)}")
         marks["TR"] = [move.best.actions[0]]
         if move.judgement in (Judgement.mistake, Judgement.blunder):
             marks["SQ"] = [move.action]
-    elif move.best is not None and move.best.prior < _UNEXPECTED:
+    elif move.rank == 1 and move.best is not None and move.best.prior < _UNEXPECTED:
         values["TE"] = "1"
     if move.judgement in _JUDGEMENTS:
         name, value = _JUDGEMENTS[move.judgement]
         values[name] = value
-    return _with_next(review, move.number, "\n".join(filter(None, lines)), values, marks)
+    return _with_next(review, move.number, "\n".join(comment(review, move.number)), values, marks)
 
 
 def _with_next(
@@ -105,15 +100,6 @@ def _with_next(
         labels={action: label for action, label in labels.items() if action < points},
         variations=variations,
     )
-
-
-def _position_text(review: Review, evaluation: Evaluation | None) -> str:
-    if evaluation is None:
-        return ""
-    score = score_text(review, evaluation)
-    proven = " (proven)" if evaluation.proven is not None else ""
-    win = win_text(evaluation).rstrip("!")
-    return f"{review.colours[0]} wins {win}{proven}{f', score {score}' if score else ''}."
 
 
 def _values(review: Review, evaluation: Evaluation | None) -> dict[str, str]:

@@ -38,21 +38,45 @@ def points_text(points: float | None) -> str:
     return "" if points is None else f"{points:.1f}"
 
 
-def loss_text(move: ReviewedMove) -> str:
-    """Return what a move lost, such as ``12.3% and 4.0 points``."""
-    points = "" if move.points_lost is None else f" and {points_text(move.points_lost)} points"
-    return f"{percent(move.win_rate_lost)}{points}"
+def comment(review: Review, ply: int) -> list[str]:
+    """Return the lines of a comment on the position after ``ply`` moves."""
+    position = _position_text(review, review.evaluations[ply])
+    if ply == 0:
+        return [f"Start. {position}".strip()]
+    move = review.moves[ply - 1]
+    lines = [f"Move {ply}, {review.colours[move.player]} {move.name}{_class_text(move)}"]
+    if move.win_rate_lost is not None:
+        points = "" if move.points_lost is None else f" and {points_text(move.points_lost)} points"
+        lost = f"loses {percent(move.win_rate_lost)}{points}; " if move.is_lossy else ""
+        lines.append(f"{move.name}: {lost}{_rank_text(move)}.")
+    if move.best is not None and move.rank != 1:
+        lines.append(f"{'Better' if move.is_lossy else 'Or'}: {' '.join(move.best.names)}")
+    return [*lines, *filter(None, [position])]
 
 
-def rank_text(move: ReviewedMove) -> str:
-    """Return how the search ranked a move, such as ``the engine's choice``."""
+def _class_text(move: ReviewedMove) -> str:
+    return "" if move.judgement is None else f": {move.judgement}"
+
+
+def _rank_text(move: ReviewedMove) -> str:
     if move.rank is None:
-        return "not considered by the engine"
-    return "the engine's choice" if move.rank == 1 else f"number {move.rank} for the engine"
+        return "the engine did not consider it"
+    return "the engine's choice" if move.rank == 1 else f"the engine's choice number {move.rank}"
+
+
+def _position_text(review: Review, evaluation: Evaluation | None) -> str:
+    if evaluation is None:
+        return ""
+    proven = " (proven)" if evaluation.proven is not None else ""
+    score, discs = score_text(review, evaluation), discs_text(evaluation)
+    more = (f", score {score}" if score else "") + (f", discs {discs}" if discs else "")
+    return f"{review.colours[0]} wins {percent(evaluation.win_rate)}{proven}{more}."
 
 
 def heading(review: Review) -> str:
-    """Return the players with their colours."""
+    """Return the players with their colours; without names, the game."""
+    if not any(review.file.players):
+        return f"{review.file.game.name} {board_text(review)}".strip()
     named = zip(review.colours, review.file.players, strict=True)
     return " - ".join(f"{name} ({colour})" if name else colour for colour, name in named)
 
