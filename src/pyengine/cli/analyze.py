@@ -6,8 +6,9 @@ import dataclasses
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from rich.text import Text
 from typer import Argument, Option
@@ -40,30 +41,47 @@ _PLAYOUTS = 4000  # of each position, without a network
 _STDIN = "-"
 
 
-def analyze(
+@dataclass(frozen=True, kw_only=True)
+class GameFileOptions:
+    """The options that select games in files."""
+
+    panel: ClassVar = "Games"
     files: Annotated[
         list[Path],
         Argument(
+            metavar="FILE",
             help="Games: SGF (Go, Gomoku, Renju), GGF (Othello), a game saved by play, or a list "
             "of moves. '-' reads standard input.",
             allow_dash=True,
             dir_okay=False,
         ),
-    ],
-    evaluator: EvaluatorOptions,
-    settings: SearchOptions,
+    ]
     game: Annotated[
         str | None,
         Option("--game", "-g", help="The game of a list of moves, such as connect_four."),
-    ] = None,
-    param: ParamOption = None,
+    ] = None
+    param: ParamOption = None
+
+    def read(self) -> list[GameFile]:
+        """Read the games. Raises ConfigError or DataError."""
+        if self.game is None and self.param:
+            raise ConfigError("--param needs --game")
+        named = None if self.game is None else game_from(self.game, self.param)
+        return [_read(file, named) for file in self.files]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """The options that select what is written."""
+
+    panel: ClassVar = "Output"
     sgf: Annotated[
         Path | None,
         Option(
             metavar="OUT",
             help="Write the game with comments, variations and marks: a file, or a directory.",
         ),
-    ] = None,
+    ] = None
     html: Annotated[
         Path | None,
         Option(
@@ -71,38 +89,48 @@ def analyze(
             help="Write a page with board and graph, which needs nothing else: a file, or a "
             "directory.",
         ),
-    ] = None,
+    ] = None
+    as_json: JsonOption = False
+
+
+def analyze(
+    games: GameFileOptions,
+    output: OutputOptions,
+    evaluator: EvaluatorOptions,
+    settings: SearchOptions,
     seed: SeedOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Review games: the win rate after each move, what it lost, and what was better.
 
-    Board, komi, rules, handicap and set-up stones come from the file. Without a budget each
-    position has 400 simulations (4,000 playouts without a network); --seconds is for a whole game.
-    """
-    named = None if game is None else game_from(game, param)
-    if named is None and param:
-        raise ConfigError("--param needs --game")
-    games = [_read(file, named) for file in files]
-    sgf_files = _outputs(sgf, files, ".sgf")
-    html_files = _outputs(html, files, ".html")
-    if sgf is not None:
-        for read in games:
-            check_in_sgf(str(read.game))
+    \b
+    pyengine analyze game.sgf --html review.html    a page with board and graph
+    pyengine analyze game.sgf --sgf reviewed.sgf    for Sabaki, KaTrain and others
+    pyengine analyze *.sgf --html reviews/          several games
+    pyengine analyze game.ggf -n 2000               Othello, with a longer search
+    pyengine analyze moves.txt --game connect_four  a list of moves: 4 4 3 2 ...
+
+    Board, komi, rules, handicap and set-up stones come from the file. Without a budget each position has 400 simulations (4,000 playouts without a network); --seconds is for a whole game.
+    """  # noqa: E501  # typer keeps line ends
+    files, reads = games.files, games.read()
+    sgf_files = _outputs(output.sgf, files, ".sgf")
+    html_files = _outputs(output.html, files, ".html")
+    for read in reads if sgf_files else ():
+        check_in_sgf(str(read.game))
     reviews = []
-    for number, (file, read) in enumerate(zip(files, games, strict=True)):
+    stopped = False
+    for number, (file, read) in enumerate(zip(files, reads, strict=True)):
         review, stopped = _review(file, read, evaluator, settings, seed)
         reviews.append(review)
         if sgf_files:
             _write(sgf_files[number], review_sgf(review))
         if html_files:
             _write(html_files[number], review_html(review).encode())
-        if not as_json:
+        if not output.as_json:
             written = [*sgf_files[number : number + 1], *html_files[number : number + 1]]
             _show(file, review, written, several=len(files) > 1)
         if stopped:
             break
-    if as_json:
+    if output.as_json:
         values = [review.to_dict() for review in reviews]
         print_json(values[0] if len(files) == 1 else values)
     if stopped:

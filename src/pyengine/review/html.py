@@ -39,7 +39,7 @@ def review_html(review: Review) -> str:
         "heading": escape(heading(review)),
         "facts": _facts(review),
         "board": _board(positions[0]),
-        "ownership": _ownership_box(review),
+        "overlays": _overlays(review),
         "graph-title": escape(_graph_title(review)),
         "graph": _graph(review),
         "worst": _worst(review),
@@ -75,10 +75,14 @@ def _board(start: State) -> str:
     return svg.removesuffix("</svg>") + '<g id="layer"></g></svg>'
 
 
-def _ownership_box(review: Review) -> str:
-    if not any(e is not None and e.ownership is not None for e in review.evaluations):
+def _overlays(review: Review) -> str:
+    """Return the boxes that switch what is drawn on the board."""
+    if not review.file.game.has_board:
         return ""
-    return '<label><input type="checkbox" id="owner"> ownership</label>'
+    boxes = '<label><input type="checkbox" id="shown" checked> best moves</label>'
+    if any(e is not None and e.ownership is not None for e in review.evaluations):
+        boxes += '<label><input type="checkbox" id="owner"> ownership</label>'
+    return boxes
 
 
 # --- the data of the script
@@ -130,7 +134,8 @@ def _best(review: Review, positions: Sequence[State]) -> Iterator[list[int | Non
 
 def _graph_title(review: Review) -> str:
     lead = ", and lead in points (line)" if review.has_score else ""
-    return f"{review.colours[0]}'s win rate (dark){lead}"
+    player = review.colours[0]
+    return f"{player[0].upper()}{player[1:]}'s win rate (dark){lead}"
 
 
 def _graph(review: Review) -> str:
@@ -173,7 +178,7 @@ def _scale(review: Review) -> str:
     scores = [e.score for e in review.evaluations if e is not None and e.score is not None]
     points = f" ({_most_lead(scores):.0f} points)" if scores else ""
     return (
-        f"Top: 100%{points}; bottom: 0%. Red ticks: mistakes. "
+        f"Top: 100%{points}; bottom: 0%. Ticks: mistakes. "
         "Keys: arrows, Home, End; m = next mistake."
     )
 
@@ -261,6 +266,6 @@ def _moves(review: Review) -> str:
         cells += [(discs_text(move.after), "")] * discs
         cells += [(percent(move.win_rate_lost), "")]
         cells += [(points_text(move.points_lost), "")] * scored
-        best = move.best.names[0] if move.best and move.rank != 1 else ""
+        best = move.alternative.names[0] if move.alternative else ""
         rows.append(_row([*cells, _class_of(move), (best, "")], move.number))
     return _table("evaluations after each move; ! = proven", headings, rows)

@@ -113,6 +113,11 @@ class ReviewedMove:
         return self.candidates[0] if self.candidates else None
 
     @property
+    def alternative(self) -> Candidate | None:
+        """The engine's choice if it differs from the move; None also if the loss is unknown."""
+        return None if self.rank == 1 or self.win_rate_lost is None else self.best
+
+    @property
     def win_rate_lost(self) -> float | None:
         """The win rate that the move cost its player, at least 0; 0 for the engine's choice."""
         if self.before is None or self.after is None or self.best is None:

@@ -63,7 +63,8 @@ def _graph(review: Review, levels: str) -> Iterator[Text]:
     each = max(1, min(_MOST_PER_POSITION, _GRAPH_COLUMNS // count))
     width = min(count * each, _GRAPH_COLUMNS)
     shown = [column * count // width for column in range(width)]
-    yield Text(f"{review.colours[0]}'s win rate after each move")
+    player = review.colours[0]
+    yield Text(f"{player[0].upper()}{player[1:]}'s win rate after each move")
     for row in range(_GRAPH_ROWS):
         bars = "".join(_cell(review, i, row, levels) for i in shown)
         yield Text(f"{_LABELS.get(row, ''):>4} |{bars}".rstrip())
@@ -180,7 +181,7 @@ def _moves_table(review: Review) -> Table:
             percent(move.win_rate_lost),
             *([points_text(move.points_lost)] if extra else []),
             str(move.judgement or "-"),
-            move.best.names[0] if move.best and move.rank != 1 else "",
+            move.alternative.names[0] if move.alternative else "",
             style=_STYLES.get(move.judgement) if move.judgement else None,
         )
     return table

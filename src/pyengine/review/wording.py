@@ -49,8 +49,8 @@ def comment(review: Review, ply: int) -> list[str]:
         points = "" if move.points_lost is None else f" and {points_text(move.points_lost)} points"
         lost = f"loses {percent(move.win_rate_lost)}{points}; " if move.is_lossy else ""
         lines.append(f"{move.name}: {lost}{_rank_text(move)}.")
-    if move.best is not None and move.rank != 1:
-        lines.append(f"{'Better' if move.is_lossy else 'Or'}: {' '.join(move.best.names)}")
+    if move.alternative is not None:
+        lines.append(f"{'Better' if move.is_lossy else 'Or'}: {' '.join(move.alternative.names)}")
     return [*lines, *filter(None, [position])]
 
 
