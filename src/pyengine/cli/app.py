@@ -8,6 +8,7 @@ import typer
 
 from pyengine import __version__
 from pyengine.cli.analysis import analysis
+from pyengine.cli.analyze import analyze
 from pyengine.cli.bench import bench
 from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
@@ -37,6 +38,7 @@ for _function in (
     games,
     play,
     search,
+    analyze,
     match,
     solve,
     gtp,

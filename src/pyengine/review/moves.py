@@ -14,6 +14,7 @@ from pyengine.data.game_file import GameFile
 from pyengine.games.board_layout import game_look
 
 _WORST = 10  # moves
+_LEAST_WIN_RATE, _LEAST_POINTS = 0.005, 1.0  # less is within the accuracy of a search
 
 
 class Judgement(StrEnum):
@@ -36,7 +37,8 @@ class Evaluation:
 
     Attributes:
         win_rate: in [0, 1]; a draw counts as half.
-        score: the expected lead in points, komi included; None if the network predicts none.
+        score: the expected lead in points, komi included: the mean of the network's predictions
+            along the best line; None if the network predicts none.
         proven: 1, 0 or -1 if a win, a draw or a loss of the first player is certain, else None.
         simulations: of the search; 0 at the end of the game.
         discs: the stones of both players, in Othello alone.
@@ -111,6 +113,11 @@ class ReviewedMove:
         return self.candidates[0] if self.candidates else None
 
     @property
+    def alternative(self) -> Candidate | None:
+        """The engine's choice if it differs from the move; None also if the loss is unknown."""
+        return None if self.rank == 1 or self.win_rate_lost is None else self.best
+
+    @property
     def win_rate_lost(self) -> float | None:
         """The win rate that the move cost its player, at least 0; 0 for the engine's choice."""
         if self.before is None or self.after is None or self.best is None:
@@ -130,6 +137,12 @@ class ReviewedMove:
         if self.rank == 1:
             return 0.0
         return max(0.0, before - after if self.player == 0 else after - before)
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether the move lost more than the accuracy of a search."""
+        win_rate, points = self.win_rate_lost or 0.0, self.points_lost or 0.0
+        return win_rate >= _LEAST_WIN_RATE or points >= _LEAST_POINTS
 
     @property
     def judgement(self) -> Judgement | None:
@@ -210,7 +223,7 @@ class Review:
         def loss(move: ReviewedMove) -> tuple[float, float]:
             return move.win_rate_lost or 0.0, move.points_lost or 0.0
 
-        lossy = [move for move in self.moves if loss(move) > (0.0, 0.0)]
+        lossy = [move for move in self.moves if move.is_lossy]
         return sorted(lossy, key=loss, reverse=True)[:limit]
 
     def summary(self, player: int) -> Summary:

@@ -24,6 +24,7 @@ from pyengine.search.tree import names_of_line
 _DEFAULT_SIMULATIONS = 800  # of a search without a budget
 _CANDIDATES = 3  # moves shown for a position
 _LINE = 12  # plies shown of a line
+_SCORED = 3  # plies of the best line whose scores count
 _POLL = 0.1  # seconds between two reports
 _LEAST_CHUNK = 16  # positions searched together
 
@@ -196,34 +197,66 @@ def _chunk_size(config: SearchConfig, budget: int | None, engine: Engine) -> int
 def _evaluations(
     engine: Engine, positions: Sequence[State], results: Sequence[SearchResult | None]
 ) -> list[Evaluation | None]:
-    known = [i for i, result in enumerate(results) if result is not None]
-    ownership, score = _final_boards(engine, [positions[i] for i in known])
+    boards = _final_boards(engine, positions, results)
     evaluations: list[Evaluation | None] = [None] * len(positions)
-    for row, i in enumerate(known):
-        state, result = positions[i], results[i]
-        assert result is not None
-        sign = 1 - 2 * state.current_player()
+    for i, result in enumerate(results):
+        if result is None:
+            continue
+        sign = 1 - 2 * positions[i].current_player()
+        ownership, score = boards.get(i, (None, None))
         evaluations[i] = Evaluation(
             win_rate=win_rate(sign * result.value),
-            score=None if score is None else sign * float(score[row]),
+            score=score,
             proven=None if result.proven is None else sign * result.proven,
             simulations=result.simulations,
-            discs=_discs(state),
-            ownership=None if ownership is None else sign * ownership[row],
+            discs=_discs(positions[i]),
+            ownership=ownership,
         )
     if positions and positions[-1].is_terminal():
-        evaluations[-1] = _at_the_end(positions[-1], score is not None)
+        evaluations[-1] = _at_the_end(positions[-1], engine.evaluator.has_final_board)
     return evaluations
 
 
-def _final_boards(engine: Engine, states: Sequence[State]) -> tuple[Floats | None, Floats | None]:
-    """Return the network's ownership and score of all positions, for the players to move."""
-    if not states or not engine.evaluator.has_final_board:
-        return None, None
-    predicted: tuple[Floats | None, Floats | None] = engine.evaluator.evaluate_final_board(
-        states, game=engine.game
-    )
-    return predicted
+def _final_boards(
+    engine: Engine, positions: Sequence[State], results: Sequence[SearchResult | None]
+) -> dict[int, tuple[Floats | None, float | None]]:
+    """Return the predicted ownership and score of each position, for the first player.
+
+    All predictions are one call. The score is the mean of the predictions for the position and the
+    next ones of the best line: it takes the search into account, and a network that favours the
+    player to move does so equally for both players.
+    """
+    if not engine.evaluator.has_final_board:
+        return {}
+    lines = {
+        i: _along(positions[i], result.pv[:_SCORED])
+        for i, result in enumerate(results)
+        if result is not None
+    }
+    states = [state for line in lines.values() for state in line]
+    ownership, score = engine.evaluator.evaluate_final_board(states, game=engine.game)
+    signs = np.array([1 - 2 * state.current_player() for state in states], np.float32)
+    boards, row = {}, 0
+    for i, line in lines.items():
+        rows = slice(row, row + len(line))
+        boards[i] = (
+            None if ownership is None else signs[row] * ownership[row],
+            None if score is None else float((signs[rows] * score[rows]).mean()),
+        )
+        row += len(line)
+    return boards
+
+
+def _along(state: State, actions: Sequence[int]) -> list[State]:
+    """Return a position and those after each action, up to the end of the game."""
+    line = [state]
+    for action in actions:
+        following = line[-1].clone()
+        following.apply_action(action)
+        if following.is_terminal():
+            break
+        line.append(following)
+    return line
 
 
 def _at_the_end(state: State, scored: bool) -> Evaluation:
