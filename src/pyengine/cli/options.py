@@ -21,7 +21,15 @@ from pyengine.base.files import check_output, read_limited, unread
 from pyengine.cli import INTERRUPTED
 from pyengine.cli.positions import find_action
 from pyengine.errors import ConfigError, IllegalActionError
-from pyengine.eval.bundled import model_of_game, network_file, strength_of_model, trained_for
+from pyengine.eval.bundled import (
+    bundled_models,
+    default_network,
+    load_named,
+    network_file,
+    strength_of_model,
+    trained_for,
+    with_trained_komi,
+)
 from pyengine.eval.evaluators import (
     NAMED,
     Evaluator,
@@ -31,7 +39,8 @@ from pyengine.eval.evaluators import (
     unknown_evaluator,
 )
 from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import Game, State, load_game
+from pyengine.games.game import Game, State
+from pyengine.games.named_games import parameters_of
 from pyengine.search.config import SearchConfig
 
 _PLAYOUT_SECONDS = 3.0  # default per move
@@ -151,6 +160,20 @@ class GameOptions:
         """Load the game."""
         return game_from(self.game, self.param)
 
+    def load_for(self, *models: str | None) -> Game:
+        """Load the game to play with bundled networks (None = the default one).
+
+        The komi, if it is not given, is the one that the first of them was trained with.
+        """
+        game = self.load()
+        if game.name != "go" or not game.has_board:
+            return game
+        if "komi" in parameters_of(self.game, pairs("--param", self.param)):
+            return game
+        names = [model or default_network(self.game, game) for model in models]
+        name = next((name for name in names if name in bundled_models()), None)
+        return game if name is None else with_trained_komi(name, game)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PositionOptions(GameOptions):
@@ -211,9 +234,12 @@ class EvaluatorOptions:
     provider: ProviderOption = None
     device: DeviceOption = 0
 
-    def setup(self, game: Game) -> Setup:
-        """Open the requested evaluator, else the game's bundled network, else playouts."""
-        name = self.model or model_of_game(game) or "rollout"
+    def setup(self, game: Game, text: str) -> Setup:
+        """Open the requested evaluator, else the bundled network, else playouts.
+
+        ``text``: the name that the game was loaded by.
+        """
+        name = self.model or default_network(text, game) or "rollout"
         evaluator = evaluator_for(name, self.spec, self.provider, self.device)
         if self.model is not None:
             return Setup(name, evaluator)
@@ -288,7 +314,7 @@ def drop_none(**options: Any) -> dict[str, Any]:
 
 def game_from(text: str, params: list[str] | None = None) -> Game:
     """Load the game named on the command line."""
-    return load_game(text, **pairs("--param", params))
+    return load_named(text, **pairs("--param", params))
 
 
 def pairs(option: str, texts: list[str] | None) -> dict[str, Any]:

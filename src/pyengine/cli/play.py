@@ -38,12 +38,12 @@ def play(
     ] = None,
 ) -> None:
     """Play a game in the terminal."""
-    game = position.load()
+    game = position.load_for(evaluator.model)
     if load is not None and not position.param and "(" not in position.game:
         game = game_of_record(load, game)
     start = position.state_of(game)
     timer = None if clock is None else Clock.parse(clock)
-    setup = evaluator.setup(game)
+    setup = evaluator.setup(game, position.game)
     config = settings.config_for(setup.evaluator)
     if timer is None:
         config = with_time_for_playouts(setup.evaluator, config)

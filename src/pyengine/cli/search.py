@@ -34,10 +34,10 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Search a position and print the best moves, the principal variation and the speed."""
-    game = position.load()
+    game = position.load_for(evaluator.model)
     state = position.state_of(game)
     refuse_finished(state, console(stderr=as_json))
-    setup = evaluator.setup(game)
+    setup = evaluator.setup(game, position.game)
     config = settings.config_for(setup.evaluator, seed=seed)
     config = with_time_for_playouts(setup.evaluator, config)
     with Engine(game, setup.evaluator, config=config) as engine:

@@ -127,7 +127,7 @@ def test_the_strength_of_the_default_evaluator_is_shown() -> None:
 
     assert "no network is bundled for this game" in about("go(board_size=5)")
     if "go7" in pyengine.bundled_models():
-        text = about("go(board_size=7)")
+        text = about("go(board_size=7,komi=7.5)")
         assert "trained for komi 9.5; 200 simulations against 2,000 with playouts" in text
     if "gomoku" in pyengine.bundled_models():
         text = about("gomoku(board_size=10)")
