@@ -19,7 +19,7 @@ from typer.models import OptionInfo
 from pyengine.base.checks import short_repr
 from pyengine.base.files import check_output, read_limited, unread
 from pyengine.cli import INTERRUPTED
-from pyengine.cli.positions import find_action
+from pyengine.cli.positions import find_action, player_named
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.eval.bundled import (
     bundled_models,
@@ -191,8 +191,9 @@ class PositionOptions(GameOptions):
         ),
     ] = None
     to_move: Annotated[
-        int, Option(min=0, max=1, help="Player to move on --board: 0 (X) or 1 (O).")
-    ] = 0
+        str,
+        Option(metavar="PLAYER", help="Player to move on --board: black, white, red, x, o, ..."),
+    ] = "x"
 
     def state_of(self, game: Game) -> State:
         """Set up the position. Raises ConfigError or IllegalActionError."""
@@ -200,7 +201,8 @@ class PositionOptions(GameOptions):
             state = game.new_initial_state()
         else:
             rows = [line.replace(" ", "") for line in read_text(self.board).splitlines()]
-            state = game.state_from_board([row for row in rows if row], self.to_move)
+            player = player_named("--to-move", self.to_move, game)
+            state = game.state_from_board([row for row in rows if row], player)
         for word in self.moves.split():
             for move in _moves_of(state, word):
                 try:

@@ -51,12 +51,17 @@ def network_file(name: str, value: str | os.PathLike[str]) -> Path:
 
 
 @functools.cache
-def manifest() -> dict[str, dict[str, Any]]:
-    """Return the entries of ``manifest.toml`` by network; empty if there is no manifest."""
+def bundled_table(file: str) -> dict[str, dict[str, Any]]:
+    """Return a TOML file that ships with the networks; empty if this build lacks it."""
     import tomllib  # not needed by a search
 
-    file = _FOLDER / "manifest.toml"
-    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+    path = _FOLDER / file
+    return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def manifest() -> dict[str, dict[str, Any]]:
+    """Return the entries of ``manifest.toml`` by network; empty if there is no manifest."""
+    return bundled_table("manifest.toml")
 
 
 def game_of_model(name: str) -> Game | None:
