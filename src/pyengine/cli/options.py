@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
 
+from rich.text import Text
 from typer import Argument, Option
 from typer.models import OptionInfo
 
 from pyengine.base.checks import short_repr
 from pyengine.base.files import check_output, read_limited, unread
 from pyengine.cli import INTERRUPTED
-from pyengine.cli.positions import find_action, player_named
+from pyengine.cli.output import console, say
+from pyengine.cli.positions import legal_action, player_named
+from pyengine.data.game_file import read_game_file
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.eval.bundled import (
     bundled_models,
@@ -180,7 +183,9 @@ class PositionOptions(GameOptions):
     """The options that select a position of a game."""
 
     panel: ClassVar = "Position"
-    moves: Annotated[str, Option(help="Moves played from the start, for example '4 4 3'.")] = ""
+    moves: Annotated[
+        str, Option(help="Moves played from the start, or after --load, for example '4 4 3'.")
+    ] = ""
     board: Annotated[
         Path | None,
         Option(
@@ -195,21 +200,57 @@ class PositionOptions(GameOptions):
         Option(metavar="PLAYER", help="Player to move on --board: black, white, red, x, o, ..."),
     ] = "x"
 
+    load_file: Annotated[
+        Path | None,
+        Option(
+            "--load",
+            dir_okay=False,
+            help="Start from a game in a file: SGF, GGF, a saved game or a list of moves; with the "
+            "file's board and rules if GAME has no parameters.",
+        ),
+    ] = None
+    at: Annotated[
+        int | None, Option(min=0, help="Start after this many moves of --load. Default: all.")
+    ] = None
+
+    def load(self) -> Game:
+        """Load the game, with the parameters in the file of --load unless others are given."""
+        game = super().load()
+        if self.load_file is None or self.param or "(" in self.game:
+            return game
+        return read_game_file(self.load_file, game).game
+
     def state_of(self, game: Game) -> State:
-        """Set up the position. Raises ConfigError or IllegalActionError."""
-        if self.board is None:
+        """Set up the position. Raises ConfigError, DataError or IllegalActionError."""
+        if self.load_file is not None:
+            state = self._state_in_file(game, self.load_file)
+        elif self.at is not None:
+            raise ConfigError("--at requires --load")
+        elif self.board is None:
             state = game.new_initial_state()
         else:
             rows = [line.replace(" ", "") for line in read_text(self.board).splitlines()]
             player = player_named("--to-move", self.to_move, game)
             state = game.state_from_board([row for row in rows if row], player)
+        self.play_moves(state)
+        return state
+
+    def _state_in_file(self, game: Game, path: Path) -> State:
+        if self.board is not None:
+            raise ConfigError("--load cannot be combined with --board")
+        loaded = read_game_file(path, game, exact=True)
+        for note in loaded.notes:
+            say(console(stderr=True), Text(f"{path.name}: {note}"))
+        return loaded.positions[: None if self.at is None else self.at + 1][-1]
+
+    def play_moves(self, state: State) -> None:
+        """Play the moves of --moves on a state. Raises IllegalActionError."""
         for word in self.moves.split():
             for move in _moves_of(state, word):
                 try:
-                    state.apply_action(find_action(state, move))
+                    state.apply_action(legal_action(state, move))
                 except IllegalActionError as error:
                     raise IllegalActionError(f"--moves: {error}") from error
-        return state
 
 
 def _moves_of(state: State, word: str) -> list[str]:

@@ -12,6 +12,7 @@ from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.board_layout import board_of, game_look, point_of, state_text
 from pyengine.games.game import Game, State
+from pyengine.games.move_names import find_action
 from pyengine.games.outcomes import outcome_text, points_text, why_taken
 from pyengine.search.result import SearchResult
 from pyengine.show.terminal import board_text, can_draw
@@ -84,22 +85,16 @@ def moves_table(result: SearchResult, limit: int = 10) -> Table:
     return table
 
 
-def find_action(state: State, text: str) -> int:
-    """Return the legal action with a name, ignoring case. Raises IllegalActionError."""
-    names = {state.action_to_string(action): action for action in state.legal_actions()}
-    if text in names:  # names may differ only in case: bxc3 and Bxc3
-        return names[text]
-    matches = [action for name, action in names.items() if name.lower() == text.lower()]
-    if len(matches) == 1:
-        return matches[0]
+def legal_action(state: State, text: str) -> int:
+    """Return the legal action with a name; an IllegalActionError says why it is none."""
     try:
-        action = state.string_to_action(text)
+        action = find_action(state, text)
     except IllegalActionError:
-        example = next(iter(names), "none")
+        example = next(map(state.action_to_string, state.legal_actions()), "none")
         raise IllegalActionError(
             f"{short_repr(text)} is not a move, expected for example {example}"
         ) from None
-    if action not in names.values():
+    if action not in state.legal_actions():
         raise IllegalActionError(_why_illegal(state, text))
     return action
 
@@ -113,12 +108,16 @@ def _why_illegal(state: State, text: str) -> str:
     return taken or f"{text} is not legal for {article}{look.names[state.current_player()]}"
 
 
-def player_named(option: str, text: str, game: Game) -> int:
-    """Return the player, 0 or 1, with a name such as black, red, x, first or 0."""
+def player_named(option: str, text: str, game: Game, others: str = "") -> int:
+    """Return the player, 0 or 1, with a name such as black, red, x, first or 0.
+
+    ``others``: more words that the option takes, for the ConfigError.
+    """
     look = game_look(game)
-    for player, others in enumerate((("first", "x", "0"), ("second", "o", "1"))):
-        if text.lower() in (look.names[player].lower(), *others):
+    for player, known in enumerate((("first", "x", "0"), ("second", "o", "1"))):
+        if text.lower() in (look.names[player].lower(), *known):
             return player
     names = [name.lower() for name in look.names if game.has_board]
-    expected = ", ".join(dict.fromkeys([*names, "first", "second", "x", "o"]))
+    words = dict.fromkeys([*names, "first", "second", "x", "o", *filter(None, [others])])
+    expected = ", ".join(words)
     raise ConfigError(f"{option}: expected one of {expected}; got {short_repr(text)}")

@@ -62,7 +62,7 @@ def search(
 
 
 def until_stopped(engine: Engine, state: State, config: SearchConfig) -> tuple[SearchResult, bool]:
-    """Search; also return whether Ctrl-C stopped the search."""
+    """Search with some settings; also return whether Ctrl-C stopped the search."""
     simulations, seconds = config.simulations, config.seconds
     start = time.perf_counter()
 
@@ -87,9 +87,9 @@ def until_stopped(engine: Engine, state: State, config: SearchConfig) -> tuple[S
                 show(result)
             return not stopped.is_set()
 
-        result = engine.search(
-            state, simulations=simulations, seconds=seconds, on_progress=on_progress
-        )
+        default = engine.config.to_dict()
+        changes = {name: v for name, v in config.to_dict().items() if v != default[name]}
+        result = engine.search(state, on_progress=on_progress, **changes)
         return result, stopped.is_set()
 
 

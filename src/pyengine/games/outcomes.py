@@ -30,7 +30,7 @@ def sgf_result(state: State, lost: Lost | None) -> str:
         return f"{'WB'[player]}+{_SGF_LOSS[how]}"
     if not state.is_terminal():
         return ""
-    winner, margin = _winner(state), _margin(state)
+    winner, margin = winner_of(state), _margin(state)
     if winner is None:
         return "0"
     return f"{'BW'[winner]}+{'' if margin is None else format(margin, 'g')}"
@@ -50,13 +50,13 @@ def outcome_text(state: State, named: Callable[[int], str], lost: Lost | None) -
         return f"{named(player)} {how}: {named(1 - player)} wins"
     if not state.is_terminal():
         return ""
-    winner = _winner(state)
+    winner = winner_of(state)
     result = "draw" if winner is None else f"{named(winner)} wins"
     return result + _score(state)
 
 
-def _winner(state: State) -> int | None:
-    """The winner of a finished game; None for a draw."""
+def winner_of(state: State) -> int | None:
+    """Return the winner of a finished game, 0 or 1; None for a draw."""
     first = state.returns()[0]
     return None if not first else int(first < 0)
 

@@ -198,7 +198,7 @@ def test_moves_are_loaded_with_the_rules_in_the_file(tmp_path: Path) -> None:
     for game in (["othello(board_size=8)"], ["othello", "-p", "board_size=8"], ["connect_four"]):
         done = run("play", "--load", file, *PERSONS.split(), *game)
         assert done.status == 1
-        assert f"expected a game of {game[0].partition('(')[0]}(" in done.err
+        assert f"expected a game of {game[0].partition('(')[0]}" in done.err
         assert "got a game of othello(board_size=6)" in done.err
 
 
@@ -239,7 +239,7 @@ FILES = {
         ("tic_tac_toe", "save game.sgf", "SGF supports go and gomoku"),
         ("tic_tac_toe", "load none", "none"),
         ("tic_tac_toe", "load other", "expected a game of tic_tac_toe, got a game of connect_four"),
-        ("tic_tac_toe", "load wrong", "got a file that begins with 'hello'"),
+        ("tic_tac_toe", "load wrong", "move 1: 'hello' is not a legal move"),
         ("tic_tac_toe", "load illegal", "not legal"),
         ("tic_tac_toe", "load binary", "0xff"),
         ("tic_tac_toe", "load empty", 'a file without a line "actions:"'),

@@ -12,10 +12,10 @@ import pytest
 import pyengine
 from commands import printed, run
 from pyengine.cli import bench, options
-from pyengine.cli.positions import find_action
 from pyengine.doctor import DoctorReport
 from pyengine.doctor.report import Check
 from pyengine.games import as_game
+from pyengine.games.move_names import find_action
 from tiny_models import DEFAULT, TinyModel
 from toy_games import ToyGame, ToyState
 

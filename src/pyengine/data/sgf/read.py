@@ -98,6 +98,7 @@ def read_game(tree: SgfTree) -> SgfGame:
         result=read_result(result_text) or line.resignation,
         resignation=line.resignation,
         result_text=result_text,
+        players=(text("PB"), text("PW")),
         start=line.start(player),
         player=player,
         moves=tuple(line.moves),

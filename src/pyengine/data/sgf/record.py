@@ -30,6 +30,7 @@ class SgfGame:
         result: the result in RE, else from a resignation written as a move; None if unclear.
         resignation: the result from a resignation written as a move.
         result_text: RE as written in the file.
+        players: names of Black and White (PB, PW), "" if missing.
         start: rows of the position before the first move, top row first; None for an empty board
             with Black to move.
         player: player to move before the first move, 0 or 1.
@@ -48,6 +49,7 @@ class SgfGame:
     result: Result | None
     resignation: Result | None
     result_text: str
+    players: tuple[str, str]
     start: tuple[str, ...] | None
     player: int
     moves: tuple[tuple[int, int | None], ...]
@@ -55,6 +57,11 @@ class SgfGame:
     exact_rules: str
     notes: dict[str, str]
     tree: Any
+
+    @property
+    def game_name(self) -> str:
+        """The name of the record's game."""
+        return next(name for name, number in _NUMBERS.items() if number == self.number)
 
     def game(self, named: str = "go") -> Game:
         """Return the game with the board, komi and rules of the record.
@@ -106,6 +113,14 @@ class SgfGame:
         return exact is not None and all(
             exact.params.get(name) == game.params.get(name) for name in _RULES
         )
+
+    def replaced_rules(self, game: Game) -> str:
+        """Return a note if the record has other rules than ``game``, else ""."""
+        if self.has_rules_of(game):
+            return ""
+        if self.exact_rules:
+            return f"the rules of {shortened(self.exact_rules)} were replaced by those of {game}"
+        return f"the rules {shortened(self.rules)} were replaced by {rules_name(game) or game}"
 
     def _exact_game(self, name: str) -> Game | None:
         # The name is checked, so that a file cannot make this load other code.

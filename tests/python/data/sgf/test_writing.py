@@ -17,7 +17,8 @@ pytest.importorskip("typer", reason="the extra cli is not installed")
 
 from sgfmill import sgf_grammar
 
-from pyengine.cli.play_record import game_of_record, load, save
+from pyengine.cli.play_record import save
+from pyengine.data.game_file import read_game_file
 from pyengine.data.sgf import read_sgf
 from pyengine.data.sgf.read import first_game
 from pyengine.data.sgf.write import write_sgf
@@ -37,7 +38,7 @@ def loaded(folder: Path, text: str) -> Any:
     """Load a file with this text, using the rules in it."""
     file = folder / "game.sgf"
     file.write_text(text, encoding="utf-8")
-    return load(file, game_of_record(file, GO9))
+    return read_game_file(file, GO9)
 
 
 def saved(
@@ -48,7 +49,7 @@ def saved(
     lost: Lost | None = None,
 ) -> tuple[Any, str]:
     """Take moves back, play on, and save; return the saved tree and the note."""
-    state = before.state.clone()
+    state = before.end.clone()
     for _ in range(undone):
         state.undo_action()
     for name in names:
@@ -58,7 +59,7 @@ def saved(
         start.undo_action()
     file = folder / "again.sgf"
     note = save(file, start, state, lost, before.record)
-    assert str(load(file, state.game).state) == str(state)
+    assert str(read_game_file(file, state.game, exact=True).end) == str(state)
     return sgf_grammar.parse_sgf_game(file.read_bytes()), note
 
 
@@ -133,11 +134,11 @@ def test_moves_taken_back_become_a_variation(tmp_path: Path) -> None:
 def test_a_record_of_any_form_continues_from_the_same_position(text: str, tmp_path: Path) -> None:
     game = loaded(tmp_path, text)
     saved(tmp_path, game)
-    if not game.state.is_terminal():
+    if not game.end.is_terminal():
         saved(tmp_path, game, "A1", "B1")
         saved(tmp_path, game, undone=1)
     again = read_sgf(tmp_path / "again.sgf")
-    assert again.board == game.state.game.board_shape
+    assert again.board == game.end.game.board_shape
 
 
 def test_a_new_game_has_date_rules_and_program(tmp_path: Path) -> None:
