@@ -220,6 +220,10 @@ class PositionOptions(GameOptions):
             return game
         return read_game_file(self.load_file, game).game
 
+    def load_for(self, *models: str | None) -> Game:
+        """Load the game as above; the komi of a file is kept."""
+        return self.load() if self.load_file else super().load_for(*models)
+
     def state_of(self, game: Game) -> State:
         """Set up the position. Raises ConfigError, DataError or IllegalActionError."""
         if self.load_file is not None:

@@ -32,7 +32,7 @@ def test_search_prints_board_moves_line_and_speed() -> None:
     text = printed(*arguments.split())
     state = pyengine.load_game("connect_four").new_initial_state([3, 3, 2])
     board, _, _ = str(state).rstrip().rpartition("\n")
-    assert f"{board}\nYellow (O) to move\n" in text
+    assert f"{board}\nYellow (O) to move, last move 3\n" in text
     for word in ("visits", "prior", "best", "line", "300 simulations", "with  rollout, 1 threads"):
         assert word in text
     assert text.isascii()
