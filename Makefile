@@ -28,7 +28,7 @@ export CCACHE_NOHASHDIR := 1
 endif
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-SOURCES := CMakeLists.txt pyproject.toml $(wildcard README.md LICENSE cmake/* models/*.onnx models/manifest.toml models/runs/*.toml benchmarks/*.py) \
+SOURCES := CMakeLists.txt pyproject.toml $(wildcard README.md LICENSE cmake/* models/*.onnx models/manifest.toml models/levels.toml models/runs/*.toml benchmarks/*.py) \
   $(shell find src/cpp bindings src/pyengine src/pyengine_command -name '*.cpp' -o -name '*.h' -o -name '*.py' -o -name '*.pyi')
 PYTHON_DIRS := src/pyengine src/pyengine_command tests tools $(wildcard benchmarks examples models)
 CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks models) -name '*.cpp' -o -name '*.h')

@@ -22,7 +22,7 @@ target_compile_definitions(_core PRIVATE PYENGINE_VERSION="${pyengine_version}")
 
 install(TARGETS _core LIBRARY DESTINATION pyengine)
 install(DIRECTORY models/ DESTINATION pyengine/models OPTIONAL
-        FILES_MATCHING PATTERN "*.onnx" PATTERN "manifest.toml" PATTERN "runs/*.toml")
+        FILES_MATCHING PATTERN "*.onnx" PATTERN "manifest.toml" PATTERN "levels.toml" PATTERN "runs/*.toml")
 install(DIRECTORY benchmarks/ DESTINATION pyengine/benchmarks OPTIONAL
         FILES_MATCHING PATTERN "*.py" PATTERN "cpp" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 # Benchmark reports include the engine's commit, which is unknown in an sdist.

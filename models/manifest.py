@@ -35,11 +35,11 @@ def read(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
-def update(path: Path, name: str, entry: dict[str, Any]) -> None:
-    """Replace a network's entry in the manifest atomically."""
+def update(path: Path, name: str, entry: dict[str, Any], header: str = HEADER) -> None:
+    """Replace an entry in the manifest, or in a similar file, atomically."""
     entries = read(path)
     entries[name] = entry
-    parts = [HEADER] + [_table(key, entries[key]) for key in sorted(entries)]
+    parts = [header] + [_table(key, entries[key]) for key in sorted(entries)]
     with replacing(path) as part:
         part.write_text("\n".join(parts), "utf-8")
 

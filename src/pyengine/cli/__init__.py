@@ -66,12 +66,21 @@ def _run(args: Sequence[str] | None) -> int:
     except (ConfigError, IllegalActionError) as error:
         return _complain(str(error), 2)
     except EngineError as error:
-        return _complain(str(error), 1)
+        return _complain_of(error)
     except MemoryError:
         return _complain("out of memory", 1)
     except OSError as error:
         return _os_error(error)
     return status
+
+
+def _complain_of(error: EngineError) -> int:
+    from pyengine.eval.bundled import MisfitError
+
+    if isinstance(error, MisfitError) and error.params:
+        options = " ".join(f"-p {name}={value}" for name, value in error.params.items())
+        return _complain(f"{error.plays}: add {options}", 2)
+    return _complain(str(error), 1)
 
 
 def _os_error(error: OSError) -> int:

@@ -20,17 +20,25 @@ from rich.text import Text
 from pyengine.base.checks import short_repr
 from pyengine.base.files import path_of
 from pyengine.cli.clock import Clocks
+from pyengine.cli.estimates import lead_of, predicted_board
 from pyengine.cli.output import say
 from pyengine.cli.play_record import record_path, save
-from pyengine.cli.positions import is_drawn, moves_table, state_board
+from pyengine.cli.positions import (
+    is_drawn,
+    legal_action,
+    legal_board,
+    moves_table,
+    player_named,
+    state_board,
+)
 from pyengine.cli.search import percent, until_stopped
 from pyengine.data.game_file import read_game_file
 from pyengine.data.sgf.record import SgfGame
 from pyengine.errors import EngineError, IllegalActionError
 from pyengine.games.board_layout import game_look
-from pyengine.games.game import State
-from pyengine.games.move_names import find_action
-from pyengine.games.outcomes import Loss, Lost, outcome_text, why_taken
+from pyengine.games.game import Game, State
+from pyengine.games.outcomes import Loss, Lost, outcome_text, points_text
+from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
 from pyengine.search.tree import names_of_line
@@ -52,6 +60,13 @@ class Human(StrEnum):
     none = "none"
     both = "both"
 
+    @classmethod
+    def named(cls, text: str, game: Game) -> Human:
+        """Return the players for a name, such as both, first or black. Raises ConfigError."""
+        if text in ("none", "both"):
+            return cls(text)
+        return (cls.first, cls.second)[player_named("--human", text, game, "none, both")]
+
     def plays(self, player: int) -> bool:
         """Return whether a player (0 or 1) is a person."""
         return self is Human.both or self is (Human.first, Human.second)[player]
@@ -66,6 +81,7 @@ class Dialogue:
     human: Human
     out: Console
     clocks: Clocks | None = None
+    hints: SearchConfig | None = None  #: settings of hints; None = the engine's
     over: bool = field(default=False, init=False)  #: the person has left
     left_by_ctrl_c: bool = field(default=False, init=False)
     waits: bool = field(default=False, init=False)  #: the search was stopped; a person moves
@@ -81,7 +97,9 @@ class Dialogue:
             "help": (self._help, "show this list"),
             "hint": (self._hint, "show what the engine would play"),
             "undo": (self._undo, "take back your last move and its time"),
-            "moves": (self._moves, "list the legal moves"),
+            "moves": (self._moves, "list the legal moves, or mark them on the board (Othello)"),
+            "score": (self._score, "count the points; in Go, also what the network expects"),
+            "ownership": (self._ownership, "show who will own each point, as the network expects"),
             "board": (self._board, "show the board again"),
             "go": (self._go, "let the engine move for you"),
             "save": (self._save, "FILE: save the game (.sgf for Go and Gomoku)"),
@@ -114,6 +132,8 @@ class Dialogue:
                 self.over = True
                 return
             self._ask("new, undo, save or quit? ")
+        elif _must_pass(self.state):
+            self._pass()
         elif self.waits or self.human.plays(self.state.current_player()):
             player = self.look.player(self.state.current_player(), drawn=self.drawn)
             times = "" if self.clocks is None else f"{self.clocks} "
@@ -124,12 +144,17 @@ class Dialogue:
     def _ended(self) -> bool:
         return self.lost is not None or self.state.is_terminal()
 
+    def _pass(self) -> None:
+        player = self.look.player(self.state.current_player(), drawn=self.drawn)
+        self._say(f"{player} has no legal move and passes")
+        self._apply(self.state.legal_actions()[0])
+        self._board()
+
     # --- the engine
 
-    def _think(self) -> SearchResult | None:
+    def _think(self, config: SearchConfig) -> SearchResult | None:
         """Return the engine's result; None if Ctrl-C or the clock stopped it."""
         player = self.state.current_player()
-        config = self.engine.config
         if self.clocks is not None:
             seconds = min(self.clocks[player].budget(self.state), config.seconds or math.inf)
             config = config.replace(seconds=seconds)
@@ -154,14 +179,15 @@ class Dialogue:
             self.lost = (player, Loss.on_time)
 
     def _engine_moves(self) -> None:
-        result = self._think()
+        result = self._think(self.engine.config)
         if result is None:
             return
+        lead = lead_of(result)
         name = self.state.action_to_string(result.action)
         line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
         figures = (
-            f"  wins {percent(result)}, {result.simulations:,} simulations "
-            f"in {result.seconds:.2f} s, line {line}"
+            f"  wins {percent(result)}, {f'{lead}, ' if lead else ''}"
+            f"{result.simulations:,} simulations in {result.seconds:.2f} s, line {line}"
         )
         words = Text.assemble(("engine plays ", "dim"), (name, "bold"), (figures, "dim"))
         say(self.out, words, indent=2)
@@ -227,12 +253,11 @@ class Dialogue:
 
     def _try(self, typed: str) -> None:
         try:
-            self._apply(find_action(self.state, typed))
+            self._apply(legal_action(self.state, typed))
         except IllegalActionError as error:
-            why = why_taken(self.state, typed, self.look.names) or error
             few = len(self.state.legal_actions()) <= _SHOWN_MOVES
             ask = f"{self._legal()} (or type help)" if few else _ASK_FOR_HELP
-            self._say(f"{why}. {ask}")
+            self._say(f"{error}. {ask}")
             return
         self._board()
 
@@ -245,7 +270,7 @@ class Dialogue:
         example = self.state.action_to_string((self.state.legal_actions() or [0])[0])
         self.out.print(Text(f"Type a move, for example {example}, or:"))
         for name, (_, meaning) in self.commands.items():
-            self.out.print(Text.assemble("  ", (f"{name:<8}", "bold"), meaning))
+            self.out.print(Text.assemble("  ", (f"{name:<10}", "bold"), meaning))
 
     def _legal(self) -> str:
         names = [self.state.action_to_string(a) for a in self.state.legal_actions()]
@@ -258,6 +283,24 @@ class Dialogue:
 
     def _moves(self, _rest: str = "") -> None:
         say(self.out, Text(self._legal()))
+        if self.state.game.name == "othello" and self.state.game.has_board and not self._ended():
+            self.out.print(legal_board(self.state, self.out))
+
+    def _score(self, _rest: str = "") -> None:
+        points = points_text(self.state)
+        lead = "" if self._ended() else self._predicted()[0]
+        facts = (f"on the board: {points}" if points else "", f"expected: {lead}" if lead else "")
+        self._say("; ".join(filter(None, facts)) or "this game has no score")
+
+    def _ownership(self, _rest: str = "") -> None:
+        owners = None if self._ended() else self._predicted()[1]
+        if owners is None:
+            self._say("the engine's network does not predict ownership")
+        else:
+            self.out.print(owners)
+
+    def _predicted(self) -> tuple[str, Text | None]:
+        return predicted_board(self.engine.evaluator, self.state, self.out)
 
     def _board(self, _rest: str = "") -> None:
         if not self._ended():
@@ -282,12 +325,13 @@ class Dialogue:
             self.out.print(Text(f"record: {self.record}", style="dim"))
 
     def _hint(self, _rest: str = "") -> None:
-        result = self._think()
+        result = self._think(self.hints or self.engine.config)
         if result is None:
             return
         self.out.print(moves_table(result, 5))
         line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
-        say(self.out, Text(f"wins {percent(result)}, line {line}"))
+        facts = (f"wins {percent(result)}", lead_of(result), f"line {line}")
+        say(self.out, Text(", ".join(filter(None, facts))))
 
     def _go(self, _rest: str = "") -> None:
         self.waits = False
@@ -303,14 +347,14 @@ class Dialogue:
         self.load(_file(rest))
         self._board()
 
-    def load(self, file: Path) -> None:
-        """Continue the game saved in a file. Raises DataError."""
+    def load(self, file: Path, at: int | None = None) -> None:
+        """Continue the game in a file, after ``at`` moves (None = all). Raises DataError."""
         loaded = read_game_file(file, self.state.game, exact=True)
         self._keep_unfinished()
         for note in loaded.notes:
             self._say(f"{file.name}: {note}")
         self.loaded = loaded.record
-        self.state = loaded.end
+        self.state = loaded.positions[: None if at is None else at + 1][-1]
         self.start = loaded.start
         self._restart()
 
@@ -338,7 +382,7 @@ class Dialogue:
         state = self.state.clone()
         while len(state.history()) > len(self.start.history()):
             state.undo_action()
-            if self.human.plays(state.current_player()):
+            if self.human.plays(state.current_player()) and not _must_pass(state):
                 return state
         return None
 
@@ -367,6 +411,12 @@ class Dialogue:
     def _keep_unfinished(self) -> None:
         if not self._ended():  # a finished game is already written
             self._write_record()
+
+
+def _must_pass(state: State) -> bool:
+    """Whether the only legal move is a pass."""
+    legal = state.legal_actions() if state.game.has_board and not state.is_terminal() else ()
+    return len(legal) == 1 and state.action_to_string(legal[0]) == _PASS
 
 
 def _file(typed: str) -> Path:

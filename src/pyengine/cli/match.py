@@ -78,7 +78,7 @@ def match(
     as_json: JsonOption = False,
 ) -> None:
     """Play a match and print score, Elo and confidence intervals. Colours alternate."""
-    game = game_options.load()
+    game = game_options.load_for(a, b)
     sides = (
         _side(game, a, settings, set_a, provider, (seed, 0)),
         _side(game, b, settings, set_b, provider, (seed, 1)),

@@ -13,14 +13,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
 
+from rich.text import Text
 from typer import Argument, Option
 from typer.models import OptionInfo
 
 from pyengine.base.checks import short_repr
 from pyengine.base.files import check_output, read_limited, unread
 from pyengine.cli import INTERRUPTED
+from pyengine.cli.output import console, say
+from pyengine.cli.positions import legal_action, player_named
+from pyengine.data.game_file import read_game_file
 from pyengine.errors import ConfigError, IllegalActionError
-from pyengine.eval.bundled import model_of_game, network_file, strength_of_model, trained_for
+from pyengine.eval.bundled import (
+    bundled_models,
+    default_network,
+    load_named,
+    network_file,
+    strength_of_model,
+    trained_for,
+    with_trained_komi,
+)
 from pyengine.eval.evaluators import (
     NAMED,
     Evaluator,
@@ -30,8 +42,8 @@ from pyengine.eval.evaluators import (
     unknown_evaluator,
 )
 from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import Game, State, load_game
-from pyengine.games.move_names import find_action
+from pyengine.games.game import Game, State
+from pyengine.games.named_games import parameters_of
 from pyengine.search.config import SearchConfig
 
 _PLAYOUT_SECONDS = 3.0  # default per move
@@ -151,13 +163,29 @@ class GameOptions:
         """Load the game."""
         return game_from(self.game, self.param)
 
+    def load_for(self, *models: str | None) -> Game:
+        """Load the game to play with bundled networks (None = the default one).
+
+        The komi, if it is not given, is the one that the first of them was trained with.
+        """
+        game = self.load()
+        if game.name != "go" or not game.has_board:
+            return game
+        if "komi" in parameters_of(self.game, pairs("--param", self.param)):
+            return game
+        names = [model or default_network(self.game, game) for model in models]
+        name = next((name for name in names if name in bundled_models()), None)
+        return game if name is None else with_trained_komi(name, game)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PositionOptions(GameOptions):
     """The options that select a position of a game."""
 
     panel: ClassVar = "Position"
-    moves: Annotated[str, Option(help="Moves played from the start, for example '4 4 3'.")] = ""
+    moves: Annotated[
+        str, Option(help="Moves played from the start, or after --load, for example '4 4 3'.")
+    ] = ""
     board: Annotated[
         Path | None,
         Option(
@@ -168,23 +196,65 @@ class PositionOptions(GameOptions):
         ),
     ] = None
     to_move: Annotated[
-        int, Option(min=0, max=1, help="Player to move on --board: 0 (X) or 1 (O).")
-    ] = 0
+        str,
+        Option(metavar="PLAYER", help="Player to move on --board: black, white, red, x, o, ..."),
+    ] = "x"
+
+    load_file: Annotated[
+        Path | None,
+        Option(
+            "--load",
+            dir_okay=False,
+            help="Start from a game in a file: SGF, GGF, a saved game or a list of moves; with the "
+            "file's board and rules if GAME has no parameters.",
+        ),
+    ] = None
+    at: Annotated[
+        int | None, Option(min=0, help="Start after this many moves of --load. Default: all.")
+    ] = None
+
+    def load(self) -> Game:
+        """Load the game, with the parameters in the file of --load unless others are given."""
+        game = super().load()
+        if self.load_file is None or self.param or "(" in self.game:
+            return game
+        return read_game_file(self.load_file, game).game
+
+    def load_for(self, *models: str | None) -> Game:
+        """Load the game as above; the komi of a file is kept."""
+        return self.load() if self.load_file else super().load_for(*models)
 
     def state_of(self, game: Game) -> State:
-        """Set up the position. Raises ConfigError or IllegalActionError."""
-        if self.board is None:
+        """Set up the position. Raises ConfigError, DataError or IllegalActionError."""
+        if self.load_file is not None:
+            state = self._state_in_file(game, self.load_file)
+        elif self.at is not None:
+            raise ConfigError("--at requires --load")
+        elif self.board is None:
             state = game.new_initial_state()
         else:
             rows = [line.replace(" ", "") for line in read_text(self.board).splitlines()]
-            state = game.state_from_board([row for row in rows if row], self.to_move)
+            player = player_named("--to-move", self.to_move, game)
+            state = game.state_from_board([row for row in rows if row], player)
+        self.play_moves(state)
+        return state
+
+    def _state_in_file(self, game: Game, path: Path) -> State:
+        if self.board is not None:
+            raise ConfigError("--load cannot be combined with --board")
+        loaded = read_game_file(path, game, exact=True)
+        for note in loaded.notes:
+            say(console(stderr=True), Text(f"{path.name}: {note}"))
+        return loaded.positions[: None if self.at is None else self.at + 1][-1]
+
+    def play_moves(self, state: State) -> None:
+        """Play the moves of --moves on a state. Raises IllegalActionError."""
         for word in self.moves.split():
             for move in _moves_of(state, word):
                 try:
-                    state.apply_action(find_action(state, move))
+                    state.apply_action(legal_action(state, move))
                 except IllegalActionError as error:
                     raise IllegalActionError(f"--moves: {error}") from error
-        return state
 
 
 def _moves_of(state: State, word: str) -> list[str]:
@@ -211,13 +281,16 @@ class EvaluatorOptions:
     provider: ProviderOption = None
     device: DeviceOption = 0
 
-    def model_for(self, game: Game) -> str:
-        """Return the name of the requested evaluator or of the default for a game."""
-        return self.model or model_of_game(game) or "rollout"
+    def model_for(self, game: Game, text: str | None = None) -> str:
+        """Return the requested evaluator, else the bundled network, else playouts, by name.
 
-    def setup(self, game: Game) -> Setup:
-        """Open the requested evaluator, else the game's bundled network, else playouts."""
-        name = self.model_for(game)
+        ``text``: the name that the game was loaded by.
+        """
+        return self.model or default_network(text, game) or "rollout"
+
+    def setup(self, game: Game, text: str | None = None) -> Setup:
+        """Open the evaluator that :meth:`model_for` names."""
+        name = self.model_for(game, text)
         evaluator = evaluator_for(name, self.spec, self.provider, self.device)
         if self.model is not None:
             return Setup(name, evaluator)
@@ -292,7 +365,7 @@ def drop_none(**options: Any) -> dict[str, Any]:
 
 def game_from(text: str, params: list[str] | None = None) -> Game:
     """Load the game named on the command line."""
-    return load_game(text, **pairs("--param", params))
+    return load_named(text, **pairs("--param", params))
 
 
 def pairs(option: str, texts: list[str] | None) -> dict[str, Any]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Annotated, Any
+
+from rich.text import Text
+from typer import Option
 
 from pyengine.base import machine
 from pyengine.base.interrupts import deferred_interrupt
+from pyengine.cli.estimates import lead_of, ownership_of
 from pyengine.cli.options import (
     EvaluatorOptions,
     JsonOption,
@@ -19,7 +23,7 @@ from pyengine.cli.options import (
 from pyengine.cli.output import console, print_json, progress_bar, say_facts
 from pyengine.cli.positions import moves_table, refuse_finished, state_board
 from pyengine.games.game import State
-from pyengine.games.go_area import score_text
+from pyengine.games.outcomes import points_text
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult, ending, unseen_note, win_rate
@@ -31,13 +35,17 @@ def search(
     evaluator: EvaluatorOptions,
     settings: SearchOptions,
     seed: SeedOption = None,
+    ownership: Annotated[
+        bool,
+        Option("--ownership", help="Show the owner of each point that the network expects."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Search a position and print the best moves, the principal variation and the speed."""
-    game = position.load()
+    game = position.load_for(evaluator.model)
     state = position.state_of(game)
     refuse_finished(state, console(stderr=as_json))
-    setup = evaluator.setup(game)
+    setup = evaluator.setup(game, position.game)
     config = settings.config_for(setup.evaluator, seed=seed)
     config = with_time_for_playouts(setup.evaluator, config)
     with Engine(game, setup.evaluator, config=config) as engine:
@@ -47,12 +55,14 @@ def search(
         print_json(_record(state, setup.name, config, result, stats))
     else:
         _show(state, setup, config, result, stats)
+        if ownership:
+            _show_ownership(result, setup.name)
     if stopped:
         raise KeyboardInterrupt
 
 
 def until_stopped(engine: Engine, state: State, config: SearchConfig) -> tuple[SearchResult, bool]:
-    """Search; also return whether Ctrl-C stopped the search."""
+    """Search with some settings; also return whether Ctrl-C stopped the search."""
     simulations, seconds = config.simulations, config.seconds
     start = time.perf_counter()
 
@@ -77,9 +87,9 @@ def until_stopped(engine: Engine, state: State, config: SearchConfig) -> tuple[S
                 show(result)
             return not stopped.is_set()
 
-        result = engine.search(
-            state, simulations=simulations, seconds=seconds, on_progress=on_progress
-        )
+        default = engine.config.to_dict()
+        changes = {name: v for name, v in config.to_dict().items() if v != default[name]}
+        result = engine.search(state, on_progress=on_progress, **changes)
         return result, stopped.is_set()
 
 
@@ -122,7 +132,6 @@ def _show(
     rate = result.simulations / result.seconds if result.seconds > 0 else 0.0
     provider = stats["provider"]
     where = "" if provider == setup.name else f" on {provider or 'the engine itself'}"
-    is_go = state.game.name == "go" and state.game.has_board
     facts = {
         "best": f"{result.action_name(result.action)}, value {signed(result.value)}, "
         f"wins {percent(result)}{proven}",
@@ -133,6 +142,13 @@ def _show(
         f"batches of {config.batch_size}",
         "about": setup.about,
         "note": unseen_note(result),
-        "score": f"{score_text(state)} by area" if is_go else "",
+        "score": f"{lead_of(result)} (expected by {setup.name})" if lead_of(result) else "",
+        "board": points_text(state),
     }
     say_facts(out, facts, 6)
+
+
+def _show_ownership(result: SearchResult, model: str) -> None:
+    out = console()
+    owners = ownership_of(result, out)
+    out.print(owners if owners is not None else Text(f"{model} does not predict ownership"))

@@ -56,8 +56,8 @@ def selfplay(
 
     Ctrl-C closes the open shard; the same command then adds more games.
     """
-    game = game_options.load()
-    setup = evaluator.setup(game)
+    game = game_options.load_for(evaluator.model)
+    setup = evaluator.setup(game, game_options.game)
     config = _PRESETS[preset](game)
     search = drop_none(simulations=simulations, threads=threads) | search_settings("--set", changes)
     config = config.replace(

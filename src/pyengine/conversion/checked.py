@@ -29,11 +29,11 @@ from pyengine.conversion.comparison import (
 from pyengine.conversion.onnx_graph import BATCH, CPU, check_float32, save_model, without_weights
 from pyengine.conversion.positions import Floats, longest_game, observe, play_positions
 from pyengine.errors import ConfigError
-from pyengine.eval.bundled import network_file
+from pyengine.eval.bundled import load_or_wrap, network_file
 from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.onnx_files import external_files
 from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import Game, State, load_or_wrap
+from pyengine.games.game import Game, State
 from pyengine.match import MatchResult, match
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine

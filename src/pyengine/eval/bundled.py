@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.checks import did_you_mean
 from pyengine.base.files import path_of
-from pyengine.games.game import Game, load_game
+from pyengine.errors import ConfigError, ModelError
+from pyengine.games.game import Game, Parameter, as_game, load_game, registered_games
+from pyengine.games.named_games import bare_name, names_foreign_game, parameters_of
 
 # Parameters that may differ from those a network was trained with.
 _FREE = {"go": frozenset(("komi", "superko", "suicide", "max_game_length"))}
@@ -46,18 +51,152 @@ def network_file(name: str, value: str | os.PathLike[str]) -> Path:
 
 
 @functools.cache
-def manifest() -> dict[str, dict[str, Any]]:
-    """Return the entries of ``manifest.toml`` by network; empty if there is no manifest."""
+def bundled_table(file: str) -> dict[str, dict[str, Any]]:
+    """Return a TOML file that ships with the networks; empty if this build lacks it."""
     import tomllib  # not needed by a search
 
-    file = _FOLDER / "manifest.toml"
-    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+    path = _FOLDER / file
+    return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def manifest() -> dict[str, dict[str, Any]]:
+    """Return the entries of ``manifest.toml`` by network; empty if there is no manifest."""
+    return bundled_table("manifest.toml")
 
 
 def game_of_model(name: str) -> Game | None:
     """Return the main game of a bundled network, or None if it is unknown."""
     entry = manifest().get(name)
     return None if entry is None else load_game(entry["game"])
+
+
+def network_of_text(text: str) -> str | None:
+    """Return the bundled network that a game's name refers to, or None.
+
+    ``"go9"`` and ``"go9(komi=6)"`` do; a game's own name, such as ``"othello"``, is the game.
+    """
+    name = bare_name(text)
+    return name if name in manifest() and name not in registered_games() else None
+
+
+def load_named(text: str, /, **params: Parameter) -> Game:
+    """Return a game by its name, as :func:`~pyengine.load_game`, or by that of a bundled network.
+
+    A network stands for its main game; parameters given in addition replace the network's own.
+    """
+    network = network_of_text(text)
+    if network is None:
+        try:
+            return load_game(text, **params)
+        except ConfigError as error:
+            raise _with_likely_network(error, text) from None
+    main = manifest()[network]["game"]
+    given = parameters_of(text, params)
+    sizes = {"board_size"} if given.keys() & {"rows", "columns"} else set()
+    own = {key: value for key, value in parameters_of(main).items() if key not in sizes}
+    return load_game(bare_name(main), **(own | given))
+
+
+def _with_likely_network(error: ConfigError, text: str) -> ConfigError:
+    name = bare_name(text)
+    if names_foreign_game(text) or name in registered_games() or "did you mean" in str(error):
+        return error
+    return ConfigError(f"{error}{did_you_mean(name, list(manifest()))}")
+
+
+def load_or_wrap(game: Any) -> Game:
+    """Return a game given as a Game, a name, a Python game or a ``pyspiel`` game.
+
+    A name is that of a game or of a bundled network.
+    """
+    return load_named(game) if isinstance(game, str) else as_game(game)
+
+
+def default_network(text: Any, game: Game) -> str | None:
+    """Return the bundled network for a game that was loaded as ``text``, or None.
+
+    A network's own name stands for that network, even if the parameters do not fit it.
+    """
+    return (isinstance(text, str) and network_of_text(text)) or model_of_game(game)
+
+
+def required_network(text: Any, game: Game) -> str:
+    """Return :func:`default_network`. Raises ConfigError if there is none."""
+    name = default_network(text, game)
+    if name is None:
+        others = [_plays(other) for other in bundled_models() if _has_game(other, game.name)]
+        known = f" ({', '.join(others)})" if others else ""
+        raise ConfigError(
+            f'evaluator: no network is bundled for {game}{known}; give one, such as "rollout"'
+        )
+    return name
+
+
+def with_trained_komi(name: str, game: Game) -> Game:
+    """Return a game of Go with the komi that a bundled network was trained with.
+
+    Other games, and boards that the network does not play, are returned unchanged.
+    """
+    if game.name != "go" or not _plays_nearly(name, game):
+        return game
+    return load_game("go", **(game.params | {"komi": _games_of_model(name)[0].params["komi"]}))
+
+
+class MisfitError(ModelError):
+    """A bundled network that does not play a game, and what to change.
+
+    Attributes:
+        plays: what the network plays, such as ``"go9 plays 9x9"``.
+        params: the parameters of the same game that it needs; empty for another game.
+    """
+
+    def __init__(self, plays: str, game: Game, params: dict[str, Any]) -> None:
+        self.plays, self.params = plays, params
+        changes = ", ".join(f"{key}={value!r}" for key, value in params.items())
+        way_out = f': load_game("{game.name}", {changes})' if params else f", not {game}"
+        super().__init__(f"{plays}{way_out}")
+
+
+@contextlib.contextmanager
+def misfit_explained(evaluator: Any, game: Game) -> Iterator[None]:
+    """Replace a ModelError by a MisfitError if a bundled network does not play the game."""
+    try:
+        yield
+    except ModelError as error:
+        misfit = _misfit(getattr(evaluator, "path", None), game)
+        if misfit is None:
+            raise
+        raise misfit from error
+
+
+def _misfit(file: Path | None, game: Game) -> MisfitError | None:
+    name = next((name for name, path in bundled_models().items() if path == file), None)
+    if name is None or name not in manifest() or model_plays(name, game):
+        return None
+    main = load_game(manifest()[name]["game"])
+    if main.name != game.name or not game.has_board:
+        return MisfitError(f"{name} plays {manifest()[name]['game']}", game, {})
+    free = _FREE.get(game.name, frozenset())
+    needed = {
+        key: value
+        for key, value in main.params.items()
+        if key not in free and game.params.get(key) != value
+    }
+    return MisfitError(_plays(name), game, needed)
+
+
+def model_plays(name: str, game: Game) -> bool:
+    """Return whether a bundled network was trained for a game or for one that is close to it."""
+    return game in _games_of_model(name) or _plays_nearly(name, game)
+
+
+def _plays(name: str) -> str:
+    rows, columns = load_game(manifest()[name]["game"]).board_shape
+    return f"{name} plays {rows}x{columns}"
+
+
+def _has_game(name: str, game: str) -> bool:
+    return any(other.name == game for other in _games_of_model(name))
 
 
 def model_of_game(game: Game) -> str | None:

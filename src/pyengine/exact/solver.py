@@ -9,8 +9,9 @@ from pyengine import _core
 from pyengine.base import machine
 from pyengine.base.checks import check_flag, integer, number
 from pyengine.errors import ConfigError
+from pyengine.eval.bundled import load_or_wrap
 from pyengine.exact.state_size import state_bytes
-from pyengine.games.game import game_for, load_or_wrap
+from pyengine.games.game import game_for
 
 _MOST_THREADS = 1024
 

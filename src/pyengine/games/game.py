@@ -262,11 +262,6 @@ def _wrapped(game: Any, text: str | None) -> Game:
     return wrapped
 
 
-def load_or_wrap(game: Any) -> Game:
-    """Return a game given as a Game, a name, a Python game or a ``pyspiel`` game."""
-    return load_game(game) if isinstance(game, str) else as_game(game)
-
-
 def refuse_text(game: Any) -> None:
     """Raise ConfigError if a game is given by name."""
     if isinstance(game, str):

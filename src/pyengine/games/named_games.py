@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from pyengine.base.checks import did_you_mean, short_repr
@@ -25,7 +25,7 @@ _PARAMETERS = re.compile(r"\((.*)\)\s*$", re.DOTALL)
 
 def names_foreign_game(text: str) -> bool:
     """Return whether a name refers to a Python or pyspiel game, not a built-in one."""
-    bare = _without_parameters(text)
+    bare = bare_name(text)
     place, colon, _ = bare.rpartition(":")
     return bool(colon and place) or Path(bare).suffix == ".py"
 
@@ -49,8 +49,8 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
     """
     if text.startswith(_PYSPIEL):
         return _of_pyspiel(text.removeprefix(_PYSPIEL), params)
-    arguments = _merged(text, params)
-    bare = _without_parameters(text)
+    arguments = parameters_of(text, params)
+    bare = bare_name(text)
     place, _, name = bare.rpartition(":")
     is_file = Path(place).suffix == ".py"
     if not is_file and Path(bare).suffix == ".py":
@@ -85,8 +85,8 @@ def canonical(text: str, params: Mapping[str, Any]) -> str:
     """Return the name with all parameters and the absolute path of a file."""
     if text.startswith(_PYSPIEL) and not params:
         return text  # its parameters may be games with parameters
-    given = _merged(text, params)
-    bare = _without_parameters(text)
+    given = parameters_of(text, params)
+    bare = bare_name(text)
     place, _, name = bare.rpartition(":")
     if Path(place).suffix == ".py":
         with suppress(OSError, RuntimeError, ValueError):  # reading the file reports the error
@@ -95,11 +95,13 @@ def canonical(text: str, params: Mapping[str, Any]) -> str:
     return f"{bare}({parameters})" if parameters else bare
 
 
-def _without_parameters(text: str) -> str:
+def bare_name(text: str) -> str:
+    """Return a game's name without the parameters in parentheses."""
     return _PARAMETERS.sub("", text).strip()
 
 
-def _merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+def parameters_of(text: str, params: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """Return the parameters in a game's text form, and further ones. Raises ConfigError."""
     parameters = _PARAMETERS.search(text)
     merged: dict[str, Any] = {}
     for part in filter(None, (parameters.group(1) if parameters else "").split(",")):
@@ -137,7 +139,11 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
         hint = did_you_mean(name, pyspiel.registered_names())
         raise ConfigError(f"pyspiel has no game {short_repr(name)}{hint}")
     try:
-        return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
+        return (
+            pyspiel.load_game(name, parameters_of(text, params))
+            if params
+            else pyspiel.load_game(text)
+        )
     except pyspiel.SpielError as error:
         extra = f" with {dict(params)}" if params else ""
         raise ConfigError(f"pyspiel cannot load {text}{extra}: {error}") from error

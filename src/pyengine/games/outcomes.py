@@ -61,12 +61,32 @@ def winner_of(state: State) -> int | None:
     return None if not first else int(first < 0)
 
 
+def points_text(state: State) -> str:
+    """Describe the points on the board now: area in Go, discs in Othello, "" in other games."""
+    match state.game.name if state.game.has_board else None:
+        case "go":
+            return score_text(state)
+        case "othello":
+            first, second = _discs(state)
+            return f"Black {first}, White {second}"
+    return ""
+
+
+def _discs(state: State) -> tuple[int, int]:
+    board = "".join(state.board_rows())
+    return board.count("X"), board.count("O")
+
+
 def _margin(state: State) -> float | None:
-    """The margin in points of a finished game of Go; None for other games."""
-    if state.game.name != "go" or not state.game.has_board:
-        return None
-    first, second = area(state)
-    return float(abs(first - second - float(state.game.params["komi"])))
+    """The margin in points or discs of a finished game; None if the game counts neither."""
+    match state.game.name if state.game.has_board else None:
+        case "go":
+            first, second = area(state)
+            return float(abs(first - second - float(state.game.params["komi"])))
+        case "othello":
+            first, second = _discs(state)
+            return float(abs(first - second))
+    return None
 
 
 def _score(state: State) -> str:
@@ -74,7 +94,7 @@ def _score(state: State) -> str:
     if margin is None:
         return ""
     by = f" by {margin:g}" if margin else ""
-    return f"{by} ({score_text(state)})"
+    return f"{by} ({points_text(state)})"
 
 
 def why_taken(state: State, typed: str, names: tuple[str, str]) -> str | None:

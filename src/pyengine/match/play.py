@@ -18,7 +18,8 @@ from pyengine.base.checks import (
     repr_with_type,
 )
 from pyengine.errors import ConfigError
-from pyengine.games.game import Game, State, load_or_wrap
+from pyengine.eval.bundled import load_or_wrap
+from pyengine.games.game import Game, State
 from pyengine.match.identity import identity_of, rules_of
 from pyengine.match.openings import Book, Openings
 from pyengine.match.players import Player

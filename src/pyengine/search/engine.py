@@ -11,10 +11,11 @@ from typing import Any, NamedTuple, Self, Unpack
 from pyengine import _core
 from pyengine.base.checks import check_callback, check_type, number, short_repr
 from pyengine.errors import ConfigError, EngineError
+from pyengine.eval.bundled import load_or_wrap, misfit_explained, required_network
 from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.final_board import final_board_of
 from pyengine.eval.providers import tell_of_graphs
-from pyengine.games.game import can_be_recognised, game_for, load_or_wrap
+from pyengine.games.game import can_be_recognised, game_for
 from pyengine.search.config import SearchConfig, SearchSettings
 from pyengine.search.result import SearchResult, result_of
 
@@ -52,14 +53,15 @@ class Engine:
     """Searches states of one game with one evaluator and keeps the tree between calls.
 
     Args:
-        game: a :class:`~pyengine.Game`, a name such as ``"go(board_size=9)"``, a Python game or a
-            ``pyspiel`` game.
+        game: a :class:`~pyengine.Game`, a name such as ``"go(board_size=9)"``, the name of a
+            bundled network such as ``"go9"``, a Python game or a ``pyspiel`` game.
         evaluator: a path to an ONNX file, the name of a bundled model, ``"uniform"``,
-            ``"rollout"``, a callable on planes, or any evaluator.
+            ``"rollout"``, a callable on planes, or any evaluator. None = the bundled network of
+            that name, else the one for the game.
         config: the settings; each may also be given as a keyword.
 
     Raises:
-        ConfigError: a setting out of range, a game that cannot be searched.
+        ConfigError: a setting out of range, a game that cannot be searched, no network for it.
         ModelError: the network cannot be loaded or does not fit the game.
 
     The tree is reused if the searched state equals the root, including its history; any other state
@@ -83,16 +85,19 @@ class Engine:
     def __init__(
         self,
         game: Any,
-        evaluator: Any,
+        evaluator: Any = None,
         *,
         config: SearchConfig | None = None,
         **settings: Unpack[SearchSettings],
     ) -> None:
         own_game = load_or_wrap(game)
-        own_evaluator = as_evaluator(evaluator)
+        own_evaluator = as_evaluator(
+            required_network(game, own_game) if evaluator is None else evaluator
+        )
         check_type("config", config, SearchConfig | None, "a SearchConfig")
         self._config = (config or SearchConfig()).replace(**settings)
-        searcher = _core.Searcher(own_game, own_evaluator, self._config)
+        with misfit_explained(own_evaluator, own_game):
+            searcher = _core.Searcher(own_game, own_evaluator, self._config)
         self._parts: _Parts | None = _Parts(own_game, own_evaluator, searcher)
         self._advanced = self._warned = False
         tell_of_graphs(searcher.stats()["provider"])

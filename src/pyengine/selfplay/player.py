@@ -13,9 +13,9 @@ from pyengine.base.checks import check_type, elements, integer, number, repr_wit
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.data import FinishedGame, GameSink
 from pyengine.errors import ConfigError
+from pyengine.eval.bundled import load_or_wrap, misfit_explained
 from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.spec import ModelSpec
-from pyengine.games.game import load_or_wrap
 from pyengine.selfplay.report import SelfPlayReport
 
 MOST_GAMES = (1 << 32) - 1  #: limit of game numbers in records
@@ -67,7 +67,8 @@ class SelfPlayer:
         # Games with other numbers get other random numbers.
         seed = (self.config.seed + 0x9E3779B97F4A7C15 * self._first_number) % (1 << 64)
         settings = self.config.replace(seed=seed)
-        self._core = _core.SelfPlay(self.game, self.evaluator, settings, self.spec, values)
+        with misfit_explained(self.evaluator, self.game):
+            self._core = _core.SelfPlay(self.game, self.evaluator, settings, self.spec, values)
 
     def run(self, games: int, on_games: OnGames, *, every: float = 0.1) -> bool:
         """Start ``games`` games and play until no game is open; return whether none is.

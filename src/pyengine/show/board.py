@@ -40,12 +40,12 @@ class Look:
     lettered: bool = True  #: whether text shows the stones as X and O
 
     def player(self, index: int, *, drawn: bool) -> str:
-        """Return a player's name, followed by its letter if stones are letters."""
-        name, letter = self.names[index], _LETTERS[index]
-        return f"{name} ({letter})" if self.lettered and name != letter and not drawn else name
+        """Return a player's name, followed by its stone: a glyph if ``drawn``, or a letter."""
+        name, stone = self.names[index], (self.glyphs if drawn else _LETTERS)[index]
+        return f"{name} ({stone})" if self.lettered and name != stone else name
 
 
-_DISCS = ("●", "●")
+_DISCS = ("●", "○")  # distinguishable without colour
 _BLACK_AND_WHITE = Look(
     names=("Black", "White"),
     stones=("#111", "#fff"),

@@ -32,7 +32,7 @@ def test_search_prints_board_moves_line_and_speed() -> None:
     text = printed(*arguments.split())
     state = pyengine.load_game("connect_four").new_initial_state([3, 3, 2])
     board, _, _ = str(state).rstrip().rpartition("\n")
-    assert f"{board}\nYellow (O) to move\n" in text
+    assert f"{board}\nYellow (O) to move, last move 3\n" in text
     for word in ("visits", "prior", "best", "line", "300 simulations", "with  rollout, 1 threads"):
         assert word in text
     assert text.isascii()
@@ -127,7 +127,7 @@ def test_the_strength_of_the_default_evaluator_is_shown() -> None:
 
     assert "no network is bundled for this game" in about("go(board_size=5)")
     if "go7" in pyengine.bundled_models():
-        text = about("go(board_size=7)")
+        text = about("go(board_size=7,komi=7.5)")
         assert "trained for komi 9.5; 200 simulations against 2,000 with playouts" in text
     if "gomoku" in pyengine.bundled_models():
         text = about("gomoku(board_size=10)")

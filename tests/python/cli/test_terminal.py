@@ -116,9 +116,9 @@ def test_ctrl_c_stops_a_search_and_twice_at_the_prompt_leaves() -> None:
         after = terminal.wait_for("simulations,", after)
         terminal.send("\x03\x03")
         after = terminal.wait_for("stopped: type a move for the engine", after)
-        after = terminal.wait_for("Yellow move: ", after)
+        after = terminal.wait_for("Yellow (○) move: ", after)
         terminal.send("1\n")
-        after = terminal.wait_for("Red move: ", after)
+        after = terminal.wait_for("Red (●) move: ", after)
         terminal.send("\x03")
         after = terminal.wait_for("continue the game, or leave", after)
         after = terminal.wait_for("move: ", after)
@@ -133,8 +133,8 @@ def test_the_prompt_has_line_editing_and_history_and_ctrl_d_leaves() -> None:
     with Terminal("play", "gomoku", "-p", "board_size=9", *PERSONS) as terminal:
         terminal.wait_for("move: ")
         terminal.send("e6\x7f5\n")  # backspace
-        after = terminal.wait_for("White move: ")
-        assert "\x1b[1;7;30;48" in terminal.text  # the last move: a black stone, inverted
+        after = terminal.wait_for("White (○) move: ")
+        assert "(●)" in _CODE.sub("", terminal.text)  # the last move
         terminal.send("\x1b[A\n")  # arrow up: e5 again
         after = terminal.wait_for("e5 is occupied by Black", after)
         terminal.wait_for("move: ", after)
@@ -159,7 +159,7 @@ def test_a_game_is_saved_when_the_terminal_is_closed(state_home: Path) -> None:
     terminal = Terminal("play", "connect_four", *PERSONS)
     terminal.wait_for("move: ")
     terminal.send("4\n")
-    terminal.wait_for("Yellow move: ")
+    terminal.wait_for("Yellow (○) move: ")
     os.close(terminal.slave)
     os.close(terminal.master)
     assert terminal.process.wait(60) == 129
@@ -213,16 +213,19 @@ def test_lines_are_not_wrapped_in_a_pipe() -> None:
 
 @pytest.mark.parametrize(
     ("variables", "drawn"),
-    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
+    [({}, True), ({"NO_COLOR": "1"}, True), ({"TERM": "dumb"}, False)],
     ids=["colours", "NO_COLOR", "dumb"],
 )
-def test_stones_are_drawn_on_a_terminal_with_colours(
+def test_players_are_told_apart_without_colours(
     variables: dict[str, str], drawn: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     for name, value in {"FORCE_COLOR": "1", "TERM": "xterm-256color", **variables}.items():
         monkeypatch.setenv(name, value)
     text = _CODE.sub("", run("play", "gomoku", *PERSONS, "--moves", "e5 d4").out)
-    assert ("●" in text) == drawn
-    assert ("O . ." in text) != drawn
-    assert ("Black move:" if drawn else "Black (X) move:") in text
+    assert ("· · ·(○)· ·" in text) == drawn  # the last move
+    assert ("4 . . . O . ." in text) != drawn
+    assert ("● · ·" in text) == drawn
+    black = "Black (●)" if drawn else "Black (X)"
+    assert f"{black} to move\n" in text or f"{black} to move, last move D4\n" in text
+    assert f"{black} move:" in text
