@@ -253,11 +253,11 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
   return pipeline.run(searches, options, host);
 }
 
-SearchResult Searcher::result_so_far(const TreeSearch& search, Clock::time_point start_time,
-                                     std::size_t most_nodes) const {
+SearchResult Searcher::result_so_far(const TreeSearch& search,
+                                     Clock::time_point start_time) const {
   SearchResult result =
       read_tree(search.tree(), game_->shape().num_actions, search.config(),
-                choice_stream(search.config(), search.stream()), most_nodes, search.plan());
+                choice_stream(search.config(), search.stream()), kept_nodes(search), search.plan());
   if (search.restricted()) hide_proof(result);
   result.reused = search.reused();
   result.simulations = search.tally.completed.load(std::memory_order_relaxed);
@@ -271,7 +271,7 @@ SearchResult Searcher::final_result(const TreeSearch& search, Clock::time_point 
     throw EngineError("memory_limit: " + std::to_string(search.config().memory_limit) +
                       " bytes leave no room for the root of a tree");
   }
-  return result_so_far(search, start_time, kept_nodes(search));
+  return result_so_far(search, start_time);
 }
 
 SearchResult Searcher::search(const State& state, const SearchConfig& config, Host& host,
@@ -384,7 +384,7 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
 SearchResult Searcher::progress() const {
   // The edges may be incomplete, and noise may still reorder them.
   if (current_.search == nullptr || !current_.search->root_ready()) return {};
-  return result_so_far(*current_.search, current_.start_time, 0);
+  return result_so_far(*current_.search, current_.start_time);
 }
 
 void Searcher::advance(Action action) {

@@ -101,9 +101,7 @@ class Searcher {
   Pipeline& pipeline_for(const SearchConfig& config);
   RunEnd run(std::span<TreeSearch* const> searches, const SearchConfig& config,
              Clock::time_point start_time, Host& host, Succession* succession = nullptr);
-  /// `most_nodes`: size of the tree in the result; 0 = no tree.
-  SearchResult result_so_far(const TreeSearch& search, Clock::time_point start_time,
-                             std::size_t most_nodes) const;
+  SearchResult result_so_far(const TreeSearch& search, Clock::time_point start_time) const;
   SearchResult final_result(const TreeSearch& search, Clock::time_point start_time) const;
 
   const std::shared_ptr<const AnyGame> game_;

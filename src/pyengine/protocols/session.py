@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from typing import Unpack
@@ -150,36 +149,23 @@ class Session:
 
         Returns the last result; None if it was stopped before there was one.
         """
-        left, seconds = settings.pop("simulations", None), settings.pop("seconds", None)
-        settings["reuse_tree"] = True
-        deadline = time.monotonic() + (math.inf if seconds is None else seconds)
-        total: SearchResult | None = None
-        # Search after search in one tree: only a complete search has its principal variations.
-        while not until():
-            turn = min(every, deadline - time.monotonic())
-            if turn <= 0 or left == 0:
-                break
-            search = self.engine.analyze(
-                self.state, every=_POLL, allow=allow, avoid=avoid,
-                **settings | {"simulations": left, "seconds": turn},
-            )  # fmt: skip
-            result = self._end_of(search, until)
-            total = result if total is None else _joined(total, result)
-            if report is not None:
-                report(total)
-            if result.stop_reason != "seconds":
-                break
-            left = None if left is None else left - result.simulations
-        return total
-
-    def _end_of(self, results: Iterator[SearchResult], until: Callable[[], bool]) -> SearchResult:
-        """Return the end of a search, which ``until()`` may stop."""
-        with closing(results):  # type: ignore[type-var]  # a generator
+        budget = {"simulations": None, "seconds": None, **settings}
+        result, due, is_reported = None, time.monotonic() + every, True
+        search = self.engine.analyze(
+            self.state, every=min(every, _POLL), allow=allow, avoid=avoid, **budget
+        )
+        with closing(search) as results:
             for result in results:
-                end = result
+                is_reported = report is None
                 if until():
-                    self.engine.stop()
-        return end
+                    break
+                if report is not None and time.monotonic() >= due:
+                    due += every
+                    report(result)
+                    is_reported = True
+        if result is not None and report is not None and not is_reported:
+            report(result)
+        return result
 
     def ponder(self, until: Callable[[], bool]) -> None:
         """Search the position, so that its tree is there for the next move, until ``until()``."""
@@ -204,17 +190,6 @@ def same_start(start: State, game: Game) -> State:
     if start == start.game.new_initial_state():
         return game.new_initial_state()
     return game.state_from_board(start.board_rows(), start.current_player())
-
-
-def _joined(before: SearchResult, now: SearchResult) -> SearchResult:
-    """Return a result with the counts of an earlier search in the same tree added."""
-    return dataclasses.replace(
-        now,
-        reused=before.reused,
-        simulations=before.simulations + now.simulations,
-        evaluations=before.evaluations + now.evaluations,
-        seconds=before.seconds + now.seconds,
-    )
 
 
 def _after(start: State, actions: Sequence[int]) -> State:

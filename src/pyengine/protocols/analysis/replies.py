@@ -34,7 +34,7 @@ class Reporter:
     def send(self, result: SearchResult, *, is_during_search: bool) -> None:
         """Reply with the figures of a search."""
         query = self._query
-        lines = result.lines(len(result.actions))
+        lines = result.variations(len(result.actions))
         self._boards.predict([line.actions[0] for line in lines])
         index = {int(action): number for number, action in enumerate(result.actions)}
         moves = [

@@ -25,7 +25,7 @@ class MoveInfo:
 def move_infos(result: SearchResult, request: Request) -> list[MoveInfo]:
     """Return the best moves: those visited, unless the request limits or extends the list."""
     proven = result.proven_moves()
-    lines = {line.actions[0]: line for line in result.lines(len(result.actions))}
+    lines = {line.actions[0]: line for line in result.variations(len(result.actions))}
     infos = []
     for i in result.order()[: request.max_moves]:
         action, visits = int(result.actions[i]), int(result.visits[i])
