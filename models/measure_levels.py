@@ -39,6 +39,10 @@ HEADER = """\
 """
 _PLAYOUTS = 1000
 _GNUGO_LEVEL = 10
+_TITLES = {
+    "uct": f"UCT with {_PLAYOUTS:,} playouts",
+    "gnugo": f"GNU Go 3.8 at level {_GNUGO_LEVEL}",
+}
 
 say = Progress()
 
@@ -102,7 +106,8 @@ def play(
     title = f"{key}: {a.name} against {b.name}"
 
     def show(result: MatchResult) -> None:
-        say(f"{title}: {result.games} of {args.games} games, score {result.score:.1%}")
+        score = f", score {result.score:.1%}" if result.games else ""
+        say(f"{title}: {result.games} of {args.games} games{score}")
 
     args.work.mkdir(parents=True, exist_ok=True)
     file = "".join(letter if letter.isalnum() else "-" for letter in title)
@@ -139,7 +144,7 @@ def measured(
         below = results.get(Duel(index, index - 1))
         levels.append(row if below is None else row | {"below": _counts(below)})
     opponents = [
-        {"name": rungs[index].name, **_elo(fit.get(index)), **_against(index, results)}
+        {"name": _TITLES[rungs[index].name], **_elo(fit.get(index)), **_against(index, results)}
         for index in range(len(levels), len(rungs))
         if fit.get(index) is not None
     ]

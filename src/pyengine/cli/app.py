@@ -12,14 +12,20 @@ from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
 from pyengine.cli.match import match
-from pyengine.cli.options import command
+from pyengine.cli.options import command, summary_of
 from pyengine.cli.play import play
 from pyengine.cli.search import search
 from pyengine.cli.selfplay import selfplay
 from pyengine.cli.solve import solve
 from pyengine.cli.train import train
 
-_HELP = "Fast tree search with neural networks for two-player board games."
+_HELP = """\b
+pyengine games                           what can be played, and how well
+pyengine play go9 --level 3              play against the engine
+pyengine search go9 --moves "E5 C5 E3"   best moves in a position
+
+Fast tree search with neural networks for two-player board games.
+"""
 
 app = typer.Typer(
     help=_HELP,
@@ -29,11 +35,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _function in (games, search, play, solve, match, selfplay, train, doctor, bench):
-    app.command()(command(_function))
+    app.command(short_help=summary_of(_function))(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)
 for _converter in CONVERT:
-    _convert.command()(command(_converter))
+    _convert.command(short_help=summary_of(_converter))(command(_converter))
 app.add_typer(_convert, name="convert")
 
 

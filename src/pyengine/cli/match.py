@@ -21,17 +21,21 @@ from pyengine.cli.options import (
 )
 from pyengine.cli.output import print_json, progress_bar, show, when_stopped
 from pyengine.errors import ConfigError
+from pyengine.eval.bundled import required_network
 from pyengine.games.game import Game
 from pyengine.match import MatchInterrupted, MatchResult, Openings, RandomPlayer, Sprt, ValuePlayer
 from pyengine.match import match as play_match
 from pyengine.match.play import default_games
 from pyengine.search.engine import Engine
+from pyengine.search.levels import level_config
 
 _PLAYER = (
     "A player that searches (a bundled network, MODEL.onnx, rollout, POLICY.npz or uniform), "
-    "value:MODEL (plays the move with the best value), or random."
+    "level:LEVEL (see pyengine games GAME), value:MODEL (plays the move with the best value), or "
+    "random."
 )
 _VALUE = "value:"
+_LEVEL = "level:"
 _Side: TypeAlias = Engine | ValuePlayer | RandomPlayer
 _Settings: TypeAlias = Annotated[
     list[str] | None,
@@ -77,7 +81,12 @@ def match(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play a match and print score, Elo and confidence intervals. Colours alternate."""
+    """Play a match and print score, Elo and confidence intervals. Colours alternate.
+
+    pyengine match connect_four connect4 rollout --games 20
+    pyengine match go9 level:6 level:5 --games 100 --record games.jsonl
+    pyengine match othello model.onnx othello --sprt 0,50 --record sprt.jsonl
+    """
     game = game_options.load_for(a, b)
     sides = (
         _side(game, a, settings, set_a, provider, (seed, 0)),
@@ -127,16 +136,26 @@ def _side(
 
     ``seed`` is for random moves.
     """
-    if overrides and (model == "random" or model.startswith(_VALUE)):
+    if overrides and (model == "random" or model.startswith((_VALUE, _LEVEL))):
         raise ConfigError(f"--set-a and --set-b need a player that searches, got {model}")
     if model == "random":
         return RandomPlayer(seed)
     if model.startswith(_VALUE):
         return ValuePlayer(evaluator_for(model.removeprefix(_VALUE), provider=provider))
+    if model.startswith(_LEVEL):
+        return _at_level(game, model.removeprefix(_LEVEL), common, provider)
     evaluator = evaluator_for(model, provider=provider if needs_network(model) else None)
     settings = search_settings("--set-a, --set-b", overrides)
     config = common.config_for(evaluator).replace(**settings)
     return Engine(game, evaluator, config=config)
+
+
+def _at_level(game: Game, level: str, common: SearchOptions, provider: str | None) -> Engine:
+    """Create a player at a level of the game, whose budget replaces the common one."""
+    changes = level_config(game, level)
+    name = required_network(None, game)
+    evaluator = evaluator_for(name, provider=provider)
+    return Engine(game, evaluator, config=common.config_for(evaluator).replace(**changes))
 
 
 def _sprt(text: str) -> Sprt:

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -58,7 +59,9 @@ _SETTINGS = {field.name: field for field in SearchConfig.fields()}
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Return a function for typer in which each option group is replaced by its options.
 
-    Ctrl-C is handled here because typer versions differ in its exit status.
+    Its docstring begins with the examples: the lines that begin with ``pyengine``. Beside groups,
+    other options get a panel with the command's name. Ctrl-C is handled here because typer versions
+    differ in its exit status.
     """
     signature = inspect.signature(function, eval_str=True)
     groups: dict[str, type] = {}
@@ -69,6 +72,10 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             options += _options_of(kind)  # type: ignore[arg-type]
         else:
             options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+    if groups:
+        title = function.__name__.capitalize()
+        options = [each.replace(annotation=_in_panel(each.annotation, title)) for each in options]
 
     @functools.wraps(function)
     def run(**values: Any) -> None:
@@ -81,24 +88,48 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     run.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     run.__annotations__ = {option.name: option.annotation for option in options}
+    run.__doc__ = _examples_first(inspect.getdoc(function) or "")
     return run
+
+
+def summary_of(function: Callable[..., None]) -> str:
+    """Return the first sentence of a command's docstring, for the list of commands."""
+    return (inspect.getdoc(function) or "").split("\n\n")[0]
+
+
+def _examples_first(doc: str) -> str:
+    """Move the examples in a docstring to its start, in lines that typer does not join."""
+    lines = doc.splitlines()
+    examples = [line.strip() for line in lines if line.strip().startswith("pyengine ")]
+    skipped = ("\b", "Examples:")
+    rest = [
+        line for line in lines
+        if line.strip() not in skipped and not line.strip().startswith("pyengine ")
+    ]  # fmt: skip
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(rest))
+    return "\n".join(["\b", *examples, "", text]) if examples else text
 
 
 def _options_of(group: type) -> Iterator[inspect.Parameter]:
     """Return the fields of a group as parameters, shown by --help in a separate panel."""
     hints = get_type_hints(group, include_extras=True)
     for field in dataclasses.fields(group):
-        kind, option = get_args(hints[field.name])
-        if isinstance(option, OptionInfo):
-            option = copy.copy(option)
-            option.rich_help_panel = group.panel  # type: ignore[attr-defined]
         missing = field.default is dataclasses.MISSING
         yield inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if missing else field.default,
-            annotation=Annotated[kind, option],
+            annotation=_in_panel(hints[field.name], group.panel),  # type: ignore[attr-defined]
         )
+
+
+def _in_panel(annotation: Any, panel: str) -> Any:
+    """Return an annotation whose option --help shows in a panel."""
+    kind, option = get_args(annotation)
+    if isinstance(option, OptionInfo) and option.rich_help_panel is None:
+        option = copy.copy(option)
+        option.rich_help_panel = panel
+    return Annotated[kind, option]
 
 
 def setting(name: str, *flags: str) -> Any:
@@ -145,7 +176,9 @@ SetOption: TypeAlias = Annotated[
     list[str] | None,
     Option("--set", metavar="NAME=VALUE", help="Any field of SearchConfig; repeatable."),
 ]
-JsonOption: TypeAlias = Annotated[bool, Option("--json", help="Print JSON.")]
+JsonOption: TypeAlias = Annotated[
+    bool, Option("--json", help="Print JSON.", rich_help_panel="Output")
+]
 
 
 # --- groups
@@ -281,10 +314,10 @@ class EvaluatorOptions:
     provider: ProviderOption = None
     device: DeviceOption = 0
 
-    def setup(self, game: Game, text: str) -> Setup:
+    def setup(self, game: Game, text: str = "") -> Setup:
         """Open the requested evaluator, else the bundled network, else playouts.
 
-        ``text``: the name that the game was loaded by.
+        ``text``: the name that the game was loaded by, which may be a network's.
         """
         name = self.model or default_network(text, game) or "rollout"
         evaluator = evaluator_for(name, self.spec, self.provider, self.device)

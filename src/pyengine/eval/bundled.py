@@ -124,7 +124,7 @@ def required_network(text: Any, game: Game) -> str:
     """Return :func:`default_network`. Raises ConfigError if there is none."""
     name = default_network(text, game)
     if name is None:
-        others = [_plays(other) for other in bundled_models() if _has_game(other, game.name)]
+        others = [_plays(other) for other in networks_of_game(game.name)]
         known = f" ({', '.join(others)})" if others else ""
         raise ConfigError(
             f'evaluator: no network is bundled for {game}{known}; give one, such as "rollout"'
@@ -190,6 +190,11 @@ def model_plays(name: str, game: Game) -> bool:
     return game in _games_of_model(name) or _plays_nearly(name, game)
 
 
+def networks_of_game(game: str) -> list[str]:
+    """Return the bundled networks for a game, given by name, on any board."""
+    return [name for name in bundled_models() if _has_game(name, game)]
+
+
 def _plays(name: str) -> str:
     rows, columns = load_game(manifest()[name]["game"]).board_shape
     return f"{name} plays {rows}x{columns}"
@@ -223,6 +228,11 @@ def trained_for(name: str, game: Game) -> str:
     }
     parts = (f"{key} {', '.join(map(str, values))}" for key, values in differing.items())
     return " and ".join(parts).replace("_", " ")
+
+
+def strength_in_words(name: str) -> str:
+    """Return the strength of a bundled network in words for players."""
+    return str(manifest().get(name, {}).get("strength", ""))
 
 
 def strength_of_model(name: str, game: Game) -> str:

@@ -100,7 +100,8 @@ DIALOGUES = [
      "tic_tac_toe -m rollout --clock 5 -n 40 --set stop_when_decided=false", "b2;quit",
      "40 simulations"),
     ("a player without time loses",
-     "connect_four -m rollout --human second --clock 0.0000001", "quit", "Red (X) loses on time: Yellow (O) wins", "never", "engine plays"),
+     "connect_four -m rollout --human second --clock 0.0000001", "quit",
+     "Red (X) loses on time: Yellow (O) wins", "never", "engine plays"),
 ]  # fmt: skip
 
 
