@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,7 +184,7 @@ def measure(key: str, table: dict[str, Any], args: argparse.Namespace) -> dict[s
     return measured(table, rungs, results)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     tables = manifest.read(FILE)
     parser = argparse.ArgumentParser(description="Measure the levels of play.")
@@ -193,7 +193,7 @@ def main() -> int:
     parser.add_argument("--threads", type=whole, default=2, help="search threads (default 2)")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of records")
     parser.add_argument("--dry-run", action="store_true", help="do not write levels.toml")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     try:
         for key in args.game or tables:
             table = measure(key, tables[key], args)

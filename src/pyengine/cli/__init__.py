@@ -108,10 +108,9 @@ def in_names(message: str) -> str:
     """Replace the numbers of moves and players in an error of the engine by names."""
     message = re.sub(r"\baction -?\d+ \((.+?)\) is not legal for", r"\1 is not legal for", message)
     message = re.sub(r"\baction (?=-?\d+ does not exist)", "move number ", message)
+    message = message.replace("player 0 or 1", "the first or the second player")
     for number, name in enumerate(("first", "second")):
-        message = re.sub(
-            rf"(?<!first )(?<!second )\bplayer {number}\b", f"the {name} player", message
-        )
+        message = re.sub(rf"\bplayer {number}\b", f"the {name} player", message)
     return message
 
 

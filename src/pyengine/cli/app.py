@@ -8,11 +8,11 @@ import typer
 
 from pyengine import __version__
 from pyengine.cli.bench import bench
+from pyengine.cli.commands import command, summary_of
 from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
 from pyengine.cli.match import match
-from pyengine.cli.options import command, summary_of
 from pyengine.cli.play import play
 from pyengine.cli.search import search
 from pyengine.cli.selfplay import selfplay

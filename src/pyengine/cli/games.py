@@ -25,7 +25,7 @@ from pyengine.eval.bundled import (
 )
 from pyengine.games.game import Game, load_game, registered_games
 from pyengine.games.named_games import names_foreign_game
-from pyengine.search.levels import levels_of, opponents_of
+from pyengine.search.levels import Level, levels_of, opponents_of
 
 _CONTINUATION = re.compile(r"\n +(?! |\w+ \()")  # a line that continues the previous one
 
@@ -124,10 +124,11 @@ def _show_levels(out: Console, game: Game) -> None:
     if not levels:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("level", "name", "simulations", "Elo", "95 % interval"):
-        table.add_column(heading, justify="left" if heading == "name" else "right")
+    for heading in ("level", "name", "method", "Elo", "95 % interval"):
+        is_text = heading in ("name", "method")
+        table.add_column(heading, justify="left" if is_text else "right")
     rows: list[tuple[int, tuple[str, ...]]] = [
-        (level.elo or 0, (str(level.number), level.name, f"{level.simulations:,}", *_elo(level)))
+        (level.elo or 0, (str(level.number), level.name, _method(level), *_elo(level)))
         for level in levels
     ]
     rows += [(other.elo, ("", other.name, "", *_elo(other))) for other in opponents_of(game)]
@@ -135,6 +136,16 @@ def _show_levels(out: Console, game: Game) -> None:
         table.add_row(*row)
     out.print()
     out.print(table, soft_wrap=False)
+
+
+def _method(level: Level) -> str:
+    """Describe the settings of a level."""
+    if level.noise == 1:
+        return "random moves"
+    parts = [f"{level.simulations:,} simulation{'' if level.simulations == 1 else 's'}"]
+    parts += [f"{level.noise:.0%} noise"] if level.noise else []
+    parts += [f"temperature {level.temperature:g}"] if level.temperature else []
+    return ", ".join(parts)
 
 
 def _elo(player: Any) -> tuple[str, str]:
