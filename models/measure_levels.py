@@ -33,7 +33,8 @@ HEADER = """\
 # Levels of play, weakest first: see pyengine/search/levels.py for the fields. Written by
 # measure_levels.py, which preserves the settings.
 # game: the measured game; opening_moves: random moves before each measured game; uct, gnugo: the
-# levels that play UCT with 1,000 playouts and GNU Go 3.8 at level 10.
+# levels that play UCT with 1,000 playouts and GNU Go 3.8 at level 10; top_games: games of the last
+# two levels, if fewer than the other matches have.
 # elo: above level 1, fitted to all games; interval: its 95 % interval; games: of the level;
 # below: wins, draws and losses against the level below.
 """
@@ -103,11 +104,13 @@ def play(
 ) -> MatchResult:
     """Play or resume a match."""
     a, b = rungs[duel.a], rungs[duel.b]
+    is_top = duel.a == len(table["levels"]) - 1 == duel.b + 1
+    games = min(args.games, table.get("top_games", args.games)) if is_top else args.games
     title = f"{key}: {a.name} against {b.name}"
 
     def show(result: MatchResult) -> None:
         score = f", score {result.score:.1%}" if result.games else ""
-        say(f"{title}: {result.games} of {args.games} games{score}")
+        say(f"{title}: {result.games} of {games} games{score}")
 
     args.work.mkdir(parents=True, exist_ok=True)
     file = "".join(letter if letter.isalnum() else "-" for letter in title)
@@ -115,7 +118,7 @@ def play(
         result = match(
             first,
             second,
-            games=args.games,
+            games=games,
             game=table["game"],
             openings=Openings(plies=table["opening_moves"]),
             record=args.work / f"{file}.jsonl",
