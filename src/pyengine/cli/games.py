@@ -159,7 +159,8 @@ def _entry(name: str) -> dict[str, Any]:
     """Return what is known of a game or a network as plain values."""
     game = game_from(name)
     network = network_of_text(name)
-    entry = {"kind": "network" if network else "game", "game": str(game), "params": game.params}
+    kind = "network" if network else "game"
+    entry: dict[str, Any] = {"kind": kind, "game": str(game), "params": game.params}
     if network:
         return entry | {"strength": strength_in_words(network)}
     entry["networks"] = networks_of_game(game.name) if game.has_board else []

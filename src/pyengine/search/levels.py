@@ -39,7 +39,7 @@ class Level:
     def settings(self) -> dict[str, Any]:
         """Return the fields of :class:`~pyengine.SearchConfig` that differ from the default."""
         # A tree kept from earlier moves would add strength; a proof would overrule the noise.
-        changes = {"simulations": self.simulations, "reuse_tree": False}
+        changes: dict[str, Any] = {"simulations": self.simulations, "reuse_tree": False}
         if self.temperature:
             changes["temperature"] = self.temperature
         if self.noise:
