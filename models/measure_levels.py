@@ -33,8 +33,8 @@ HEADER = """\
 # Levels of play, weakest first: see pyengine/search/levels.py for the fields. Written by
 # measure_levels.py, which preserves the settings.
 # game: the measured game; opening_moves: random moves before each measured game; uct, gnugo: the
-# levels that play UCT with 1,000 playouts and GNU Go 3.8 at level 10; top_games: games of the last
-# two levels, if fewer than the other matches have.
+# levels that play UCT with 1,000 playouts and GNU Go 3.8 at level 10; slow_games: the most games in
+# a match of the last level or of GNU Go.
 # elo: above level 1, fitted to all games; interval: its 95 % interval; games: of the level;
 # below: wins, draws and losses against the level below.
 """
@@ -104,8 +104,8 @@ def play(
 ) -> MatchResult:
     """Play or resume a match."""
     a, b = rungs[duel.a], rungs[duel.b]
-    is_top = duel.a == len(table["levels"]) - 1 == duel.b + 1
-    games = min(args.games, table.get("top_games", args.games)) if is_top else args.games
+    is_slow = duel.a == len(table["levels"]) - 1 or b.name == "gnugo"
+    games = min(args.games, table["slow_games"]) if is_slow else args.games
     title = f"{key}: {a.name} against {b.name}"
 
     def show(result: MatchResult) -> None:
