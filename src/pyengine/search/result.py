@@ -20,7 +20,7 @@ from pyengine.games.notebook import state_picture
 from pyengine.search.tree import PROVEN, SearchTree, action_name, names_of_line, signed
 from pyengine.show.picture import text_html
 
-StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
+StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits", "decided"]
 
 _TABLE_ROWS = 10
 _COLUMNS = 80  # of a terminal
@@ -31,7 +31,7 @@ class SearchResult:
     """The result of a search, valid even after the engine is closed.
 
     Values are in [-1, 1], for the player to move at the root. ``A`` is the number of actions of
-    the game, ``L`` the number of legal ones.
+    the game, ``L`` the number of legal ones or, with ``allow`` or ``avoid``, of those searched.
 
     Attributes:
         action: the selected move: most visits, then larger q, larger prior, smaller action. With
@@ -40,8 +40,9 @@ class SearchResult:
             ``temperature`` above 0 the move is drawn at random.
         value: mean of all visits and the root's own evaluation, or the proven value.
         network_value: the root's own evaluation; 0 if the search ended before it.
-        proven: -1, 0 or 1 if the value is proven, else None.
-        actions: int32[L], the legal actions, ascending.
+        proven: -1, 0 or 1 if the value is proven, else None. None also if not all moves were
+            searched; if those are proven, ``value`` is their value.
+        actions: int32[L], ascending.
         visits: uint32[L], including those of a reused tree; in a new tree of s simulations their
             sum is s.
         priors: float32[L], as used by the search, including noise.
@@ -54,8 +55,9 @@ class SearchResult:
         simulations, seconds: of this call alone.
         nodes: size of the tree. After :meth:`Engine.advance` to a move with 16,384 visits or more,
             an upper bound until the nodes have been counted in the background.
-        stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, or ``"visits"``:
-            the root has the maximum number of visits, 2^32 - 1.
+        stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, ``"decided"``
+            (see ``SearchConfig.stop_when_decided``), or ``"visits"``: the root has the maximum
+            number of visits, 2^32 - 1.
         state: a copy of the searched state.
         tree_nodes: the data of :meth:`tree`.
         final_board: the source of :attr:`ownership` and :attr:`score`; None if the network predicts
@@ -215,7 +217,9 @@ class SearchResult:
 
 def ending(reason: StopReason) -> str:
     """Describe why a search ended."""
-    return "stopped" if reason == "stopped" else f"ended by {reason}"
+    if reason == "stopped":
+        return "stopped"
+    return "ended early, the move was decided" if reason == "decided" else f"ended by {reason}"
 
 
 def unseen_note(result: SearchResult) -> str:
