@@ -65,10 +65,10 @@ def review_game(
         >>> from pyengine.data.game_file import game_in
         >>> from pyengine.review import review_game
         >>> game = pyengine.load_game("tic_tac_toe")
-        >>> file = game_in(b"b2 b1 a1 a2", "moves.txt", game)
+        >>> file = game_in(b"b2 a1 c3 a3 a2 b3", "moves.txt", game)
         >>> review = review_game(file, pyengine.Engine(game, "rollout", simulations=200))
         >>> [(move.name, move.best.names[0]) for move in review.worst(1)]
-        [('a2', 'c3')]
+        [('b3', 'c2')]
     """
     if not file.actions:
         raise ConfigError("the game has no moves to review")
