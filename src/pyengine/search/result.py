@@ -17,14 +17,7 @@ from pyengine.errors import EvaluationError
 from pyengine.eval.final_board import FinalBoard
 from pyengine.games.board_layout import state_text
 from pyengine.games.notebook import state_picture
-from pyengine.search.tree import (
-    PROVEN,
-    SearchTree,
-    action_name,
-    lines_of_nodes,
-    names_of_line,
-    signed,
-)
+from pyengine.search.tree import PROVEN, SearchTree, action_name, names_of_line, signed
 from pyengine.show.picture import text_html
 
 StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
@@ -137,18 +130,6 @@ class SearchResult:
         """
         depth, visits = integer("max_depth", max_depth, 0), integer("min_visits", min_visits, 0)
         return SearchTree.from_nodes(self.tree_nodes, depth, visits, self.state)
-
-    def lines(self, n: int) -> list[list[int]]:
-        """Return the principal variations of the best ``n`` visited moves, the selected one first.
-
-        A line is the move, then the most visited replies. Only nodes that a result keeps are in
-        it; see :meth:`tree`.
-        """
-        best = [i for i in self.order() if self.visits[i]][: integer("n", n, 0)]
-        lines = lines_of_nodes(self.tree_nodes, [int(self.actions[i]) for i in best])
-        if lines and lines[0][0] == self.action:
-            lines[0] = list(self.pv)
-        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as JSON-compatible Python objects (NaN becomes None).

@@ -352,18 +352,3 @@ def test_a_result_of_a_game_without_str_shows_no_address() -> None:
         assert result._repr_html_().startswith("<pre")
         assert result.tree().children
         json.dumps(result.to_dict(), allow_nan=False)
-
-
-def test_lines_are_those_of_the_tree() -> None:
-    state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 3])
-    result = pyengine.search(state, evaluator="uniform", simulations=300, solver=False)
-    lines = result.lines(3)
-    assert lines[0] == result.pv
-    root = result.tree(max_depth=9)
-    for line in lines[1:]:
-        node = root
-        for action in line:
-            node = next(child for child in node.children if child.action == action)
-        assert not node.children
-    assert len(result.lines(100)) == int((result.visits > 0).sum())
-    assert result.lines(0) == []
