@@ -298,13 +298,17 @@ def _moves(
 
 
 def _candidates(state: State, result: SearchResult) -> Iterator[Candidate]:
+    """Yield the selected move, then the most visited others."""
     sign = 1 - 2 * state.current_player()
-    lines = result.lines(_CANDIDATES)
-    for i, line in zip(result.order(), lines, strict=False):
-        q = result.value if not result.visits[i] else float(result.q[i])
+    lines = {line.actions[0]: line.actions for line in result.lines(_CANDIDATES)}
+    lines[result.action] = result.pv
+    best = [i for i in result.order() if result.visits[i] or result.actions[i] == result.action]
+    for i in best[:_CANDIDATES]:
+        line = lines[int(result.actions[i])][:_LINE]
+        q = float(result.q[i]) if result.visits[i] else result.value
         yield Candidate(
-            actions=tuple(line[:_LINE]),
-            names=tuple(names_of_line(state, line[:_LINE])),
+            actions=tuple(line),
+            names=tuple(names_of_line(state, line)),
             visits=int(result.visits[i]),
             prior=float(result.priors[i]),
             win_rate=win_rate(sign * q),
