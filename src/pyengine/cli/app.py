@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from pyengine import __version__
+from pyengine.cli.analyze import analyze
 from pyengine.cli.bench import bench
 from pyengine.cli.commands import command, summary_of
 from pyengine.cli.convert import COMMANDS as CONVERT
@@ -34,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _function in (games, search, play, solve, match, selfplay, train, doctor, bench):
+for _function in (games, search, play, analyze, solve, match, selfplay, train, doctor, bench):
     app.command(short_help=summary_of(_function))(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)

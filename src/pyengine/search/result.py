@@ -17,7 +17,15 @@ from pyengine.errors import EvaluationError
 from pyengine.eval.final_board import FinalBoard
 from pyengine.games.board_layout import state_text
 from pyengine.games.notebook import state_picture
-from pyengine.search.tree import PROVEN, SearchTree, action_name, names_of_line, signed
+from pyengine.search.tree import (
+    PROVEN,
+    Line,
+    SearchTree,
+    action_name,
+    lines_of,
+    names_of_line,
+    signed,
+)
 from pyengine.show.picture import text_html
 
 StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits", "decided"]
@@ -160,6 +168,18 @@ class SearchResult:
         nodes = self.tree_nodes
         known = nodes[(nodes["parent"] == 0) & (nodes["proven"] != _core.NOT_PROVEN)]
         return {int(node["action"]): int(node["proven"]) for node in known}
+
+    def lines(self, limit: int = _TABLE_ROWS) -> list[Line]:
+        """Return the principal variations of the best moves, best move first.
+
+        Each has ``actions``, the first of which is the root move, and the ``visits`` of each.
+        Moves without visits are omitted. Lines end where a result keeps no nodes; see :meth:`tree`.
+        """
+        limit = integer("limit", limit, 0)
+        known = lines_of(self.tree_nodes)
+        best = [i for i in self.order().tolist() if self.visits[i]][:limit]
+        moves = [(int(self.actions[i]), int(self.visits[i])) for i in best]
+        return [known.get(action) or Line([action], [visits]) for action, visits in moves]
 
     def order(self) -> npt.NDArray[np.intp]:
         """Return indices into ``actions``: the selected one, then by visits and prior."""
