@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 from pyengine.base.checks import number, short_repr
 from pyengine.errors import ConfigError, IllegalActionError
@@ -42,15 +43,17 @@ class GomocupPlayer(ExternalPlayer):
         self.settings = f", {self.seconds:g} s a move"
 
     def _start(self) -> Opponent:
-        return _Gomocup(Program(self.command, self.timeout, "\r\n"), self.seconds)
+        return _Gomocup(lambda: Program(self.command, self.timeout, "\r\n"), self.seconds)
 
 
 class _Gomocup(Opponent):
     """A Gomocup program, with the game and the moves that it knows."""
 
-    def __init__(self, program: Program, seconds: float) -> None:
-        super().__init__(program)
+    def __init__(self, start: Callable[[], Program], seconds: float) -> None:
         self._seconds = seconds
+        super().__init__(start)
+
+    def begin(self) -> None:
         self._game: Game | None = None
         self._known: list[int] | None = None  # the moves of its position
         self._is_open = False  # a game has begun since START
@@ -71,16 +74,24 @@ class _Gomocup(Opponent):
             if answer and word not in _COMMENTS:
                 return answer
 
-    def shared_plies(self, state: State) -> int:
+    def fit(self, state: State) -> tuple[bool, int]:
         known = self._known or []
-        is_same_game = state.game == self._game and state.history()[: len(known)] == known
-        return len(known) if is_same_game else 0
+        is_same = state.game == (self._game or state.game)
+        return is_same and state.history()[: len(known)] == known, len(known)
 
-    def prepare(self, state: State) -> None:
+    def set_up(self, state: State) -> None:
         if state.game != self._game:
-            self._set_up(state.game)
+            self._set_up_game(state.game)
+        elif self._is_open and not self._is_next(state):
+            self._ask("RESTART")
+            self._known, self._is_open = None, False
 
-    def _set_up(self, game: Game) -> None:
+    def _is_next(self, state: State) -> bool:
+        """Return whether the opponent has answered the program's last move."""
+        history = state.history()
+        return bool(history) and history[:-1] == self._known
+
+    def _set_up_game(self, game: Game) -> None:
         if game.name != "gomoku" or game.params["win_length"] != 5:
             raise ConfigError(f"{self.program.command}: Gomocup's game is gomoku, got {game}")
         self._game, self._known, self._is_open, self._info = None, None, False, {}
@@ -116,11 +127,8 @@ class _Gomocup(Opponent):
 
     def _position(self, state: State) -> str:
         """Return the command that sets up a position and asks for a move."""
-        *before, last = state.history() or [None]
-        if last is not None and before == self._known:
-            return f"TURN {_point(state, last)}"
-        if self._is_open:
-            self._ask("RESTART")
+        if self._is_next(state):
+            return f"TURN {_point(state, state.history()[-1])}"
         self._is_open = True
         plays = plays_of(state, _point)
         if not plays:

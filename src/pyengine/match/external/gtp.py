@@ -46,14 +46,13 @@ class GtpPlayer(ExternalPlayer):
     protocol = "gtp"
 
     def _start(self) -> Opponent:
-        return _Gtp(Program(self.command, self.timeout))
+        return _Gtp(lambda: Program(self.command, self.timeout))
 
 
 class _Gtp(Opponent):
     """A GTP program, with the game and the moves that it knows."""
 
-    def __init__(self, program: Program) -> None:
-        super().__init__(program)
+    def begin(self) -> None:
         self._commands = set(self._ask("list_commands").split())
         self._game: Game | None = None
         self._naming: Naming = own_name
@@ -78,12 +77,15 @@ class _Gtp(Opponent):
             raise _RefusedError(str(self.program.error(f"{command}: {shortened(text)}")))
         return text
 
-    def shared_plies(self, state: State) -> int:
-        return 0 if state.game != self._game else _common(self._played, self._plays(state))
-
-    def prepare(self, state: State) -> None:
+    def fit(self, state: State) -> tuple[bool, int]:
         if state.game != self._game:
-            self._set_up(state.game)
+            return not self._game, 0
+        shared = _common(self._played, self._plays(state))
+        return shared == len(self._played), shared
+
+    def set_up(self, state: State) -> None:
+        if state.game != self._game:
+            self._set_up_game(state.game)
         plays = self._plays(state)
         shared = _common(self._played, plays)
         backwards = len(self._played) - shared
@@ -97,7 +99,7 @@ class _Gtp(Opponent):
             self._ask(f"play {colour} {name}")
             self._played.append((colour, name))
 
-    def _set_up(self, game: Game) -> None:
+    def _set_up_game(self, game: Game) -> None:
         self._game = None  # until all is done
         height, width = game.board_shape if game.has_board else (0, 0)
         is_go = game.name == "go"

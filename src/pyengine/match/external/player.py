@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -12,7 +12,7 @@ from typing import Self
 from pyengine.base.checks import check_type, elements, integer, number
 from pyengine.games.game import State
 from pyengine.games.outcomes import Loss
-from pyengine.match.external.program import NoAnswerError, Program, check_installed
+from pyengine.match.external.program import EndedError, NoAnswerError, Program, check_installed
 from pyengine.search.clock import Clock
 
 GRACE = 5.0  #: seconds after the fall of the flag, after which a program is killed
@@ -20,26 +20,60 @@ _POLL = 0.1  # seconds between two checks for Ctrl-C
 
 
 class Opponent(ABC):
-    """One running program and the position that it holds."""
+    """A running program and the position that it holds.
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    Args:
+        start: starts the program.
+
+    """
+
+    def __init__(self, start: Callable[[], Program]) -> None:
+        self._start = start
+        self._restart()
+
+    def _restart(self) -> None:
+        self.program = self._start()
+        self._has_moved = False
+        self.begin()
+
+    def prepare(self, state: State) -> None:
+        """Set up a position; a program that has ended since its last move is started again.
+
+        Leela Zero 0.17 may end with a failed assertion when the board is cleared.
+        """
+        try:
+            self.set_up(state)
+        except EndedError:
+            if not self._has_moved:
+                raise
+            self.program.close()
+            self._restart()
+            self.set_up(state)
+
+    def move(self, state: State, clock: Clock | None) -> int | Loss:
+        """Return the program's move in the position that was set up."""
+        self._has_moved = True
+        return self.choose(state, clock)
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Forget what an earlier program knew; ask what the new one can do."""
 
     @abstractmethod
     def name(self) -> str:
         """Return name and version of the program."""
 
     @abstractmethod
-    def shared_plies(self, state: State) -> int:
-        """Return the number of plies that the program's position shares with a state."""
+    def fit(self, state: State) -> tuple[bool, int]:
+        """Return whether a state continues the program's position, and the plies they share."""
 
     @abstractmethod
-    def prepare(self, state: State) -> None:
+    def set_up(self, state: State) -> None:
         """Set up a position."""
 
     @abstractmethod
     def choose(self, state: State, clock: Clock | None) -> int | Loss:
-        """Return the program's move in the position that was set up."""
+        """Ask for the move."""
 
     @abstractmethod
     def close(self) -> None:
@@ -78,12 +112,15 @@ class ExternalPlayer(ABC):
         self._opponents: list[Opponent] = []
 
     @abstractmethod
-    def _start(self) -> Opponent: ...
+    def _start(self) -> Opponent:
+        """Start the program."""
 
     @cached_property
     def identity(self) -> str:
         """Protocol, command, and the program's name and version, for match records."""
-        return f"{self.protocol}:{self.command} ({self._some(1)[0].name()}){self.settings}"
+        if not self._opponents:
+            self._opponents.append(self._start())
+        return f"{self.protocol}:{self.command} ({self._opponents[0].name()}){self.settings}"
 
     def __call__(self, state: State) -> int | Loss:
         """Return the move in a state, or ``Loss.resigns``."""
@@ -115,7 +152,7 @@ class ExternalPlayer(ABC):
             try:
                 for index in indices:
                     opponent.prepare(states[index])
-                    answers[index] = Answer(opponent.choose(states[index], None))
+                    answers[index] = Answer(opponent.move(states[index], None))
             except BaseException as error:
                 errors.append(error)
 
@@ -131,27 +168,31 @@ class ExternalPlayer(ABC):
         return [answers[index] for index in range(len(states))]
 
     def _shares(self, states: list[State]) -> list[tuple[Opponent, list[int]]]:
-        """Give each process about as many states, if possible of the games that it knows."""
-        opponents = self._some(min(len(states), self.concurrent_games))
-        most = -(-len(states) // max(1, len(opponents)))
-        shares: list[tuple[Opponent, list[int]]] = [(each, []) for each in opponents]
+        """Give each process about as many states, if possible of the game that it knows."""
+        most = -(-len(states) // self.concurrent_games)
+        shares: dict[Opponent, list[int]] = {}
         for index, state in enumerate(states):
-            open_ = [share for share in shares if len(share[1]) < most]
-            max(open_, key=lambda share: share[0].shared_plies(state))[1].append(index)
-        return shares
+            full = {opponent for opponent, indices in shares.items() if len(indices) == most}
+            shares.setdefault(self._opponent_for(state, full), []).append(index)
+        return list(shares.items())
 
-    def _some(self, count: int) -> list[Opponent]:
-        """Return that many running programs."""
-        while len(self._opponents) < count:
-            self._opponents.append(self._start())
-        return self._opponents[:count]
+    def _opponent_for(self, state: State, full: Collection[Opponent] = ()) -> Opponent:
+        """Return the process that knows the game, else a new one if allowed, else any."""
+        free = [opponent for opponent in self._opponents if opponent not in full]
+        best = max(free, key=lambda opponent: opponent.fit(state), default=None)
+        if best is not None and (
+            best.fit(state)[0] or len(self._opponents) >= self.concurrent_games
+        ):
+            return best
+        self._opponents.append(self._start())
+        return self._opponents[-1]
 
     # --- games on time
 
     def prepare(self, state: State) -> None:
         """Set up a position before the clock runs."""
         try:
-            self._nearest(state).prepare(state)
+            self._opponent_for(state).prepare(state)
         except BaseException:
             self.close()
             raise
@@ -162,7 +203,7 @@ class ExternalPlayer(ABC):
         Errors are those of :meth:`search_many`.
         """
         try:
-            return Answer(self._nearest(state).choose(state, clock))
+            return Answer(self._opponent_for(state).move(state, clock))
         except NoAnswerError:
             self.close()
             if clock.left + GRACE > self.timeout:
@@ -171,10 +212,6 @@ class ExternalPlayer(ABC):
         except BaseException:
             self.close()
             raise
-
-    def _nearest(self, state: State) -> Opponent:
-        opponents = self._some(self.concurrent_games)
-        return max(opponents, key=lambda opponent: opponent.shared_plies(state))
 
     def close(self) -> None:
         """End the programs. The next search starts them again."""

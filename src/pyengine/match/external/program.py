@@ -35,6 +35,10 @@ class NoAnswerError(EngineError):
     """A program did not answer in time."""
 
 
+class EndedError(EngineError):
+    """A program has ended."""
+
+
 class Program:
     """A running program that reads and writes lines.
 
@@ -62,7 +66,7 @@ class Program:
         _read(self._process.stderr, self._errors.append, self._all_errors.set)
 
     def write(self, line: str) -> None:
-        """Write a line. Raises EngineError if the program has ended."""
+        """Write a line. Raises EndedError."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(f"{line}{self.newline}".encode())
@@ -77,8 +81,8 @@ class Program:
             seconds: to wait for it; None = the program's ``timeout``.
 
         Raises:
-            NoAnswerError: it did not come in time.
-            EngineError: the program has ended.
+            NoAnswerError: it did not come in time; the program is killed.
+            EndedError: the program has ended.
 
         """
         limit = self._timeout if seconds is None else min(seconds, self._timeout)
@@ -89,6 +93,7 @@ class Program:
                 if line is None:
                     raise self._ended()
                 return line
+        self._kill()
         raise NoAnswerError(str(self.error(f"no answer within {limit:g} seconds")))
 
     def error(self, reason: str) -> EngineError:
@@ -97,13 +102,14 @@ class Program:
         tail = f"; the end of its stderr: {words}" if words else ""
         return EngineError(f"{shortened(self.command)}: {reason}{tail}")
 
-    def _ended(self) -> EngineError:
+    def _ended(self) -> EndedError:
         self._lines.put(None)  # for the next reader
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_TO_QUIT)
         self._all_errors.wait(_TO_QUIT)
         status = self._process.returncode
-        return self.error("ended" if status is None else f"ended with status {status}")
+        how = "" if status is None else f" with status {status}"
+        return EndedError(str(self.error(f"ended{how}")))
 
     def close(self, farewell: str = "") -> None:
         """End the program; after ``farewell`` it has two seconds to exit by itself."""
