@@ -180,6 +180,17 @@ def test_dead_stones_are_found_by_playouts():
     assert white == ""
 
 
+def test_a_finished_game_is_counted_by_the_ownership_of_a_network():
+    walls = [f"play {colour} {column}{row}" for row in range(1, 10)
+             for colour, column in (("b", "e"), ("w", "f"))]  # fmt: skip
+    dead = ["play w b2", "play b h8", "play w pass", "play b pass"]
+    *_, score, stones = answers(
+        *walls, *dead, "final_score", "final_status_list dead",
+        evaluator="go9", game="go(board_size=9,komi=7)",
+    )  # fmt: skip
+    assert (score, sorted(stones.split())) == ("B+2", ["B2", "H8"])
+
+
 def test_a_cleanup_move_is_no_pass_before_dead_stones_are_captured():
     *_, move = answers(*DEAD, "kgs-genmove_cleanup b", simulations=30)
     assert move != "pass"
