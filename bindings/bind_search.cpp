@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -140,14 +141,29 @@ class PythonHost final : public Host {
   Clock::time_point last_report_ = Clock::now();
 };
 
+/// Numbers that are no actions stay illegal.
+std::vector<Action> actions_of(const std::vector<long long>& numbers) {
+  constexpr long long kMost = std::numeric_limits<Action>::max();
+  std::vector<Action> actions;
+  for (const long long number : numbers) {
+    actions.push_back(static_cast<Action>(std::clamp(number, -kMost, kMost)));
+  }
+  return actions;
+}
+
 /// `changes`: settings for this call that differ from those of the searcher.
 py::dict search(PySearcher& self, const py::object& state, const py::dict& changes,
-                const py::object& on_progress, double progress_every) {
+                const py::object& on_progress, double progress_every,
+                const std::optional<IntsArgument<"allow">>& allow,
+                const std::optional<IntsArgument<"avoid">>& avoid) {
   const SearchConfig settings = changed(self->config(), changes);
   const State root = state_from(self->game(), state);
+  RootMoves moves;
+  if (allow) moves.allow = actions_of(allow->values);
+  if (avoid) moves.avoid = actions_of(avoid->values);
   PythonHost host(*self, on_progress, progress_every);
-  return result_to(
-      self.change([&](Searcher& searcher) { return searcher.search(root, settings, host); }));
+  return result_to(self.change(
+      [&](Searcher& searcher) { return searcher.search(root, settings, host, moves); }));
 }
 
 std::vector<py::dict> search_many(PySearcher& self, const std::vector<py::object>& states,
@@ -206,13 +222,13 @@ void bind_search(py::module_& m) {
                     const SearchConfig&>(),
            py::arg("game"), py::arg("evaluator"), py::arg("config"))
       .def("search", &search, py::arg("state"), py::arg("changes"),
-           py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1)
+           py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1,
+           py::arg("allow") = py::none(), py::arg("avoid") = py::none())
       .def("search_many", &search_many, py::arg("states"), py::arg("changes"))
       .def(
           "advance",
           [](PySearcher& self, ActionArgument argument) {
-            constexpr long long kMost = std::numeric_limits<Action>::max();
-            const auto action = static_cast<Action>(std::clamp(argument.value, -kMost, kMost));
+            const Action action = actions_of({argument.value}).front();
             self.change([&](Searcher& searcher) { searcher.advance(action); });
           },
           py::arg("action"))

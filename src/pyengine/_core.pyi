@@ -757,6 +757,10 @@ class SearchConfig:
             temperature), normalised, or improved_policy ** (1 / temperature) with
             ``algorithm="gumbel"``; proven losses have probability 0, a proven win is played. 0 =
             the move that ``choose`` selects, with "gumbel" the winner of sequential halving.
+        stop_when_decided (bool, default False): whether the search ends early when no other root
+            move can get as many visits within the budget, or only one move is legal; time left is
+            converted by the rate so far. With "gumbel", ``choose="mean"`` or a temperature, only a
+            single legal move ends it. Not for self-play.
         reuse_tree (bool, default True): whether a search continues the tree of the previous one.
         cache_entries (int in [0, 2**32], default 2**17): evaluations in the engine's cache; 0 = no
             cache. As an argument of a search, 0 = the cache is not read.
@@ -835,6 +839,7 @@ class SearchConfig:
         dirichlet_shaped: bool = False,
         root_policy_temperature: float = 1.0,
         temperature: float = 0.0,
+        stop_when_decided: bool = False,
         reuse_tree: bool = True,
         cache_entries: int = 131072,
         memory_limit: int = 2147483648,
@@ -879,6 +884,7 @@ class SearchConfig:
         dirichlet_shaped: bool = ...,
         root_policy_temperature: float = ...,
         temperature: float = ...,
+        stop_when_decided: bool = ...,
         reuse_tree: bool = ...,
         cache_entries: int = ...,
         memory_limit: int = ...,
@@ -961,6 +967,8 @@ class SearchConfig:
     @property
     def solver(self) -> bool: ...
     @property
+    def stop_when_decided(self) -> bool: ...
+    @property
     def symmetry(self) -> typing.Literal["none", "random", "average", "root_average", "fill"]: ...
     @property
     def temperature(self) -> float: ...
@@ -984,6 +992,8 @@ class Searcher:
         changes: dict,
         on_progress: typing.Any = None,
         progress_every: typing.SupportsFloat | typing.SupportsIndex = 0.1,
+        allow: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
+        avoid: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
     ) -> dict: ...
     def search_many(
         self, states: collections.abc.Sequence[typing.Any], changes: dict
@@ -1516,6 +1526,7 @@ class SearchSettings(typing.TypedDict, total=False):
     dirichlet_shaped: bool
     root_policy_temperature: float
     temperature: float
+    stop_when_decided: bool
     reuse_tree: bool
     cache_entries: int
     memory_limit: int

@@ -46,6 +46,8 @@ struct SearchConfig {
   double root_policy_temperature = 1.0;
   double temperature = 0.0;
 
+  bool stop_when_decided = false;
+
   bool reuse_tree = true;
   std::uint64_t cache_entries = 1U << 17;
   std::uint64_t memory_limit = std::uint64_t{2} << 30;

@@ -111,6 +111,12 @@ struct Table<SearchConfig> {
             "improved_policy ** (1 / temperature) with ``algorithm=\"gumbel\"``; proven losses "
             "have probability 0, a proven win is played. 0 = the move that ``choose`` selects, "
             "with \"gumbel\" the winner of sequential halving."),
+      field("stop_when_decided", &S::stop_when_decided,
+            "whether the search ends early when no other root move can get as many visits within "
+            "the budget, or only one move is legal; time left is converted by the rate so far. "
+            "With \"gumbel\", ``choose=\"mean\"`` or a temperature, only a single legal move "
+            "ends it. Not for self-play.")
+          .added_later(),
       field("reuse_tree", &S::reuse_tree,
             "whether a search continues the tree of the previous one."),
       field("cache_entries", &S::cache_entries, between(0, 4294967296.0),

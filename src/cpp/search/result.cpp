@@ -245,6 +245,8 @@ std::string_view to_string(StopReason reason) noexcept {
       return "stopped";
     case StopReason::visits:
       return "visits";
+    case StopReason::decided:
+      return "decided";
   }
   return "stopped";
 }

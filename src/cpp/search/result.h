@@ -19,7 +19,8 @@ enum class StopReason : std::uint8_t {
   seconds,
   proven,
   stopped,
-  visits,  ///< the root's visit counter is full
+  visits,   ///< the root's visit counter is full
+  decided,  ///< see SearchConfig::stop_when_decided
 };
 [[nodiscard]] std::string_view to_string(StopReason reason) noexcept;
 

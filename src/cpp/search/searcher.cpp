@@ -43,6 +43,7 @@ Rng choice_stream(const SearchConfig& config, std::uint64_t search) {
 
 StopReason reason_of(const TreeSearch& search, RunEnd end) {
   if (search.proven()) return StopReason::proven;
+  if (search.decided()) return StopReason::decided;
   if (search.tally.completed.load(std::memory_order_relaxed) >= search.budget()) {
     const bool cut = search.budget() < budget_of(search.config());
     return cut ? StopReason::visits : StopReason::simulations;
@@ -56,6 +57,12 @@ StopReason reason_of(const TreeSearch& search, RunEnd end) {
       break;
   }
   return StopReason::stopped;
+}
+
+/// A proof that holds for some of the moves is not the position's.
+void hide_proof(SearchResult& result) noexcept {
+  result.proven.reset();
+  if (!result.tree.empty()) result.tree.front().proven = TreeNode::kNotProven;
 }
 
 /// Calls `read` for searches that have spent their budget; nothing follows them.
@@ -186,6 +193,7 @@ void Searcher::drop_tree() {
   const std::lock_guard lock(mutex_);
   tree_.reset();
   root_.reset();
+  only_.clear();
   // Each worker keeps the memory of the tree that it searched last.
   if (pipeline_) pipeline_->release_memory();
 }
@@ -250,6 +258,7 @@ SearchResult Searcher::result_so_far(const TreeSearch& search, Clock::time_point
   SearchResult result =
       read_tree(search.tree(), game_->shape().num_actions, search.config(),
                 choice_stream(search.config(), search.stream()), most_nodes, search.plan());
+  if (search.restricted()) hide_proof(result);
   result.reused = search.reused();
   result.simulations = search.tally.completed.load(std::memory_order_relaxed);
   result.evaluations = search.tally.evaluations.load(std::memory_order_relaxed);
@@ -265,15 +274,19 @@ SearchResult Searcher::final_result(const TreeSearch& search, Clock::time_point 
   return result_so_far(search, start_time, kept_nodes(search));
 }
 
-SearchResult Searcher::search(const State& state, const SearchConfig& config, Host& host) {
+SearchResult Searcher::search(const State& state, const SearchConfig& config, Host& host,
+                              const RootMoves& moves) {
   const Busy busy(*this, "search");
   const Clock::time_point start_time = Clock::now();
   const GoesOn goes_on = until_due(config, start_time, host, stop_);
   check(state, config);
+  std::vector<ActionId> only = considered_moves(state, moves);
   limit_memory(config);
   pipeline_for(config).prepare(config, 1);
-  if (!keeps_tree(config) || !shares_trees(grown_by_, config.algorithm) || !continues(state)) {
+  const bool fits = shares_trees(grown_by_, config.algorithm) && only == only_;
+  if (!keeps_tree(config) || !fits || !continues(state)) {
     start_tree(state, goes_on);
+    only_ = std::move(only);
   } else if (tree_->nodes() == 1) {  // advanced to a move without a child
     make_room(goes_on);
   }
@@ -282,6 +295,7 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   if (config.deterministic) wait_for_background(goes_on);
   TreeSearch search(*tree_, *root_, config, budget_of(config), searches_++, *bound_);
   if (config.deterministic) search.use_own_allocator();
+  search.restrict_root(only_);
   TreeSearch* const one[] = {&search};
   current_ = {&search, start_time};
   const RunEnd end = run(one, config, start_time, host);
@@ -384,6 +398,7 @@ void Searcher::advance(Action action) {
     if (pipeline_) pipeline_->release_memory();
   }
   root_.emplace(std::move(next));
+  only_.clear();
   advanced_ = true;
 }
 

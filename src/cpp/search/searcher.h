@@ -51,7 +51,10 @@ class Searcher {
   /// Searches with `config` for this call. Throws ConfigError for a terminal state, a state of
   /// another game, or a memory limit that the cache fills, and EngineError while another search
   /// runs. Rethrows exceptions of the evaluator and the host; the tree stays valid.
-  SearchResult search(const State& state, const SearchConfig& config, Host& host);
+  /// `moves`: the root moves to search. A tree is continued only with the same ones, and what it
+  /// proves is not reported as the position's value.
+  SearchResult search(const State& state, const SearchConfig& config, Host& host,
+                      const RootMoves& moves = {});
   /// Searches each state with a fresh tree; all share one evaluator and its batches. Budgets are
   /// per state. The engine's tree is kept unless it holds most of the memory. Deterministic trees
   /// get equal shares of the memory; throws ConfigError if there are too many of them.
@@ -115,6 +118,7 @@ class Searcher {
   std::atomic<bool> stop_{false};  ///< the running search should end; set from its very beginning
   std::unique_ptr<Tree> tree_;
   std::optional<State> root_;             ///< state at the root of tree_
+  std::vector<ActionId> only_;            ///< the root moves of tree_, unless they are all
   bool advanced_ = false;                 ///< root_ was set by advance()
   Algorithm grown_by_ = Algorithm::puct;  ///< algorithm of the last search of tree_
   std::uint64_t searches_ = 0;  ///< number of searches so far: each has separate random streams

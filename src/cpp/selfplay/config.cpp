@@ -38,6 +38,9 @@ void validate(const SelfPlayConfig& config) {
   if (config.search.deterministic) {
     throw ConfigError("search: deterministic=True does not work for games that share batches");
   }
+  if (config.search.stop_when_decided) {
+    throw ConfigError("search: stop_when_decided=True would leave the policy targets unfinished");
+  }
   check_fields(config);
   if (config.forced_playouts != 0.0 && config.search.algorithm != Algorithm::puct) {
     throw ConfigError(refusal("forced_playouts", "0 unless algorithm is puct",

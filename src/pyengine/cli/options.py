@@ -211,9 +211,13 @@ class EvaluatorOptions:
     provider: ProviderOption = None
     device: DeviceOption = 0
 
+    def model_for(self, game: Game) -> str:
+        """Return the name of the requested evaluator or of the default for a game."""
+        return self.model or model_of_game(game) or "rollout"
+
     def setup(self, game: Game) -> Setup:
         """Open the requested evaluator, else the game's bundled network, else playouts."""
-        name = self.model or model_of_game(game) or "rollout"
+        name = self.model_for(game)
         evaluator = evaluator_for(name, self.spec, self.provider, self.device)
         if self.model is not None:
             return Setup(name, evaluator)

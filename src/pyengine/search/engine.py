@@ -25,6 +25,15 @@ _LONGEST = 1e6  # seconds between two results of analyze()
 _PROGRESS_EVERY = 0.1  # seconds
 
 
+class _Call(NamedTuple):
+    """The arguments of one search. ``every``: seconds between progress reports."""
+
+    allow: Sequence[int] | None
+    avoid: Sequence[int] | None
+    every: float
+    settings: SearchSettings
+
+
 class _Parts(NamedTuple):
     """What an open engine holds. A running search keeps it even if the engine is closed."""
 
@@ -114,6 +123,8 @@ class Engine:
         self,
         state: Any,
         *,
+        allow: Sequence[int] | None = None,
+        avoid: Sequence[int] | None = None,
         on_progress: OnProgress | None = None,
         **settings: Unpack[SearchSettings],
     ) -> SearchResult:
@@ -121,18 +132,26 @@ class Engine:
 
         Args:
             state: a non-terminal state of the game.
+            allow: search only these of its legal actions, all with None.
+            avoid: search all but these.
             on_progress: called about ten times a second with the result so far; returning
                 ``False`` ends the search.
             **settings: fields of :class:`~pyengine.SearchConfig`, for this call.
 
         ``stop_reason`` is the reason the search ended: its budget (``"simulations"``,
-        ``"seconds"``), ``"proven"``, ``"stopped"``, or ``"visits"``: the root has the maximum
-        number of visits, 2^32 - 1, and :meth:`advance` makes room again. A ``memory_limit`` below
-        the tree's size stops its growth but does not shrink it.
+        ``"seconds"``), ``"proven"``, ``"stopped"``, ``"decided"``, or ``"visits"``: the root has
+        the maximum number of visits, 2^32 - 1, and :meth:`advance` makes room again. A
+        ``memory_limit`` below the tree's size stops its growth but does not shrink it.
+
+        With ``allow`` or ``avoid`` the result contains the moves searched, and ``proven`` is None
+        even if a proof for these moves ends the search. A tree is reused only by a search of the
+        same moves; below :meth:`advance` there is no restriction. Under both, the allowed moves
+        that are not avoided are searched.
 
         Raises:
-            ConfigError: a terminal state, a state of another game, a setting out of range, or a
-                ``memory_limit`` that the engine's cache fills.
+            ConfigError: a terminal state, a state of another game, a setting out of range, a
+                ``memory_limit`` that the engine's cache fills, or no move left to search.
+            IllegalActionError: an action of ``allow`` or ``avoid`` is illegal.
             EngineError: another search of this engine is running, or it is closed.
             EvaluationError: the evaluator failed. The tree stays valid.
             KeyboardInterrupt: after Ctrl-C, within 50 ms plus one batch or call of a user's code.
@@ -140,15 +159,17 @@ class Engine:
         Exceptions raised by a user's game or ``on_progress`` end the search and propagate.
         """
         self._warn_of_a_lost_tree(state)
-        return self._search(state, on_progress, _PROGRESS_EVERY, settings)
+        call = _Call(allow, avoid, _PROGRESS_EVERY, settings)
+        return self._search(state, on_progress, call)
 
-    def _search(
-        self, state: Any, on_progress: OnProgress | None, every: float, settings: SearchSettings
-    ) -> SearchResult:
+    def _search(self, state: Any, on_progress: OnProgress | None, call: _Call) -> SearchResult:
         parts = self._open_parts
         check_callback("on_progress", on_progress)
         report = None if on_progress is None else lambda now: on_progress(parts.result(now, state))
-        return parts.result(parts.searcher.search(state, dict(settings), report, every), state)
+        fields = parts.searcher.search(
+            state, dict(call.settings), report, call.every, call.allow, call.avoid
+        )
+        return parts.result(fields, state)
 
     def _warn_of_a_lost_tree(self, state: Any) -> None:
         """Warn the caller of a public method once if the state cannot be compared with the root."""
@@ -183,12 +204,18 @@ class Engine:
         return [parts.result(fields, state) for fields, state in zip(results, states, strict=True)]
 
     def analyze(
-        self, state: Any, *, every: float = 0.1, **settings: Unpack[SearchSettings]
+        self,
+        state: Any,
+        *,
+        every: float = 0.1,
+        allow: Sequence[int] | None = None,
+        avoid: Sequence[int] | None = None,
+        **settings: Unpack[SearchSettings],
     ) -> Iterator[SearchResult]:
         """Yield the result so far every ``every`` seconds while searching in the background.
 
         Without a budget the search runs until the loop is left. The last result is the final one.
-        ``state``, ``settings`` and errors are those of :meth:`search`.
+        The other arguments and errors are those of :meth:`search`.
 
         Example:
             >>> import pyengine
@@ -205,9 +232,9 @@ class Engine:
         if not hasattr(state, "clone"):
             raise ConfigError(f"state: expected a state of {self.game}, got {short_repr(state)}")
         self._warn_of_a_lost_tree(state)
-        return self._stream(state.clone(), every, settings)
+        return self._stream(state.clone(), _Call(allow, avoid, every, settings))
 
-    def _stream(self, state: Any, every: float, settings: SearchSettings) -> Iterator[SearchResult]:
+    def _stream(self, state: Any, call: _Call) -> Iterator[SearchResult]:
         _core.throw_at_exit()  # at exit no thread can search
         latest: list[SearchResult] = []
         final: Future[SearchResult] = Future()
@@ -219,14 +246,14 @@ class Engine:
 
         def run() -> None:
             try:
-                final.set_result(self._search(state, keep, every, settings))
+                final.set_result(self._search(state, keep, call))
             except BaseException as error:
                 final.set_exception(error)
 
         worker = threading.Thread(target=run, name="pyengine-analyze", daemon=True)
         worker.start()
         try:
-            while not wait([final], timeout=every).done:
+            while not wait([final], timeout=call.every).done:
                 _core.throw_at_exit()
                 if latest:
                     yield latest.pop()
@@ -306,6 +333,8 @@ def search(
     *,
     evaluator: Any,
     game: Any = None,
+    allow: Sequence[int] | None = None,
+    avoid: Sequence[int] | None = None,
     on_progress: OnProgress | None = None,
     **settings: Unpack[SearchSettings],
 ) -> SearchResult:
@@ -315,7 +344,7 @@ def search(
         state: a :class:`~pyengine.State`, or a user's state together with its ``game``.
         evaluator: as for :class:`Engine`.
         game: required if the state does not know its game.
-        on_progress: as for :meth:`Engine.search`.
+        allow, avoid, on_progress: as for :meth:`Engine.search`.
         **settings: fields of :class:`~pyengine.SearchConfig`.
 
     Example:
@@ -326,4 +355,4 @@ def search(
         ('c1', 1)
     """
     with Engine(game_for(state, game, "search"), evaluator, **settings) as engine:
-        return engine.search(state, on_progress=on_progress)
+        return engine.search(state, allow=allow, avoid=avoid, on_progress=on_progress)

@@ -17,10 +17,18 @@ from pyengine.errors import EvaluationError
 from pyengine.eval.final_board import FinalBoard
 from pyengine.games.board_layout import state_text
 from pyengine.games.notebook import state_picture
-from pyengine.search.tree import PROVEN, SearchTree, action_name, names_of_line, signed
+from pyengine.search.tree import (
+    PROVEN,
+    Line,
+    SearchTree,
+    action_name,
+    lines_of,
+    names_of_line,
+    signed,
+)
 from pyengine.show.picture import text_html
 
-StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
+StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits", "decided"]
 
 _TABLE_ROWS = 10
 _COLUMNS = 80  # of a terminal
@@ -31,7 +39,7 @@ class SearchResult:
     """The result of a search, valid even after the engine is closed.
 
     Values are in [-1, 1], for the player to move at the root. ``A`` is the number of actions of
-    the game, ``L`` the number of legal ones.
+    the game, ``L`` the number of legal ones or, with ``allow`` or ``avoid``, of those searched.
 
     Attributes:
         action: the selected move: most visits, then larger q, larger prior, smaller action. With
@@ -40,8 +48,9 @@ class SearchResult:
             ``temperature`` above 0 the move is drawn at random.
         value: mean of all visits and the root's own evaluation, or the proven value.
         network_value: the root's own evaluation; 0 if the search ended before it.
-        proven: -1, 0 or 1 if the value is proven, else None.
-        actions: int32[L], the legal actions, ascending.
+        proven: -1, 0 or 1 if the value is proven, else None. None also if not all moves were
+            searched; if those are proven, ``value`` is their value.
+        actions: int32[L], ascending.
         visits: uint32[L], including those of a reused tree; in a new tree of s simulations their
             sum is s.
         priors: float32[L], as used by the search, including noise.
@@ -54,8 +63,9 @@ class SearchResult:
         simulations, seconds: of this call alone.
         nodes: size of the tree. After :meth:`Engine.advance` to a move with 16,384 visits or more,
             an upper bound until the nodes have been counted in the background.
-        stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, or ``"visits"``:
-            the root has the maximum number of visits, 2^32 - 1.
+        stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, ``"decided"``
+            (see ``SearchConfig.stop_when_decided``), or ``"visits"``: the root has the maximum
+            number of visits, 2^32 - 1.
         state: a copy of the searched state.
         tree_nodes: the data of :meth:`tree`.
         final_board: the source of :attr:`ownership` and :attr:`score`; None if the network predicts
@@ -159,6 +169,18 @@ class SearchResult:
         known = nodes[(nodes["parent"] == 0) & (nodes["proven"] != _core.NOT_PROVEN)]
         return {int(node["action"]): int(node["proven"]) for node in known}
 
+    def lines(self, limit: int = _TABLE_ROWS) -> list[Line]:
+        """Return the principal variations of the best moves, best move first.
+
+        Each has ``actions``, the first of which is the root move, and the ``visits`` of each.
+        Moves without visits are omitted. Lines end where a result keeps no nodes; see :meth:`tree`.
+        """
+        limit = integer("limit", limit, 0)
+        known = lines_of(self.tree_nodes)
+        best = [i for i in self.order().tolist() if self.visits[i]][:limit]
+        moves = [(int(self.actions[i]), int(self.visits[i])) for i in best]
+        return [known.get(action) or Line([action], [visits]) for action, visits in moves]
+
     def order(self) -> npt.NDArray[np.intp]:
         """Return indices into ``actions``: the selected one, then by visits and prior."""
         chosen = self.actions == self.action
@@ -215,7 +237,9 @@ class SearchResult:
 
 def ending(reason: StopReason) -> str:
     """Describe why a search ended."""
-    return "stopped" if reason == "stopped" else f"ended by {reason}"
+    if reason == "stopped":
+        return "stopped"
+    return "ended early, the move was decided" if reason == "decided" else f"ended by {reason}"
 
 
 def unseen_note(result: SearchResult) -> str:

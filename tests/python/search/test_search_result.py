@@ -352,3 +352,16 @@ def test_a_result_of_a_game_without_str_shows_no_address() -> None:
         assert result._repr_html_().startswith("<pre")
         assert result.tree().children
         json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_lines_begin_with_each_visited_move_and_follow_the_most_visits():
+    state = pyengine.load_game("connect_four").new_initial_state()
+    result = pyengine.search(state, evaluator="connect4", simulations=200, threads=1)
+    lines = result.lines()
+    assert [line.actions[0] for line in lines] == [
+        int(result.actions[i]) for i in result.order() if result.visits[i]
+    ]
+    assert lines[0].actions == result.pv
+    assert all(line.visits == sorted(line.visits, reverse=True) for line in lines)
+    assert lines[0].visits[0] == result.visits.max()
+    assert result.lines(2) == lines[:2]

@@ -21,19 +21,6 @@ std::unique_ptr<AnyPosition> first_position(const AnyGame& game,
   return position;
 }
 
-/// "is 400, expected 0..81" or "is not legal", for the message of IllegalActionError.
-std::string why_illegal(const AnyGame& game, const AnyPosition& position, Action action) {
-  const int count = game.shape().num_actions;
-  if (action < 0 || action >= count) {
-    return "action " + std::to_string(action) + " does not exist, expected 0.." +
-        std::to_string(count - 1);
-  }
-  std::string name = "action " + std::to_string(action);
-  if (game.has_stones()) name += " (" + game.action_to_string(action) + ")";
-  if (position.outcome().has_value()) return name + " is not legal: the game is over";
-  return name + " is not legal for player " + std::to_string(position.to_move());
-}
-
 char stone_at(const BoardSetup& setup, int point) {
   if (setup.first.test(point)) return 'X';
   return setup.second.test(point) ? 'O' : '.';
@@ -172,7 +159,7 @@ void State::apply_action(Action action) {
   const auto before = position_;
   if (!before->is_legal(action)) {
     before->rethrow_if_failed();
-    throw IllegalActionError(game_->name() + ": " + why_illegal(*game_, *before, action));
+    throw IllegalActionError(game_->name() + ": " + why_illegal(action));
   }
   history_.reserve(history_.size() + 1);
   if (game_->has_stones()) {
@@ -183,6 +170,17 @@ void State::apply_action(Action action) {
     replace(before, std::move(next));
   }
   history_.push_back(static_cast<ActionId>(action));
+}
+
+std::string State::why_illegal(Action action) const {
+  const int count = game_->shape().num_actions;
+  std::string name = "action " + std::to_string(action);
+  if (action < 0 || action >= count) {
+    return name + " does not exist, expected 0.." + std::to_string(count - 1);
+  }
+  if (game_->has_stones()) name += " (" + game_->action_to_string(action) + ")";
+  if (position_->outcome().has_value()) return name + " is not legal: the game is over";
+  return name + " is not legal for player " + std::to_string(position_->to_move());
 }
 
 void State::undo_action() {

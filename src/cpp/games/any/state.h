@@ -49,6 +49,8 @@ class State {
   /// Throws IllegalActionError for an illegal action, and EngineError if another thread plays here
   /// while user code runs. The state is then unchanged.
   void apply_action(Action action);
+  /// Why an action is illegal: "action 400 does not exist, expected 0..81".
+  [[nodiscard]] std::string why_illegal(Action action) const;
   /// Undoes the last action by replaying the others; throws ConfigError at the start, and
   /// EngineError like apply_action().
   void undo_action();

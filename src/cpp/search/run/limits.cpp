@@ -14,10 +14,11 @@ constexpr std::uint32_t kLongSearch = 64;  ///< simulations per leaf in flight
 }  // namespace
 
 std::uint64_t Tickets::reserve(std::uint64_t count) noexcept {
+  const std::uint64_t last = last_.load(std::memory_order_relaxed);
   std::uint64_t current = reserved_.load(std::memory_order_relaxed);
   std::uint64_t got = 0;
   do {
-    got = std::min(count, budget_ - std::min(current, budget_));
+    got = std::min(count, last - std::min(current, last));
   } while (got != 0 &&
            !reserved_.compare_exchange_weak(current, current + got, std::memory_order_relaxed));
   return got;

@@ -15,11 +15,16 @@ namespace pyengine {
 /// One ticket per simulation of the budget. A worker reserves some before it walks.
 class Tickets {
  public:
-  explicit Tickets(std::uint64_t budget) noexcept : budget_(budget) {}
+  explicit Tickets(std::uint64_t budget) noexcept : budget_(budget), last_(budget) {}
 
   [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
   [[nodiscard]] bool any_left() const noexcept {
-    return reserved_.load(std::memory_order_relaxed) < budget_;
+    return reserved_.load(std::memory_order_relaxed) < last_.load(std::memory_order_relaxed);
+  }
+  /// From now on, allows no more than `count` simulations in all; simulations that have begun are
+  /// completed.
+  void limit(std::uint64_t count) noexcept {
+    last_.store(std::min(count, budget_), std::memory_order_relaxed);
   }
   /// Reserves up to `count` tickets; returns how many.
   std::uint64_t reserve(std::uint64_t count) noexcept;
@@ -29,6 +34,7 @@ class Tickets {
 
  private:
   const std::uint64_t budget_;
+  std::atomic<std::uint64_t> last_;         ///< the budget, or less if the search ends early
   std::atomic<std::uint64_t> reserved_{0};  ///< includes completed simulations
 };
 

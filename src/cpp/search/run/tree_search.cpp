@@ -54,7 +54,8 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       stream_(stream),
       symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1),
       tickets_(std::min(budget, room_for_visits(tree.root()))),
-      seats_(config, budget) {
+      seats_(config, budget),
+      decision_(config) {
   tally.numbers.store(first_number(config.seed, stream), std::memory_order_relaxed);
   // The endgame solver turned a nonterminal position into a terminal node.
   const bool solved = tree.root().state.load(std::memory_order_acquire) == NodeState::terminal;
@@ -122,8 +123,17 @@ void TreeSearch::ready_root() {
   const auto priors = changed_root_priors(config_, tree_, rng);
   if (!priors.empty()) tree_.change_root_priors(priors);
   plan_ = make_root_plan(config_, tree_, tickets_.budget(), rng);
+  decision_.begin();
+  // The visit of a forced move gives it a value and a reply.
+  if (config_.stop_when_decided && tree_.root().num_edges == 1) decide(reused_ == 0 ? 1 : 0);
   root_asked_.store(true, std::memory_order_relaxed);
   root_ready_.store(true, std::memory_order_release);
+}
+
+/// Ends the search after `simulations` in all.
+void TreeSearch::decide(std::uint64_t simulations) noexcept {
+  decided_.store(true, std::memory_order_relaxed);
+  tickets_.limit(simulations);
 }
 
 /// The steps that may fail come first: a leaf that cannot be finished counts as never visited.
@@ -131,8 +141,10 @@ template <Sharing S>
 void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn,
                              const EvalLeaf& leaf, bool is_root, Tally& counts) {
   Node& node = *path.back();
-  const bool stored = (is_root || grows_a_tree(config_.algorithm)) &&
-      tree_.store_evaluation(allocator_of(worker), node, leaf);
+  const bool grows = is_root || grows_a_tree(config_.algorithm);
+  const bool stored = is_root && restricted()
+      ? tree_.store_evaluation(allocator_of(worker), node, restricted_to(only_, leaf))
+      : grows && tree_.store_evaluation(allocator_of(worker), node, leaf);
   // Back up before expanding: a thread that sees the edges also sees a visit.
   back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
   Tree::publish(node, stored);
@@ -352,6 +364,25 @@ template <Sharing S>
 bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   slot.batch->goes_on = turn.goes_on;
   if (!root_ready()) return gather_root<S>(worker, slot);
+  if (decision_.by_visits()) return gather_until_decided<S>(worker, slot, turn);
+  return gather_leaves<S>(worker, slot, turn);
+}
+
+/// Shortens the turn, so that a serial search ends at the first simulation that decides it. At the
+/// start of a turn, a deterministic search is in the same state with any number of threads.
+template <Sharing S>
+bool TreeSearch::gather_until_decided(Worker& worker, Slot& slot, const Turn& turn) {
+  Turn shorter = turn;
+  const std::uint64_t completed = tally.completed.load(std::memory_order_relaxed);
+  shorter.simulations =
+      std::min(turn.simulations, decision_.simulations_until(tree_, completed, tickets_.budget()));
+  if (shorter.simulations != 0) return gather_leaves<S>(worker, slot, shorter);
+  decide(0);
+  return false;
+}
+
+template <Sharing S>
+bool TreeSearch::gather_leaves(Worker& worker, Slot& slot, const Turn& turn) {
   const CallGuard guard(turn.guards_calls ? turn.goes_on : nullptr);
   if (seats_.sharers() > 1) return gather_by_leases(worker, slot, turn);
   const Part whole{{tree_.root(), root_.position()}, tally};

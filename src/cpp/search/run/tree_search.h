@@ -6,13 +6,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "eval/evaluator.h"
 #include "games/any/state.h"
 #include "search/config.h"
 #include "search/rules/root_plan.h"
+#include "search/run/decision.h"
 #include "search/run/limits.h"
+#include "search/run/root_moves.h"
 #include "search/run/slot.h"
 #include "search/run/turn.h"
 #include "search/run/worker.h"
@@ -50,6 +53,8 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] bool proven() const noexcept {
     return config_.solver && tree_.root().proof.load(std::memory_order_relaxed) != Proof::none;
   }
+  /// The rest of the budget would not change the move: see SearchConfig::stop_when_decided.
+  [[nodiscard]] bool decided() const noexcept { return decided_.load(std::memory_order_relaxed); }
   /// No further simulation begins.
   void close() noexcept { closed_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
@@ -57,6 +62,10 @@ class alignas(kCacheLine) TreeSearch {
   /// the same nodes fit under the limit with any number of threads. For searches in rounds.
   void use_own_allocator() { own_.emplace(tree_.shared_arena()); }
 
+  /// Called before the search: a root that it evaluates gets only these moves, ascending; empty =
+  /// all. The caller keeps them.
+  void restrict_root(std::span<const ActionId> moves) noexcept { only_ = moves; }
+  [[nodiscard]] bool restricted() const noexcept { return !only_.empty(); }
   /// Called before the search: `workers` workers will search the tree by leases (lease.h). Every
   /// leaf except the root is then answered immediately.
   void divide_among(int workers) noexcept { seats_.divide_among(workers); }
@@ -86,6 +95,10 @@ class alignas(kCacheLine) TreeSearch {
  private:
   template <Sharing S>
   bool gather_root(Worker& worker, Slot& slot);
+  template <Sharing S>
+  bool gather_until_decided(Worker& worker, Slot& slot, const Turn& turn);
+  template <Sharing S>
+  bool gather_leaves(Worker& worker, Slot& slot, const Turn& turn);
   /// The part of the tree that walks search.
   struct Part {
     Start start;
@@ -130,6 +143,7 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] int room(const Slot& slot) const noexcept;
   [[nodiscard]] LeafSymmetry symmetry_of_leaf(bool is_root) const noexcept;
   void ready_root();
+  void decide(std::uint64_t simulations) noexcept;
 
   Tree& tree_;
   const State& root_;
@@ -143,8 +157,11 @@ class alignas(kCacheLine) TreeSearch {
   Seats seats_;
   std::optional<Allocator> own_;
   std::unique_ptr<RootPlan> plan_;  ///< written before root_ready_
+  std::span<const ActionId> only_;
+  Decision decision_;
 
   std::atomic<bool> closed_{false};
+  std::atomic<bool> decided_{false};
   std::atomic<bool> root_asked_{false};
   std::atomic<bool> root_ready_{false};  ///< release: edges and noise are in place
 };
