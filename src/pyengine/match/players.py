@@ -84,7 +84,8 @@ class Player:
         if isinstance(self.original, Engine):
             limit = self.original.config.seconds or math.inf
             seconds = min(clock.budget(state), limit)
-            return self.original.search_many([state], seconds=seconds)[0].action
+            results = self.original.search_many([state], seconds=seconds, stop_when_decided=True)
+            return results[0].action
         if callable(search := getattr(self.original, "search_on_clock", None)):
             return self._move(search(state, clock).action)
         return self.choose([state])[0]

@@ -127,7 +127,7 @@ class _Gtp(Opponent):
         start = game.new_initial_state()
         for naming in (own_name, vertex):
             names = {naming(start, action).casefold() for action in start.legal_actions()}
-            if {word for name in names for word in name.split()} | {"pass"} == listed | {"pass"}:
+            if names | {"pass"} == listed | {"pass"}:
                 return naming
         raise ConfigError(str(self.program.error(f"plays another game than {game}")))
 

@@ -44,8 +44,8 @@ def plays_of(state: State, naming: Naming) -> list[tuple[int, str]]:
 
 
 def own_name(state: State, action: int) -> str:
-    """Return the game's own name of a move."""
-    return state.action_to_string(action)
+    """Return the game's own name of a move, in one word."""
+    return state.action_to_string(action).replace(" ", "_")
 
 
 def vertex(state: State, action: int) -> str:
