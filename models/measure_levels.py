@@ -21,6 +21,7 @@ from typing import Any
 import manifest
 from measure.arguments import whole
 from measure.context import ROOT, Progress
+from measure.gnugo import gnugo
 
 import pyengine
 from pyengine.match import MatchResult, Openings, match
@@ -80,7 +81,7 @@ def ladder(table: dict[str, Any], threads: int) -> tuple[list[Rung], list[Duel]]
 
     rungs = [Rung(str(level), lambda level=level: engine(level)) for level in rows]
     duels = [Duel(number, number - 1) for number in range(1, len(rungs))]
-    for name, opponent in (("uct", uct), ("gnugo", lambda: _gnugo(game))):
+    for name, opponent in (("uct", uct), ("gnugo", lambda: gnugo(_GNUGO_LEVEL, 0))):
         levels = table.get(name, [])
         if levels:
             rungs.append(Rung(name, opponent))
@@ -91,12 +92,6 @@ def ladder(table: dict[str, Any], threads: int) -> tuple[list[Rung], list[Duel]]
 def _level(number: int, row: dict[str, Any]) -> Level:
     settings = ("name", "simulations", "temperature", "noise")
     return Level(number=number, **{key: row[key] for key in settings if key in row})
-
-
-def _gnugo(game: pyengine.Game) -> Any:
-    from measure.gnugo import GnuGo
-
-    return GnuGo(game, _GNUGO_LEVEL, 0)
 
 
 def play(

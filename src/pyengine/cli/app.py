@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from pyengine import __version__
+from pyengine.cli.analysis import analysis
 from pyengine.cli.analyze import analyze
 from pyengine.cli.bench import bench
 from pyengine.cli.commands import command, summary_of
 from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
+from pyengine.cli.gtp import gtp
 from pyengine.cli.match import match
 from pyengine.cli.play import play
 from pyengine.cli.search import search
@@ -35,7 +37,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _function in (games, search, play, analyze, solve, match, selfplay, train, doctor, bench):
+for _function in (
+    games, search, play, analyze, solve, match, selfplay, train, doctor, bench,
+    gtp, analysis,
+):  # fmt: skip
     app.command(short_help=summary_of(_function))(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)

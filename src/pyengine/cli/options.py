@@ -230,12 +230,19 @@ class EvaluatorOptions:
     provider: ProviderOption = None
     device: DeviceOption = 0
 
-    def setup(self, game: Game, text: str = "") -> Setup:
-        """Open the requested evaluator, else the bundled network, else playouts.
+    def model_for(self, game: Game, text: str = "") -> str:
+        """Return the name of the requested evaluator, or of the default for a game.
 
         ``text``: the name that the game was loaded by, which may be a network's.
         """
-        name = self.model or default_network(text, game) or "rollout"
+        return self.model or default_network(text, game) or "rollout"
+
+    def setup(self, game: Game, text: str = "") -> Setup:
+        """Open the requested evaluator, else the bundled network, else playouts.
+
+        ``text``: as for :meth:`model_for`.
+        """
+        name = self.model_for(game, text)
         evaluator = evaluator_for(name, self.spec, self.provider, self.device)
         if self.model is not None:
             return Setup(name, evaluator)

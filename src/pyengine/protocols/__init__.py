@@ -1,0 +1,1 @@
+"""Protocols of game programs, spoken on standard input and output."""
