@@ -101,7 +101,7 @@ def measure(file: GameFile, network: Network, threads: int, options: Options) ->
         "onnxruntime/s": median([rate.wall for rate in theirs]),
         "review/s": median([run.rate.wall for run in reviews]),
         "seconds": median([run.seconds for run in reviews]),
-        "gain over one after another": median_columns("gain", gain)["gain"],
+        "gain": median_columns("gain", gain)["gain"],
     }
 
 

@@ -12,12 +12,14 @@ from pyengine.base.files import replacing
 
 HEADER = """\
 # The bundled networks. Written by make_models.py; the tests compare it with the files.
+# strength: for players; kept when an entry is rewritten.
 # made: the training run. commit: of the engine when the entry was written; seconds: total time;
 # games, positions: self-play; curve: games so far and Elo above the first network, fitted to all
 # matches of the run.
 # targets: figure is a share of cases, or a score with win 1, draw 1/2, loss 0; interval is the
 # 95 % interval; least, more_than and most are the target; goal marks an optional target.
 """
+_WRITTEN_BY_HAND = ("strength",)
 
 
 def describe(path: Path) -> dict[str, Any]:
@@ -38,7 +40,8 @@ def read(path: Path) -> dict[str, Any]:
 def update(path: Path, name: str, entry: dict[str, Any], header: str = HEADER) -> None:
     """Replace an entry in the manifest, or in a similar file, atomically."""
     entries = read(path)
-    entries[name] = entry
+    written = {key: entries.get(name, {}).get(key) for key in _WRITTEN_BY_HAND}
+    entries[name] = {key: value for key, value in written.items() if value is not None} | entry
     parts = [header] + [_table(key, entries[key]) for key in sorted(entries)]
     with replacing(path) as part:
         part.write_text("\n".join(parts), "utf-8")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 import manifest
 from measure.arguments import whole
 from measure.context import ROOT, Progress
+from measure.gnugo import gnugo
 
 import pyengine
 from pyengine.match import MatchResult, Openings, match
@@ -33,12 +34,17 @@ HEADER = """\
 # Levels of play, weakest first: see pyengine/search/levels.py for the fields. Written by
 # measure_levels.py, which preserves the settings.
 # game: the measured game; opening_moves: random moves before each measured game; uct, gnugo: the
-# levels that play UCT with 1,000 playouts and GNU Go 3.8 at level 10.
+# levels that play UCT with 1,000 playouts and GNU Go 3.8 at level 10; slow_games: the most games in
+# a match of the last level or of GNU Go.
 # elo: above level 1, fitted to all games; interval: its 95 % interval; games: of the level;
 # below: wins, draws and losses against the level below.
 """
 _PLAYOUTS = 1000
 _GNUGO_LEVEL = 10
+_TITLES = {
+    "uct": f"UCT with {_PLAYOUTS:,} playouts",
+    "gnugo": f"GNU Go 3.8 at level {_GNUGO_LEVEL}",
+}
 
 say = Progress()
 
@@ -75,7 +81,7 @@ def ladder(table: dict[str, Any], threads: int) -> tuple[list[Rung], list[Duel]]
 
     rungs = [Rung(str(level), lambda level=level: engine(level)) for level in rows]
     duels = [Duel(number, number - 1) for number in range(1, len(rungs))]
-    for name, opponent in (("uct", uct), ("gnugo", lambda: _gnugo(game))):
+    for name, opponent in (("uct", uct), ("gnugo", lambda: gnugo(_GNUGO_LEVEL, 0))):
         levels = table.get(name, [])
         if levels:
             rungs.append(Rung(name, opponent))
@@ -88,21 +94,18 @@ def _level(number: int, row: dict[str, Any]) -> Level:
     return Level(number=number, **{key: row[key] for key in settings if key in row})
 
 
-def _gnugo(game: pyengine.Game) -> Any:
-    from measure.gnugo import GnuGo
-
-    return GnuGo(game, _GNUGO_LEVEL, 0)
-
-
 def play(
     key: str, table: dict[str, Any], duel: Duel, rungs: list[Rung], args: argparse.Namespace
 ) -> MatchResult:
     """Play or resume a match."""
     a, b = rungs[duel.a], rungs[duel.b]
+    is_slow = duel.a == len(table["levels"]) - 1 or b.name == "gnugo"
+    games = min(args.games, table["slow_games"]) if is_slow else args.games
     title = f"{key}: {a.name} against {b.name}"
 
     def show(result: MatchResult) -> None:
-        say(f"{title}: {result.games} of {args.games} games, score {result.score:.1%}")
+        score = f", score {result.score:.1%}" if result.games else ""
+        say(f"{title}: {result.games} of {games} games{score}")
 
     args.work.mkdir(parents=True, exist_ok=True)
     file = "".join(letter if letter.isalnum() else "-" for letter in title)
@@ -110,7 +113,7 @@ def play(
         result = match(
             first,
             second,
-            games=args.games,
+            games=games,
             game=table["game"],
             openings=Openings(plies=table["opening_moves"]),
             record=args.work / f"{file}.jsonl",
@@ -139,7 +142,7 @@ def measured(
         below = results.get(Duel(index, index - 1))
         levels.append(row if below is None else row | {"below": _counts(below)})
     opponents = [
-        {"name": rungs[index].name, **_elo(fit.get(index)), **_against(index, results)}
+        {"name": _TITLES[rungs[index].name], **_elo(fit.get(index)), **_against(index, results)}
         for index in range(len(levels), len(rungs))
         if fit.get(index) is not None
     ]
@@ -179,7 +182,7 @@ def measure(key: str, table: dict[str, Any], args: argparse.Namespace) -> dict[s
     return measured(table, rungs, results)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     tables = manifest.read(FILE)
     parser = argparse.ArgumentParser(description="Measure the levels of play.")
@@ -188,7 +191,7 @@ def main() -> int:
     parser.add_argument("--threads", type=whole, default=2, help="search threads (default 2)")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of records")
     parser.add_argument("--dry-run", action="store_true", help="do not write levels.toml")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     try:
         for key in args.game or tables:
             table = measure(key, tables[key], args)

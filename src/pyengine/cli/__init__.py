@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -98,9 +99,19 @@ def _complain(message: str, status: int) -> int:
 
     from pyengine.cli.output import console
 
-    text = printable(" ".join(message.split()))
+    text = printable(" ".join(in_names(message).split()))
     console(stderr=True).print(Text(f"error: {text}", style="bold red"))
     return status
+
+
+def in_names(message: str) -> str:
+    """Replace the numbers of moves and players in an error of the engine by names."""
+    message = re.sub(r"\baction -?\d+ \((.+?)\) is not legal for", r"\1 is not legal for", message)
+    message = re.sub(r"\baction (?=-?\d+ does not exist)", "move number ", message)
+    message = message.replace("player 0 or 1", "the first or the second player")
+    for number, name in enumerate(("first", "second")):
+        message = re.sub(rf"\bplayer {number}\b", f"the {name} player", message)
+    return message
 
 
 def _discard_output() -> None:

@@ -10,6 +10,7 @@ from pyengine import __version__
 from pyengine.cli.analysis import analysis
 from pyengine.cli.analyze import analyze
 from pyengine.cli.bench import bench
+from pyengine.cli.commands import command, summary_of
 from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
@@ -17,7 +18,6 @@ from pyengine.cli.gomocup import gomocup
 from pyengine.cli.gtp import gtp
 from pyengine.cli.match import match
 from pyengine.cli.nboard import nboard
-from pyengine.cli.options import command
 from pyengine.cli.play import play
 from pyengine.cli.search import search
 from pyengine.cli.selfplay import selfplay
@@ -25,7 +25,13 @@ from pyengine.cli.solve import solve
 from pyengine.cli.train import train
 from pyengine.cli.ugi import ugi
 
-_HELP = "Fast tree search with neural networks for two-player board games."
+_HELP = """\b
+pyengine games                           what can be played, and how well
+pyengine play go9 --level 3              play against the engine
+pyengine search go9 --moves "E5 C5 E3"   best moves in a position
+
+Fast tree search with neural networks for two-player board games.
+"""
 
 app = typer.Typer(
     help=_HELP,
@@ -51,11 +57,11 @@ for _function in (
     doctor,
     bench,
 ):
-    app.command()(command(_function))
+    app.command(short_help=summary_of(_function))(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)
 for _converter in CONVERT:
-    _convert.command()(command(_converter))
+    _convert.command(short_help=summary_of(_converter))(command(_converter))
 app.add_typer(_convert, name="convert")
 
 

@@ -71,7 +71,12 @@ def bench(
         Option("--tune", metavar="MODEL", help="Find the fastest settings for a network."),
     ] = None,
 ) -> None:
-    """Run benchmark suites and print their tables. Exits 1 if a row fails."""
+    """Run benchmark suites and print their tables. Exits 1 if a row fails.
+
+    pyengine bench tree --quick
+    pyengine bench all --skip peers --out results
+    pyengine bench --tune connect4                  the fastest settings for a network
+    """
     for name, value in (("--seconds", seconds), ("--minutes", minutes)):
         if value is not None and not value > 0:
             raise ConfigError(f"{name}: expected a number > 0, got {value}")

@@ -96,7 +96,7 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
         _print(report, kind, as_json)
 
     command.__name__ = kind
-    command.__doc__ = f"{doc}\n\n{_CHECKS}"
+    command.__doc__ = f"{doc}\n\npyengine convert {kind} model.onnx --game go9\n\n{_CHECKS}"
     return command
 
 
@@ -114,7 +114,10 @@ def score_utility(
     spec: SpecOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add the predicted score to a network's value, for playing."""
+    """Add the predicted score to a network's value, for playing.
+
+    pyengine convert score-utility go9 -o go9_score.onnx
+    """
     source, target = _source_and_target(network, output, "points")
     with _busy(target):
         conversion.with_score_utility(
@@ -133,7 +136,10 @@ def leela(
     output: _Output = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Convert Leela Zero weights to ONNX."""
+    """Convert Leela Zero weights to ONNX.
+
+    pyengine convert leela weights.txt.gz -o leela.onnx
+    """
     stem = weights.name.removesuffix(".gz").removesuffix(".txt")
     target = output_file(output or weights.with_name(f"{stem}.onnx"), weights)
     with _busy(target):
@@ -149,7 +155,10 @@ def random(
     seed: Annotated[int, Option(min=0, help="Random seed.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Write random Leela Zero weights, or ONNX with -o FILE.onnx."""
+    """Write random Leela Zero weights, or ONNX with -o FILE.onnx.
+
+    pyengine convert random 6x64 -o random.txt
+    """
     numbers = re.fullmatch(r"(\d+)x(\d+)", size.lower())
     if numbers is None:
         raise ConfigError(f"expected BLOCKSxCHANNELS such as 6x96, got {short_repr(size)}")
@@ -178,7 +187,10 @@ def shards(
         bool, Option("--overwrite", help="Write to a directory that is not empty.")
     ] = False,
 ) -> None:
-    """Convert training data to NumPy, Parquet or SGF."""
+    """Convert training data to NumPy, Parquet or SGF.
+
+    pyengine convert shards selfplay --to parquet
+    """
     if to == "sgf":
         files = data.export_sgf(directory, output, overwrite=overwrite)
     else:
@@ -200,7 +212,10 @@ def sgf(
     ] = "game",
     spec: SpecOption = None,
 ) -> None:
-    """Convert SGF files to training data."""
+    """Convert SGF files to training data.
+
+    pyengine convert sgf games --game 'go(board_size=9)' -o shards
+    """
     game = game_from(game_name)
     model_spec = read_spec(spec) or ModelSpec.alphago_zero(game)
     report = data.import_sgf(games, output, game, model_spec, komi=komi)

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from pyengine.base.checks import short_repr
 from pyengine.base.files import path_of
+from pyengine.cli import in_names
 from pyengine.cli.clock import Clocks
 from pyengine.cli.estimates import lead_of, predicted_board
 from pyengine.cli.output import say
@@ -245,7 +246,7 @@ class Dialogue:
             try:
                 self.commands[word][0](rest.strip())
             except EngineError as error:
-                self._say(str(error))
+                self._say(in_names(str(error)))
         elif self._ended():
             self._say(f"game over: expected new, undo, save or quit, got {short_repr(typed)}")
         else:

@@ -31,7 +31,11 @@ def doctor(
     quick: Annotated[bool, Option("--quick", help="With --gpu: faster but noisier.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the provider, libraries and hardware in use, and test them. Exits 1 if a test fails."""
+    """Show the provider, libraries and hardware in use, and test them. Exits 1 if a test fails.
+
+    pyengine doctor
+    pyengine doctor --gpu --model connect4
+    """
     if gpu:
         game = None if game_name is None else game_from(game_name)
         provider, model = provider or "cuda", model or default_model()

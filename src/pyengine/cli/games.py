@@ -1,46 +1,171 @@
-"""``pyengine games``: list the games and their parameters."""
+"""``pyengine games``: list the games, the bundled networks and the levels of play."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from typing import Annotated
+from dataclasses import asdict
+from typing import Annotated, Any
 
+from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 from typer import Argument
 
 from pyengine.cli.options import JsonOption, game_from
 from pyengine.cli.output import console, print_json, say
+from pyengine.eval.bundled import (
+    bundled_models,
+    game_of_model,
+    manifest,
+    network_of_text,
+    networks_of_game,
+    strength_in_words,
+    strength_of_model,
+)
 from pyengine.games.game import Game, load_game, registered_games
 from pyengine.games.named_games import names_foreign_game
+from pyengine.search.levels import Level, levels_of, opponents_of
 
 _CONTINUATION = re.compile(r"\n +(?! |\w+ \()")  # a line that continues the previous one
 
 
 def games(
-    name: Annotated[str | None, Argument(metavar="[GAME]", help="One game. Default: all.")] = None,
+    name: Annotated[
+        str | None, Argument(metavar="[GAME]", help="A game or a network. Default: all.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the games with the types, ranges and defaults of their parameters."""
-    names = registered_games() if name is None else (name,)
-    chosen = {text: game_from(text) for text in names}
+    """List the games and the bundled networks, or show one with its parameters and levels.
+
+    pyengine games
+
+    pyengine games go9
+
+    pyengine games othello --json
+    """
     if as_json:
-        print_json({text: game.params for text, game in chosen.items()})
+        names = (name,) if name else (*registered_games(), *_networks_alone())
+        print_json({text: _entry(text) for text in names})
+    elif name is None:
+        _show_all(console())
+    else:
+        _show_one(console(), name)
+
+
+def _networks_alone() -> list[str]:
+    """Return the networks whose name is not that of a game."""
+    return [name for name in bundled_models() if network_of_text(name)]
+
+
+# --- all games
+
+
+def _show_all(out: Console) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading, width in (("name", 13), ("plays", 21), ("strength", 42)):
+        table.add_column(heading, width=width)
+    for game, text in _descriptions().items():
+        table.add_row(Text(game, "bold"), re.split(r"[;.\n]", text.strip(": "))[0], "")
+        for network in networks_of_game(game):
+            table.add_row(f"  {network}", _board(network), strength_in_words(network))
+    out.print(table, soft_wrap=False)
+    out.print()
+    for line in (
+        "Play: pyengine play go9 --level 3, or pyengine play gomoku -p board_size=9.",
+        "Parameters and levels of play: pyengine games NAME.",
+        "Your own game: FILE.py:NAME, see docs/guides/own-game.md.",
+    ):
+        say(out, Text(line))
+
+
+def _board(network: str) -> str:
+    """Describe what a network plays: its boards, and its komi in Go."""
+    game = game_of_model(network)
+    assert game is not None
+    entry = manifest()[network]
+    shapes = [load_game(text).board_shape for text in entry.get("games", [entry["game"]])]
+    rows = ["x".join(map(str, shape)) for shape in sorted(shapes)]
+    boards = rows[0] if len(rows) == 1 else f"{rows[0]} to {rows[-1]}"
+    return f"{boards}, komi {game.params['komi']:g}" if "komi" in game.params else boards
+
+
+# --- one game
+
+
+def _show_one(out: Console, name: str) -> None:
+    game = game_from(name)
+    if names_foreign_game(name):
+        out.print(Text.assemble((name, "bold"), _parameters(game)))
         return
-    descriptions = _descriptions()
-    out = console()
-    for title, game in chosen.items():
-        if names_foreign_game(title):
-            out.print(Text.assemble((title, "bold"), _parameters(game)))
-            continue
-        first, *parameters = descriptions[game.name].split("\n")
-        say(out, Text.assemble((game.name, "bold"), first), indent=4)
-        for line in parameters:
-            say(out, Text(line), indent=8)
-    if name is None:
-        out.print()
-        out.print(Text("For example 'go(board_size=9,komi=7)', or go -p board_size=9 -p komi=7."))
-        out.print(Text("Your own game: FILE.py:NAME, see docs/guides/own-game.md."))
+    network = network_of_text(name)
+    if network is not None:
+        say(out, Text.assemble((network, "bold"), f": a network for {game}"), indent=4)
+        for line in (strength_in_words(network), strength_of_model(network, game)):
+            if line:
+                say(out, Text(f"    {line}"), indent=8)
+    else:
+        _show_rules(out, game)
+    _show_levels(out, game)
+
+
+def _show_rules(out: Console, game: Game) -> None:
+    first, *parameters = _descriptions()[game.name].split("\n")
+    say(out, Text.assemble((game.name, "bold"), first), indent=4)
+    for line in parameters:
+        say(out, Text(line), indent=8)
+    for network in networks_of_game(game.name):
+        words = f"    network {network}: {_board(network)}, {strength_in_words(network)}"
+        say(out, Text(words), indent=8)
+
+
+def _show_levels(out: Console, game: Game) -> None:
+    levels = levels_of(game)
+    if not levels:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("level", "name", "method", "Elo", "95 % interval"):
+        is_text = heading in ("name", "method")
+        table.add_column(heading, justify="left" if is_text else "right")
+    rows: list[tuple[int, tuple[str, ...]]] = [
+        (level.elo or 0, (str(level.number), level.name, _method(level), *_elo(level)))
+        for level in levels
+    ]
+    rows += [(other.elo, ("", other.name, "", *_elo(other))) for other in opponents_of(game)]
+    for _, row in rows if levels[-1].elo is None else sorted(rows, key=lambda row: row[0]):
+        table.add_row(*row)
+    out.print()
+    out.print(table, soft_wrap=False)
+
+
+def _method(level: Level) -> str:
+    """Describe the settings of a level."""
+    if level.noise == 1:
+        return "random moves"
+    parts = [f"{level.simulations:,} simulation{'' if level.simulations == 1 else 's'}"]
+    parts += [f"{level.noise:.0%} noise"] if level.noise else []
+    parts += [f"temperature {level.temperature:g}"] if level.temperature else []
+    return ", ".join(parts)
+
+
+def _elo(player: Any) -> tuple[str, str]:
+    if player.elo is None or player.interval is None:
+        return "", ""
+    low, high = player.interval
+    return f"{player.elo:,}", f"{low:,} to {high:,}" if low < high else ""
+
+
+def _entry(name: str) -> dict[str, Any]:
+    """Return what is known of a game or a network as plain values."""
+    game = game_from(name)
+    network = network_of_text(name)
+    kind = "network" if network else "game"
+    entry: dict[str, Any] = {"kind": kind, "game": str(game), "params": game.params}
+    if network:
+        return entry | {"strength": strength_in_words(network)}
+    entry["networks"] = networks_of_game(game.name) if game.has_board else []
+    entry["levels"] = [asdict(level) for level in levels_of(game)]
+    return entry
 
 
 def _parameters(game: Game) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 from typer import Argument, Option
 
 from pyengine.base.checks import short_repr
+from pyengine.cli.clock import CLOCK_HELP, clock_from
 from pyengine.cli.options import (
     GameOptions,
     JsonOption,
@@ -21,18 +22,31 @@ from pyengine.cli.options import (
 )
 from pyengine.cli.output import print_json, progress_bar, show, when_stopped
 from pyengine.errors import ConfigError
+from pyengine.eval.bundled import required_network
 from pyengine.games.game import Game
-from pyengine.match import MatchInterrupted, MatchResult, Openings, RandomPlayer, Sprt, ValuePlayer
+from pyengine.match import (
+    GomocupPlayer,
+    GtpPlayer,
+    MatchInterrupted,
+    MatchResult,
+    Openings,
+    RandomPlayer,
+    Sprt,
+    ValuePlayer,
+)
 from pyengine.match import match as play_match
 from pyengine.match.play import default_games
 from pyengine.search.engine import Engine
+from pyengine.search.levels import level_config
 
 _PLAYER = (
     "A player that searches (a bundled network, MODEL.onnx, rollout, POLICY.npz or uniform), "
-    "value:MODEL (plays the move with the best value), or random."
+    "level:LEVEL (see pyengine games GAME), value:MODEL (plays the move with the best value), "
+    "random, or another program: gtp:COMMAND ('gtp:gnugo --mode gtp') or gomocup:COMMAND."
 )
-_VALUE = "value:"
-_Side: TypeAlias = Engine | ValuePlayer | RandomPlayer
+_LEVEL, _VALUE, _GTP, _GOMOCUP = "level:", "value:", "gtp:", "gomocup:"
+_WITHOUT_SETTINGS = (_LEVEL, _VALUE, _GTP, _GOMOCUP)
+_Side: TypeAlias = Engine | ValuePlayer | RandomPlayer | GtpPlayer | GomocupPlayer
 _Settings: TypeAlias = Annotated[
     list[str] | None,
     Option(metavar="NAME=VALUE", help="A search setting of this player alone; repeatable."),
@@ -75,13 +89,19 @@ def match(
     max_plies: Annotated[
         int | None, Option(min=1, help="Declare a draw after this many plies.")
     ] = None,
+    clock: Annotated[str | None, Option(metavar="TIME", help=CLOCK_HELP)] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play a match and print score, Elo and confidence intervals. Colours alternate."""
+    """Play a match and print score, Elo and confidence intervals. Colours alternate.
+
+    pyengine match connect_four connect4 rollout --games 20
+    pyengine match go9 level:6 level:5 --games 100 --record games.jsonl
+    pyengine match othello model.onnx othello --sprt 0,50 --record sprt.jsonl
+    """
     game = game_options.load_for(a, b)
     sides = (
-        _side(game, a, settings, set_a, provider, (seed, 0)),
-        _side(game, b, settings, set_b, provider, (seed, 1)),
+        _side(game, a, settings, set_a, provider, (seed, 0), concurrent),
+        _side(game, b, settings, set_b, provider, (seed, 1), concurrent),
     )
     test = None if sprt is None else _sprt(sprt)
     network = openings_evaluator and evaluator_for(openings_evaluator)
@@ -95,6 +115,7 @@ def match(
                 seed=seed,
                 concurrent_games=concurrent,
                 max_plies=max_plies,
+                clock=None if clock is None else clock_from(clock),
                 record=None if record is None else output_file(record),
                 names=(a, b) if a != b else (f"{a} (a)", f"{b} (b)"),
                 openings=openings,
@@ -107,11 +128,11 @@ def match(
 
 
 def _play(a: _Side, b: _Side, *, games: int, **arguments: Any) -> MatchResult:
-    """Play a match with a progress bar, then close the engines."""
+    """Play a match with a progress bar, then close engines and programs."""
     with ExitStack() as stack, progress_bar(games, _describe) as on_progress:
-        for engine in (a, b):
-            if isinstance(engine, Engine):
-                stack.enter_context(engine)
+        for side in (a, b):
+            if isinstance(side, Engine | GtpPlayer | GomocupPlayer):
+                stack.enter_context(side)
         return play_match(a, b, games=games, on_progress=on_progress, **arguments)
 
 
@@ -122,21 +143,37 @@ def _side(
     overrides: _Settings,
     provider: str | None,
     seed: tuple[int, int],
+    concurrent: int | None,
 ) -> _Side:
-    """Create a player: an engine with the common settings and its overrides, or a simple player.
+    """Create a player: an engine with the common settings and its overrides, or another player.
 
-    ``seed`` is for random moves.
+    ``seed`` is for random moves; ``concurrent`` copies of another program run.
     """
-    if overrides and (model == "random" or model.startswith(_VALUE)):
+    if overrides and (model == "random" or model.startswith(_WITHOUT_SETTINGS)):
         raise ConfigError(f"--set-a and --set-b need a player that searches, got {model}")
     if model == "random":
         return RandomPlayer(seed)
+    if model.startswith(_GTP):
+        return GtpPlayer(model.removeprefix(_GTP), processes=concurrent or 1)
+    if model.startswith(_GOMOCUP):
+        command, seconds = model.removeprefix(_GOMOCUP), common.seconds or 1.0
+        return GomocupPlayer(command, seconds=seconds, processes=concurrent or 1)
     if model.startswith(_VALUE):
         return ValuePlayer(evaluator_for(model.removeprefix(_VALUE), provider=provider))
+    if model.startswith(_LEVEL):
+        return _at_level(game, model.removeprefix(_LEVEL), common, provider)
     evaluator = evaluator_for(model, provider=provider if needs_network(model) else None)
     settings = search_settings("--set-a, --set-b", overrides)
     config = common.config_for(evaluator).replace(**settings)
     return Engine(game, evaluator, config=config)
+
+
+def _at_level(game: Game, level: str, common: SearchOptions, provider: str | None) -> Engine:
+    """Create a player at a level of the game, whose budget replaces the common one."""
+    changes = level_config(game, level)
+    name = required_network(None, game)
+    evaluator = evaluator_for(name, provider=provider)
+    return Engine(game, evaluator, config=common.config_for(evaluator).replace(**changes))
 
 
 def _sprt(text: str) -> Sprt:

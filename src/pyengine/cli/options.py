@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
-import functools
-import inspect
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from rich.text import Text
 from typer import Argument, Option
-from typer.models import OptionInfo
 
 from pyengine.base.checks import short_repr
 from pyengine.base.files import check_output, read_limited, unread
-from pyengine.cli import INTERRUPTED
 from pyengine.cli.output import console, say
 from pyengine.cli.positions import legal_action, player_named
 from pyengine.data.game_file import read_game_file
@@ -53,52 +46,6 @@ _NO_NETWORK = (
 )
 
 _SETTINGS = {field.name: field for field in SearchConfig.fields()}
-
-
-def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a function for typer in which each option group is replaced by its options.
-
-    Ctrl-C is handled here because typer versions differ in its exit status.
-    """
-    signature = inspect.signature(function, eval_str=True)
-    groups: dict[str, type] = {}
-    options: list[inspect.Parameter] = []
-    for parameter in signature.parameters.values():
-        if dataclasses.is_dataclass(kind := parameter.annotation):
-            groups[parameter.name] = kind  # type: ignore[assignment]
-            options += _options_of(kind)  # type: ignore[arg-type]
-        else:
-            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-
-    @functools.wraps(function)
-    def run(**values: Any) -> None:
-        for name, kind in groups.items():
-            values[name] = kind(**{f.name: values.pop(f.name) for f in dataclasses.fields(kind)})
-        try:
-            function(**values)
-        except KeyboardInterrupt:
-            raise SystemExit(INTERRUPTED) from None
-
-    run.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
-    run.__annotations__ = {option.name: option.annotation for option in options}
-    return run
-
-
-def _options_of(group: type) -> Iterator[inspect.Parameter]:
-    """Return the fields of a group as parameters, shown by --help in a separate panel."""
-    hints = get_type_hints(group, include_extras=True)
-    for field in dataclasses.fields(group):
-        kind, option = get_args(hints[field.name])
-        if isinstance(option, OptionInfo):
-            option = copy.copy(option)
-            option.rich_help_panel = group.panel  # type: ignore[attr-defined]
-        missing = field.default is dataclasses.MISSING
-        yield inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if missing else field.default,
-            annotation=Annotated[kind, option],
-        )
 
 
 def setting(name: str, *flags: str) -> Any:
@@ -145,7 +92,9 @@ SetOption: TypeAlias = Annotated[
     list[str] | None,
     Option("--set", metavar="NAME=VALUE", help="Any field of SearchConfig; repeatable."),
 ]
-JsonOption: TypeAlias = Annotated[bool, Option("--json", help="Print JSON.")]
+JsonOption: TypeAlias = Annotated[
+    bool, Option("--json", help="Print JSON.", rich_help_panel="Output")
+]
 
 
 # --- groups
@@ -281,15 +230,18 @@ class EvaluatorOptions:
     provider: ProviderOption = None
     device: DeviceOption = 0
 
-    def model_for(self, game: Game, text: str | None = None) -> str:
-        """Return the requested evaluator, else the bundled network, else playouts, by name.
+    def model_for(self, game: Game, text: str = "") -> str:
+        """Return the name of the requested evaluator, or of the default for a game.
 
-        ``text``: the name that the game was loaded by.
+        ``text``: the name that the game was loaded by, which may be a network's.
         """
         return self.model or default_network(text, game) or "rollout"
 
-    def setup(self, game: Game, text: str | None = None) -> Setup:
-        """Open the evaluator that :meth:`model_for` names."""
+    def setup(self, game: Game, text: str = "") -> Setup:
+        """Open the requested evaluator, else the bundled network, else playouts.
+
+        ``text``: as for :meth:`model_for`.
+        """
         name = self.model_for(game, text)
         evaluator = evaluator_for(name, self.spec, self.provider, self.device)
         if self.model is not None:

@@ -39,7 +39,13 @@ def play(
     ] = "first",
     clock: Annotated[str | None, Option(metavar="TIME", help=CLOCK_HELP)] = None,
 ) -> None:
-    """Play a game in the terminal."""
+    """Play a game in the terminal.
+
+    pyengine play go9 --level 3                          a weaker opponent
+    pyengine play othello --human white --clock 5+3
+    pyengine play gomoku -p board_size=9 --seconds 2
+    pyengine play go --load game.sgf --human both
+    """
     game = position.load_for(evaluator.model)
     start = game.new_initial_state() if position.load_file else position.state_of(game)
     persons = Human.named(human, game)

@@ -46,7 +46,9 @@ def legal_board(state: State, console: Console) -> Text:
     """Return the board with a ``*`` on each point where a stone may be placed."""
     points = (point_of(state, action) for action in state.legal_actions())
     marked = [point for point in points if point is not None]
-    return board_text(board_of(state), drawn=is_drawn(state, console), marked=marked)
+    text = board_text(board_of(state), drawn=is_drawn(state, console), marked=marked)
+    text.rstrip()
+    return text
 
 
 def _status(state: State, console: Console) -> str:

@@ -41,7 +41,13 @@ def search(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search a position and print the best moves, the principal variation and the speed."""
+    """Search a position and print the best moves, the principal variation and the speed.
+
+    pyengine search go9 --moves "E5 C5 E3" --ownership
+    pyengine search go --load game.sgf --at 30 -n 2000
+    pyengine search othello --load game.ggf --seconds 5
+    pyengine search connect_four --model model.onnx --json
+    """
     game = position.load_for(evaluator.model)
     state = position.state_of(game)
     refuse_finished(state, console(stderr=as_json))

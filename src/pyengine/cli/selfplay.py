@@ -54,6 +54,9 @@ def selfplay(
 ) -> None:
     """Play many games at once with one network and write training data.
 
+    pyengine selfplay connect4 --games 1000 --out data
+    pyengine selfplay go9 --preset fast --simulations 200 --out data
+
     Ctrl-C closes the open shard; the same command then adds more games.
     """
     game = game_options.load_for(evaluator.model)

@@ -34,6 +34,10 @@ def solve(
 ) -> None:
     """Solve a position exactly by alpha-beta and print its value and best play.
 
+    pyengine solve tic_tac_toe
+    pyengine solve connect_four --moves "4 4 4 4 4 2" --score
+    pyengine solve othello -p board_size=6 --seconds 60
+
     Ctrl-C stops the solver and prints the best result so far.
     """
     game = position.load()

@@ -102,6 +102,11 @@ def train(
 ) -> None:
     """Train a network from scratch with self-play, learner and gate.
 
+    pyengine train connect4 --minutes 60
+    pyengine train connect4 --show > mine.toml      settings to edit
+    pyengine train mine.toml --directory runs/mine
+    pyengine train --directory runs/mine --resume
+
     Ctrl-C stops all parts cleanly; --resume continues the run.
     """
     run = None if run is None else _run_file(run)

@@ -18,8 +18,8 @@ from pyengine.games.named_games import bare_name, names_foreign_game, parameters
 
 # Parameters that may differ from those a network was trained with.
 _FREE = {"go": frozenset(("komi", "superko", "suicide", "max_game_length"))}
-# The parameter that may take any value between the smallest and the largest in training.
-_FREE_SIZE = {"gomoku": "board_size"}
+# The parameter that may take any value from the smallest in training to this one, measured as well.
+_FREE_SIZE = {"gomoku": ("board_size", 20)}
 
 _RESULT = re.compile(r"\+(\d+) =(\d+) -(\d+)")
 _RESULT_IN_WORDS = r"won \1, drew \2, lost \3"
@@ -124,7 +124,7 @@ def required_network(text: Any, game: Game) -> str:
     """Return :func:`default_network`. Raises ConfigError if there is none."""
     name = default_network(text, game)
     if name is None:
-        others = [_plays(other) for other in bundled_models() if _has_game(other, game.name)]
+        others = [_plays(other) for other in networks_of_game(game.name)]
         known = f" ({', '.join(others)})" if others else ""
         raise ConfigError(
             f'evaluator: no network is bundled for {game}{known}; give one, such as "rollout"'
@@ -190,6 +190,11 @@ def model_plays(name: str, game: Game) -> bool:
     return game in _games_of_model(name) or _plays_nearly(name, game)
 
 
+def networks_of_game(game: str) -> list[str]:
+    """Return the bundled networks for a game, given by name, on any board."""
+    return [name for name in bundled_models() if _has_game(name, game)]
+
+
 def _plays(name: str) -> str:
     rows, columns = load_game(manifest()[name]["game"]).board_shape
     return f"{name} plays {rows}x{columns}"
@@ -203,7 +208,7 @@ def model_of_game(game: Game) -> str | None:
     """Return the name of the bundled network to search a game with, or None.
 
     A network trained for the game comes first, then one for a similar game: Go on the same board
-    under other rules, Gomoku on a board between the smallest and the largest in training.
+    under other rules, Gomoku on a board from the smallest in training to 20x20.
     """
     names = [name for name in bundled_models() if is_for_search(name)]
     exact = (name for name in names if game in _games_of_model(name))
@@ -223,6 +228,11 @@ def trained_for(name: str, game: Game) -> str:
     }
     parts = (f"{key} {', '.join(map(str, values))}" for key, values in differing.items())
     return " and ".join(parts).replace("_", " ")
+
+
+def strength_in_words(name: str) -> str:
+    """Return the strength of a bundled network in words for players."""
+    return str(manifest().get(name, {}).get("strength", ""))
 
 
 def strength_of_model(name: str, game: Game) -> str:
@@ -269,7 +279,7 @@ def _plays_nearly(name: str, game: Game) -> bool:
 
     def is_near(key: str, value: Any) -> bool:
         known: list[Any] = [params.get(key) for params in trained]
-        lies_between = key == _FREE_SIZE.get(game.name) and min(known) <= value <= max(known)
-        return key in free or value in known or lies_between
+        size, largest = _FREE_SIZE.get(game.name, ("", 0))
+        return key in free or value in known or (key == size and min(known) <= value <= largest)
 
     return bool(trained) and all(is_near(key, value) for key, value in game.params.items())

@@ -65,10 +65,10 @@ def review_game(
         >>> from pyengine.data.game_file import game_in
         >>> from pyengine.review import review_game
         >>> game = pyengine.load_game("tic_tac_toe")
-        >>> file = game_in(b"b2 b1 a1 a2", "moves.txt", game)
+        >>> file = game_in(b"b2 a1 c3 a3 a2 b3", "moves.txt", game)
         >>> review = review_game(file, pyengine.Engine(game, "rollout", simulations=200))
         >>> [(move.name, move.best.names[0]) for move in review.worst(1)]
-        [('a2', 'c3')]
+        [('b3', 'c2')]
     """
     if not file.actions:
         raise ConfigError("the game has no moves to review")
@@ -298,13 +298,17 @@ def _moves(
 
 
 def _candidates(state: State, result: SearchResult) -> Iterator[Candidate]:
+    """Yield the selected move, then the most visited others."""
     sign = 1 - 2 * state.current_player()
-    lines = result.lines(_CANDIDATES)
-    for i, line in zip(result.order(), lines, strict=False):
-        q = result.value if not result.visits[i] else float(result.q[i])
+    lines = {line.actions[0]: line.actions for line in result.lines(_CANDIDATES)}
+    lines[result.action] = result.pv
+    best = [i for i in result.order() if result.visits[i] or result.actions[i] == result.action]
+    for i in best[:_CANDIDATES]:
+        line = lines[int(result.actions[i])][:_LINE]
+        q = float(result.q[i]) if result.visits[i] else result.value
         yield Candidate(
-            actions=tuple(line[:_LINE]),
-            names=tuple(names_of_line(state, line[:_LINE])),
+            actions=tuple(line),
+            names=tuple(names_of_line(state, line)),
             visits=int(result.visits[i]),
             prior=float(result.priors[i]),
             win_rate=win_rate(sign * q),

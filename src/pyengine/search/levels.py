@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +39,7 @@ class Level:
     def settings(self) -> dict[str, Any]:
         """Return the fields of :class:`~pyengine.SearchConfig` that differ from the default."""
         # A tree kept from earlier moves would add strength; a proof would overrule the noise.
-        changes = {"simulations": self.simulations, "reuse_tree": False}
+        changes: dict[str, Any] = {"simulations": self.simulations, "reuse_tree": False}
         if self.temperature:
             changes["temperature"] = self.temperature
         if self.noise:
@@ -47,6 +48,29 @@ class Level:
 
     def __str__(self) -> str:
         return f"level {self.number} ({self.name})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opponent:
+    """Another program on the scale of the levels; see :class:`Level` for the fields."""
+
+    name: str
+    elo: int
+    interval: tuple[int, int]
+
+
+def opponents_of(game: Game) -> tuple[Opponent, ...]:
+    """Return the programs that were measured against the levels of a game."""
+    table = bundled_table("levels.toml").get(game.name, {})
+    rows = table.get("opponents", ()) if _is_measured(game, table) else ()
+    return tuple(
+        Opponent(name=row["name"], elo=row["elo"], interval=tuple(row["interval"])) for row in rows
+    )
+
+
+def _is_measured(game: Game, table: dict[str, Any]) -> bool:
+    """Whether the levels were measured on the board of a game."""
+    return bool(table) and load_game(table["game"]).board_shape == game.board_shape
 
 
 @functools.cache
@@ -58,19 +82,16 @@ def levels_of(game: Game) -> tuple[Level, ...]:
     table = bundled_table("levels.toml").get(game.name)
     if table is None or model_of_game(game) is None:
         return ()
-    is_measured = load_game(table["game"]).board_shape == game.board_shape
-    measured = ("elo", "interval", "games")
-    return tuple(
-        Level(
-            number=number,
-            **{
-                key: tuple(value) if isinstance(value, list) else value
-                for key, value in row.items()
-                if key in Level.__annotations__ and (is_measured or key not in measured)
-            },
-        )
-        for number, row in enumerate(table["levels"], 1)
-    )
+    fields = [field.name for field in dataclasses.fields(Level)]
+    if not _is_measured(game, table):
+        fields = [name for name in fields if name not in ("elo", "interval", "games")]
+    levels = []
+    for number, row in enumerate(table["levels"], 1):
+        values = {name: row[name] for name in fields if name in row}
+        if "interval" in values:
+            values["interval"] = tuple(values["interval"])
+        levels.append(Level(number=number, **values))
+    return tuple(levels)
 
 
 def level_of(game: Game, level: int | str) -> Level:

@@ -79,7 +79,7 @@ class SelfPlayReport:
             f"{self.games} games ({self.per_second('games'):.2f}/s), {self.positions} positions"
             f" ({self.per_second('positions'):.1f}/s)\n{self.evaluations} evaluations"
             f" ({self.per_second('evaluations'):.0f}/s, {self.batch_fill:.1f} per batch)\n"
-            f"first player {self.first_wins}, drawn {self.draws}, second {self.second_wins};"
+            f"first player won {self.first_wins}, drew {self.draws}, lost {self.second_wins};"
             f" {self.mean_length:.1f} plies per game; resigned {self.resigned}"
             f" (below {threshold}{false}){cut}\n"
             f"{self.shards} shards, {self.seconds:.1f} s on {self.provider}{memory}"

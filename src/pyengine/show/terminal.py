@@ -28,7 +28,10 @@ def board_text(board: Board, *, drawn: bool = True, marked: Collection[Point] = 
     text = Text()
     for row, name in enumerate(board.row_names):
         text.append(f"{name:>{margin}} ", "dim")
-        text.append_text(_points(board, row, drawn, marked)).append("\n")
+        points = _points(board, row, drawn, marked)
+        if not drawn:
+            points.rstrip()
+        text.append_text(points).append("\n")
     return text.append(" " * (margin + 2) + " ".join(board.column_names) + "\n", "dim")
 
 
@@ -59,7 +62,7 @@ _CERTAIN, _LIKELY = 0.7, 0.3
 
 
 def owners_text(board: Board, ownership: Sequence[Sequence[float]], *, drawn: bool) -> Text:
-    """Return the predicted owner of each point as text; ends with a newline and a legend.
+    """Return the predicted owner of each point as text; the last line is a legend.
 
     ``ownership``: rows of values in [-1, 1]; 1 = the first player.
     """
@@ -72,9 +75,7 @@ def owners_text(board: Board, ownership: Sequence[Sequence[float]], *, drawn: bo
     ]
     first, second = look_of(board.game).names
     legend = f"{certain[0]} {first}, {certain[1]} {second}; {likely[0]} {likely[1]} likely; . open"
-    return Text(
-        "\n".join([*lines, " " * (margin + 2) + " ".join(board.column_names), legend]) + "\n"
-    )
+    return Text("\n".join([*lines, " " * (margin + 2) + " ".join(board.column_names), legend]))
 
 
 def _owner(value: float, certain: str, likely: str) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,8 +18,9 @@ import pytest
 
 import pyengine
 from commands import restored_signals, run
-from pyengine.cli import main
-from pyengine.eval.bundled import bundled_runs
+from pyengine.cli import in_names, main
+from pyengine.cli.app import app
+from pyengine.eval.bundled import bundled_runs, strength_in_words
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc and limits")
 FULL = 100  # maximum bytes of a file on the "full" disk
@@ -32,11 +34,24 @@ TUNE = "bench --tune connect4 --seconds 0.05"
 # --- help
 
 
-@pytest.mark.parametrize("command", ["", "search", "play", "solve", "doctor", "bench"])
-def test_every_command_has_help(command: str) -> None:
+def commands() -> list[str]:
+    names = [each.callback.__name__ for each in app.registered_commands if each.callback]
+    return ["", *names, *(f"convert {name}" for name in ("int8", "leela", "shards", "sgf"))]
+
+
+@pytest.mark.parametrize("command", commands())
+def test_help_begins_with_examples(command: str) -> None:
     done = run(*command.split(), "--help")
     assert done.status == 0
-    assert "Usage: pyengine" in done.out
+    usage, example, *_ = [line.strip() for line in done.out.splitlines() if line.strip()]
+    assert usage.startswith("Usage: pyengine")
+    assert example.startswith(f"pyengine {command}".strip())
+
+
+def test_options_are_grouped_in_panels() -> None:
+    text = run("play", "--help").out
+    for panel in ("Play", "Position", "Evaluator", "Search"):
+        assert f"─ {panel} ─" in text
 
 
 def test_the_help_of_a_search_setting_is_its_documentation() -> None:
@@ -183,6 +198,36 @@ def test_a_finished_game_is_shown_with_its_result() -> None:
         assert run(command, *over, "--json").out == ""
 
 
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (
+            "go: action 26 (D5) is not legal for player 1",
+            "go: D5 is not legal for the second player",
+        ),
+        ("go: action 99 does not exist, expected 0..25", "go: move number 99 does not exist"),
+        ("expected player 0 or 1 to move", "expected the first or the second player to move"),
+        ("player a: no action", "player a: no action"),
+    ],
+)
+def test_errors_of_the_engine_name_moves_and_players(message: str, words: str) -> None:
+    assert words in in_names(message)
+
+
+def test_no_command_prints_numbers_of_moves_and_players(tmp_path: Path) -> None:
+    file = tmp_path / "game.txt"
+    texts = []
+    for actions in ("0 0", "0 77"):
+        file.write_text(f"pyengine game\ngame: tic_tac_toe\nactions: {actions}\n")
+        names = ("search", "play", "solve")
+        texts += [run(name, "tic_tac_toe", "--load", file).err for name in names]
+    texts.append(run("search", "go(board_size=5)", "--moves", "A1 A1").err)
+    texts.append(run(*SELF_PLAY.split(), "--out", tmp_path / "out").out)
+    for text in texts:
+        assert text
+        assert not re.search(r"\baction \d|\bplayer [01]\b", text)
+
+
 # --- streams and disks
 
 
@@ -262,22 +307,43 @@ def test_a_command_runs_with_closed_streams() -> None:
 # --- games and run files
 
 
-def test_every_game_is_listed_with_every_parameter() -> None:
+def test_games_lists_every_game_and_network_with_its_strength() -> None:
     text = run("games").out
-    for name in pyengine.registered_games():
-        assert f"{name}: " in text
-        alone = run("games", name).out
-        assert alone.startswith(f"{name}: ")
-        for parameter in pyengine.load_game(name).params:
-            assert f"\n    {parameter} (" in alone
+    for name in (*pyengine.registered_games(), *pyengine.bundled_models()):
+        assert re.search(rf"^ *{name} ", text, re.MULTILINE), name
+        if name in pyengine.bundled_models():
+            assert strength_in_words(name)
+            assert len(strength_in_words(name)) <= 48
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.isascii()
+
+
+@pytest.mark.parametrize("name", pyengine.registered_games())
+def test_games_shows_every_parameter_of_a_game(name: str) -> None:
+    text = run("games", name).out
+    assert text.startswith(f"{name}: ")
+    for parameter in pyengine.load_game(name).params:
+        assert f"\n    {parameter} (" in text
     assert "`" not in text
-    assert run("games", "go(board_size=9)").out == run("games", "go").out
 
 
-def test_games_as_json_contain_the_default_parameters() -> None:
-    params = json.loads(run("games", "go", "--json").out)
-    assert params == {"go": pyengine.load_game("go").params}
-    assert set(json.loads(run("games", "--json").out)) == set(pyengine.registered_games())
+def test_games_shows_levels_with_elo_and_other_programs() -> None:
+    for name in ("connect_four", "connect4"):
+        text = run("games", name).out
+        assert re.search(r"^ +1 +random +random moves +0", text, re.MULTILINE)
+        assert re.search(r"^ +UCT with 1,000 playouts +\d+ +\d+ to [\d,]+", text, re.MULTILINE)
+    assert "Elo" in run("games", "go(board_size=9)").out
+    assert "level" not in run("games", "mnk").out
+
+
+def test_games_as_json_have_parameters_networks_and_levels() -> None:
+    entry = json.loads(run("games", "go", "--json").out)["go"]
+    assert entry["params"] == pyengine.load_game("go").params
+    assert "go9" in entry["networks"]
+    entries = json.loads(run("games", "--json").out)
+    assert set(entries) >= {*pyengine.registered_games(), "go9", "connect4"}
+    assert entries["go9"]["kind"] == "network"
+    assert entries["othello"]["levels"][0]["name"] == "random"
 
 
 def test_a_users_game_is_described_by_its_parameters(tmp_path: Path) -> None:

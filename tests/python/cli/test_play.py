@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import pyengine
-from commands import run
+from commands import printed, run
 from pyengine import Clock
 from pyengine.cli import dialogue
 from pyengine.cli.clock import Clocks, clock_from
@@ -42,7 +43,10 @@ GO = "go(board_size=5)"
 FULL = "connect_four --moves 1,1,1,1,1,1"  # column 1
 NO_MOVE = "no move to take back"
 EMPTY = " . . . . . . .\n" * 6  # of Connect Four
-COMMANDS = ["hint", "undo", "moves", "board", "go", "save", "load", "resign", "new", "quit"]
+COMMANDS = ["hint", "undo", "moves", "score", "ownership", "board", "go", "save", "load", "resign",
+            "new", "quit"]  # fmt: skip
+OTHELLO = "othello(board_size=4)"
+MUST_PASS = f"{OTHELLO} --moves b1,c1,d3 {PERSONS}"  # after a1 Black has no move
 
 #: A claim, arguments, typed lines, and phrases in the order of the output. Phrases after "never"
 #: do not occur.
@@ -89,6 +93,29 @@ DIALOGUES = [
      "legal moves: b1 c1 a2 c2 a3 b3 c3"),
     ("moves lists a pass even among many moves", f"go(board_size=9) {ENGINE}", "moves;quit",
      " pass and 51 more\n"),
+    ("a player without a move passes", MUST_PASS, "a1;quit",
+     "White (O) move: a1", "Black (X) has no legal move and passes\n", "White (O) move: quit"),
+    ("undo takes back a forced pass too", MUST_PASS, "a1;undo;quit",
+     "passes\n", "undo\n", "1 . X O .", "White (O) move: quit"),
+    ("Othello shows its discs, and moves marks the points", f"{OTHELLO} {PERSONS}", "moves;quit",
+     "Black (X) to move, Black 2, White 2\n", "legal moves: b1 a2 d3 c4",
+     "1  . * . .\n", "2  * O X .\n", "3  . X O *", "4  . . * .", "move: quit"),
+    ("a board in letters names the last move", f"{GOMOKU} {PERSONS}", "e5;quit",
+     "White (O) to move, last move E5\n"),
+    ("the score of Go is the area if the engine expects none", f"{GO} {PERSONS}", "c3;score;quit",
+     "on the board: Black 25, White 0 + 7.5\n", "never", "expected"),
+    ("ownership needs a network that predicts it", f"{GO} {PERSONS}", "ownership;score;quit",
+     "the engine's network does not predict ownership\n"),
+    ("an illegal move is explained with the player's name", f"{OTHELLO} {PERSONS}", "a1;quit",
+     "a1 is not legal for Black. legal moves: b1 a2 d3 c4"),
+    ("a person is named by colour", f"connect_four --human yellow {ENGINE}", "quit",
+     "engine plays ", "Yellow (O) move: "),
+    ("the engine plays at a level and hints at full strength",
+     "tic_tac_toe --level beginner -t 1 --moves a1,b1,a2,b2", "hint;quit",
+     "engine: tic_tac_toe; level 2 (beginner)\n", "proven win", "line a3"),
+    ("a decided move ends the engine's search early",
+     "connect_four -m uniform -n 100000 -t 1 --human second --moves 1,2,1,2,1,2", "quit",
+     "engine plays 1"),
     ("a game of Go ends after two passes with its score", f"{GO} {PERSONS}",
      "c3;pass;pass;new;pass;pass;quit", "Black (X) wins by 17.5 (Black 25, White 0 + 7.5)",
      "White (O) wins by 7.5 (Black 0, White 0 + 7.5)"),
@@ -100,7 +127,8 @@ DIALOGUES = [
      "tic_tac_toe -m rollout --clock 5 -n 40 --set stop_when_decided=false", "b2;quit",
      "40 simulations"),
     ("a player without time loses",
-     "connect_four -m rollout --human second --clock 0.0000001", "quit", "Red (X) loses on time: Yellow (O) wins", "never", "engine plays"),
+     "connect_four -m rollout --human second --clock 0.0000001", "quit",
+     "Red (X) loses on time: Yellow (O) wins", "never", "engine plays"),
 ]  # fmt: skip
 
 
@@ -123,7 +151,66 @@ def test_ctrl_c_between_two_searches_leaves_without_a_terminal(
     assert run("play", "tic_tac_toe", "-m", "uniform", "--human", "none").status == 130
 
 
+@pytest.mark.skipif("go9" not in pyengine.bundled_models(), reason="this build has no go9")
+def test_go_shows_the_score_and_the_owners_that_the_network_expects() -> None:
+    text = play("go9 -n 8", "e5;score;ownership;hint;quit")
+    lead = r"(Black|White) leads by \d+\.\d|even"
+    assert re.search(rf"engine plays \w+  wins [\d.]+%, ({lead}), ", text)
+    assert re.search(rf"on the board: Black \d+, White \d+ \+ 7; expected: ({lead})\n", text)
+    assert "X Black, O White; x o likely; . open" in text
+    assert re.search(rf"wins [\d.]+%, ({lead}), line", text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("connect_four --human everybody", "--human: expected one of red, yellow, first"),
+        ("othello --level 9", "level: expected 1 to 8"),
+        ("othello --level 2 -n 10", "--level cannot be combined"),
+        ("othello --level 2 --model uniform", "--level cannot be combined"),
+        ("mnk --level 2", "no bundled network plays it"),
+    ],
+)
+def test_wrong_players_and_levels_are_refused(arguments: str, words: str) -> None:
+    done = run("play", *arguments.split())
+    assert done.status == 2
+    assert words in done.words
+
+
 # --- saved games
+
+
+OTHER_FILES = {
+    "moves.txt": ("othello", "f5d6c3d3c4", "White (O) to move, last move c4"),
+    "numbered.txt": ("connect_four", "1. 4 4 2. 3", "Yellow (O) to move, last move 3"),
+    "game.ggf": (
+        "othello",
+        "(;GM[Othello]PC[x]PB[a]PW[b]TY[8]BO[8 --------------------------"
+        "-O*------*O--------------------------- *]B[F5]W[D6];)",
+        "Black (X) to move, last move d6",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FILES)
+def test_play_and_search_start_from_files_of_other_programs(name: str, tmp_path: Path) -> None:
+    game, content, status = OTHER_FILES[name]
+    file = tmp_path / name
+    file.write_text(content)
+    assert status in play(f"{game} --load {file} {PERSONS}", "quit")
+    assert status in printed("search", game, "--load", file, "-m", "uniform", "-n", 10)
+
+
+def test_a_position_within_a_loaded_game_is_searched_and_played(tmp_path: Path) -> None:
+    file = tmp_path / "moves.txt"
+    file.write_text("4 4 3 2 7")
+    options = ("--load", file, "--at", "2", "--moves", "1")
+    status = "Yellow (O) to move, last move 1\n"
+    assert status in printed("search", "connect_four", *options, "-m", "uniform", "-n", 10)
+    text = play(f"connect_four --load {file} --at 2 --moves 1 {PERSONS}", "quit")
+    assert status in text
+    assert run("search", "connect_four", "--at", "2").status == 2
+    assert run("search", "connect_four", "--load", file, "--board", file).status == 2
 
 
 def test_a_game_is_recorded_and_can_be_loaded(state_home: Path) -> None:

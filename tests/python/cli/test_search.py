@@ -75,10 +75,29 @@ def test_search_takes_a_board_from_a_file_or_the_input(tmp_path: Path) -> None:
     board = "X X .\nO O .\n. . .\n"
     path = tmp_path / "board.txt"
     path.write_text(board)
-    for source, typed in ((str(path), ""), ("-", board)):
-        arguments = ["search", "tic_tac_toe", "--board", source, "--to-move", "1", "--json"]
+    for source, typed, player in ((str(path), "", "1"), ("-", board, "o"), ("-", board, "second")):
+        arguments = ["search", "tic_tac_toe", "--board", source, "--to-move", player, "--json"]
         report = json.loads(run(*arguments, "-m", "uniform", typed=typed).out)
         assert (report["best"], report["proven"]) == ("c2", 1)
+
+
+def test_the_player_to_move_is_named_as_the_game_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "board.txt"
+    path.write_text("....\n.OX.\n.XO.\n....\n")
+    arguments = ("search", "othello(board_size=4)", "--board", path, "-m", "uniform", "-n", 4)
+    assert "White (O) to move, Black 2, White 2\n" in printed(*arguments, "--to-move", "white")
+    done = run(*arguments, "--to-move", "red")
+    assert done.status == 2
+    assert "--to-move: expected one of black, white, first, second" in done.words
+
+
+@pytest.mark.skipif("go9" not in pyengine.bundled_models(), reason="this build has no go9")
+def test_search_shows_the_score_and_on_request_the_owners() -> None:
+    text = printed("search", "go9", "-n", 8, "--ownership")
+    assert " (expected by go9)\nboard Black 0, White 0 + 7\n" in text
+    assert text.endswith("X Black, O White; x o likely; . open\n")
+    other = printed("search", "tic_tac_toe", "-m", "uniform", "-n", 8, "--ownership")
+    assert other.endswith("uniform does not predict ownership\n")
 
 
 def test_options_override_the_settings_of_a_file(tmp_path: Path) -> None:
@@ -133,6 +152,7 @@ def test_the_strength_of_the_default_evaluator_is_shown() -> None:
         text = about("gomoku(board_size=10)")
         assert text.endswith("trained for board size 8, 9, 11, 13, 15")  # strength not measured
         assert about("gomoku(board_size=9)") == ""
+        assert "20x20, 50 simulations against UCT" in about("gomoku(board_size=20)")
         assert "8x8, 200 simulations against" in about("gomoku(board_size=8)")
 
 

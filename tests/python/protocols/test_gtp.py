@@ -180,6 +180,19 @@ def test_dead_stones_are_found_by_playouts():
     assert white == ""
 
 
+def test_a_finished_game_is_counted_by_the_ownership_of_a_network():
+    walls = [f"play {colour} {column}{row}" for row in range(1, 10)
+             for colour, column in (("b", "e"), ("w", "f"))]  # fmt: skip
+    inside = ["b c3", "w g3", "b c7", "w g7", "b d5", "w h5", "b b5", "w h8", "b b8", "w h2"]
+    dead = ["b c1", "w b2", "b h6", "w pass", "b pass"]
+    moves = [f"play {move}" for move in (*inside, *dead)]
+    *_, score, stones = answers(
+        *walls, *moves, "final_score", "final_status_list dead",
+        evaluator="go9", game="go(board_size=9,komi=7)",
+    )  # fmt: skip
+    assert (score, sorted(stones.split())) == ("B+2", ["B2", "H6"])
+
+
 def test_a_cleanup_move_is_no_pass_before_dead_stones_are_captured():
     *_, move = answers(*DEAD, "kgs-genmove_cleanup b", simulations=30)
     assert move != "pass"

@@ -13,7 +13,7 @@ _LEELA = re.compile(
 )
 _KATA = re.compile(
     r"info move [A-E][1-5] visits \d+ utility -?\d\.\d+ winrate \d\.\d+ scoreMean -?\d+\.\d+ "
-    r"scoreLead -?\d+\.\d+ scoreSelfplay -?\d+\.\d+ prior \d\.\d+ lcb \d\.\d+ "
+    r"scoreStdev \d+\.\d+ scoreLead -?\d+\.\d+ scoreSelfplay -?\d+\.\d+ prior \d\.\d+ lcb \d\.\d+ "
     r"utilityLcb -?\d\.\d+ order 0 pv( [A-E][1-5]| pass)+"
 )
 

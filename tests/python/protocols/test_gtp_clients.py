@@ -170,8 +170,8 @@ def test_a_pass_that_is_forced_need_not_be_sent():
 
 # --- robustness
 
-_WORDS = ["b", "w", "black", "pass", "A1", "c3", "E5", "T19", "1", "2", "5", "7", "-1", "1e9", "nan",
-          "true", "avoid", "allow", "A1,B2", "ownership", "interval", "{", '{"ko":"SIMPLE"}',
+_WORDS = ["b", "w", "black", "pass", "A1", "c3", "E5", "T19", "1", "2", "5", "7", "-1", "1e9",
+          "nan", "true", "avoid", "allow", "A1,B2", "ownership", "interval", "{", '{"ko":"SIMPLE"}',
           "japanese", "byoyomi", "dead", "\x00", "é", "#", ".", "/", "resign"]  # fmt: skip
 
 

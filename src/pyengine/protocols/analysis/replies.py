@@ -10,13 +10,11 @@ from pyengine.protocols.final_boards import ROOT, FinalBoards
 from pyengine.protocols.winrate import (
     lead_from_win_rate,
     lower_confidence_bound,
-    points_per_log_odds,
+    stdev_of_lead,
 )
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult, win_rate
 from pyengine.search.tree import Line, names_of_line
-
-_SPREAD = np.pi / np.sqrt(3)  # standard deviation of the logistic distribution
 
 
 class Reporter:
@@ -100,7 +98,7 @@ class Reporter:
             "scoreLead": score,
             "scoreMean": score,
             "scoreSelfplay": score,
-            "scoreStdev": _rounded(points_per_log_odds(self._engine.game) * _SPREAD),
+            "scoreStdev": _rounded(stdev_of_lead(self._engine.game)),
             "utility": _rounded(sign * value),
             "lcb": _rounded(bound),
             "utilityLcb": _rounded(2 * bound - 1),

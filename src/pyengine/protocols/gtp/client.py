@@ -151,4 +151,4 @@ class _Input:
         """Return whether the client asks to finish the command in progress soon."""
         while self._lines.waiting() and (not self._waiting or self._waiting[-1] is not None):
             self._waiting.append(self._lines.read())
-        return _INTERRUPT in self._waiting
+        return any(line is not None and line.strip() == _INTERRUPT for line in self._waiting)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,20 +62,21 @@ def final_position(state: State, evaluator: Evaluator) -> FinalPosition:
     return FinalPosition(rows, dead, owners(counted), lead)
 
 
-def expected_owners(state: State, evaluator: Evaluator) -> npt.NDArray[np.float32]:
+def expected_owners(state: State, evaluator: Evaluator) -> npt.NDArray[Any]:
     """Return the expected owner of each point: float32[H,W], 1 = Black, -1 = White."""
-    ownership = None
-    if not state.is_terminal():
-        ownership, _ = evaluator.evaluate_final_board([state])
+    if state.is_terminal():  # the players have passed: judge the same stones in mid-game
+        state = state.game.state_from_board(state.board_rows())
+    ownership, _ = evaluator.evaluate_final_board([state])
     if ownership is None:
         return _owners_by_playouts(state)
-    return ownership[0] if state.current_player() == 0 else -ownership[0]
+    owned: npt.NDArray[Any] = ownership[0]
+    return owned if state.current_player() == 0 else -owned
 
 
-def _owners_by_playouts(state: State) -> npt.NDArray[np.float32]:
+def _owners_by_playouts(state: State) -> npt.NDArray[Any]:
     rng = random.Random(0)  # the same position has the same score
     total = np.zeros(state.game.board_shape, np.float32)
-    start = state.game.state_from_board(state.board_rows(), max(state.current_player(), 0))
+    start = state.game.state_from_board(state.board_rows(), state.current_player())
     for _ in range(_PLAYOUTS):
         total += owners(_played_out(start, rng))
     return total / _PLAYOUTS

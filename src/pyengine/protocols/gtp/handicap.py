@@ -5,7 +5,8 @@ from __future__ import annotations
 from pyengine.games.game import Game
 from pyengine.protocols.gtp.client import Client, Handler
 from pyengine.protocols.gtp.syntax import GtpError, exactly, integer, player_of
-from pyengine.protocols.gtp.vertices import Point, point_named, vertex_name
+from pyengine.protocols.gtp.vertices import point_named, vertex_name
+from pyengine.show.board import Point
 
 _LARGE = 13  # boards from this size have their handicap points on the fourth line
 

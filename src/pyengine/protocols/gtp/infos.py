@@ -26,7 +26,7 @@ def move_infos(result: SearchResult, request: Request) -> list[MoveInfo]:
     """Return the best moves: those visited, unless the request limits or extends the list."""
     proven = result.proven_moves()
     lines = {line.actions[0]: line for line in result.variations(len(result.actions))}
-    infos = []
+    infos: list[MoveInfo] = []
     for i in result.order()[: request.max_moves]:
         action, visits = int(result.actions[i]), int(result.visits[i])
         if not visits and len(infos) >= request.min_moves:

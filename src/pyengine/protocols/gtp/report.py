@@ -14,7 +14,7 @@ from pyengine.protocols.gtp.infos import MoveInfo, move_infos
 from pyengine.protocols.gtp.position import is_go
 from pyengine.protocols.gtp.request import Request
 from pyengine.protocols.gtp.vertices import move_name, names_of
-from pyengine.protocols.winrate import lead_from_win_rate, lower_confidence_bound
+from pyengine.protocols.winrate import lead_from_win_rate, lower_confidence_bound, stdev_of_lead
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult, win_rate
 
@@ -92,7 +92,11 @@ class _KataReport:
             return ""
         known = self._boards.lead(action)
         lead = lead_from_win_rate(rate, self._state.game) if known is None else known
-        return f"scoreMean {lead:.4f} scoreLead {lead:.4f} scoreSelfplay {lead:.4f} "
+        spread = stdev_of_lead(self._state.game)
+        return (
+            f"scoreMean {lead:.4f} scoreStdev {spread:.4f} "
+            f"scoreLead {lead:.4f} scoreSelfplay {lead:.4f} "
+        )
 
 
 def _utility(rate: float) -> str:

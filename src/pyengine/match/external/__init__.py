@@ -1,0 +1,6 @@
+"""External programs as players, each over its own protocol."""
+
+from pyengine.match.external.gomocup import GomocupPlayer
+from pyengine.match.external.gtp import GtpPlayer
+
+__all__ = ["GomocupPlayer", "GtpPlayer"]
