@@ -6,9 +6,7 @@ import re
 import subprocess
 import sys
 
-LINES = (
-    "name\n1 boardsize 5\ngenmove_analyze b 1000\nloadsgf absent\nkata-analyze 1"  # then the end
-)
+LINES = "name\n1 boardsize 5\ngenmove_analyze b 1000\nloadsgf absent\nkata-analyze 1"
 OUTPUT = r"= KataGo\n\n=1\n\n=\ninfo move [^\n]+\nplay \w\d\n\n\? cannot load file\n\n=\n\n"
 
 
