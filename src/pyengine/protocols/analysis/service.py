@@ -149,8 +149,9 @@ class Analysis:
                 interrupted = self._searches.run(jobs, self._jobs.should_stop)
             except EngineError as error:
                 _fail(jobs, str(error))
-            except OSError:  # the client has gone
-                pass
+            except OSError:  # a client has gone
+                for job in jobs:
+                    self.disconnect(job.send)
             except Exception:
                 log(traceback.format_exc())
                 _fail(jobs, "internal error: see the engine's log")
