@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -23,10 +24,9 @@ _MOST_ENGINES = 2  # of games; each has a tree and a cache
 _MOST_TOGETHER = 32  # positions
 _TOGETHER_SECONDS = 5.0  # expected, for positions without reports
 _POLL = 0.05  # seconds
-_NEVER = 1e9  # seconds
-T = TypeVar("T")
-
 _EVEN = 1000.0  # Dirichlet alpha whose noise is nearly the same for all moves
+
+T = TypeVar("T")
 
 
 class Searches:
@@ -37,7 +37,7 @@ class Searches:
         self._engines: OrderedDict[Game, Engine] = OrderedDict()
         self._rates: dict[Game, float] = {}  # simulations per second
         self._models: dict[str, int] = {}
-        self._thread = ThreadPoolExecutor(1, "pyengine-together")
+        self._thread = ThreadPoolExecutor(1, "pyengine-search")
 
     def most_together(self, job: Job) -> int:
         """Return how many jobs like this the engine can search before a report is due.
@@ -149,10 +149,10 @@ class _Slices:
         self._settings = {**_settings(job, engine), **restriction}
         self._simulations: int | None = self._settings["simulations"]
         self._begin = time.monotonic()
-        self._end = self._begin + (self._settings["seconds"] or _NEVER)
-        self._every = query.report_during_search_every or _NEVER
+        self._end = self._begin + (self._settings["seconds"] or math.inf)
+        self._every = query.report_during_search_every or math.inf
         if engine.config.algorithm == "gumbel":  # divides a known budget among the moves
-            self._every = _NEVER
+            self._every = math.inf
         self._due = self._begin + (query.first_report_during_search_after or self._every)
         self._done = 0
         self.are_left = True
@@ -161,8 +161,8 @@ class _Slices:
         """Return the settings of the next search; none if the budget is spent."""
         if not self.are_left:
             return {}
-        now = time.monotonic()
-        seconds = max(min(self._due, self._end) - now, _POLL)
+        until = min(self._due, self._end)
+        seconds = None if until == math.inf else max(until - time.monotonic(), _POLL)
         left = None if self._simulations is None else self._simulations - self._done
         return {**self._settings, "simulations": left, "seconds": seconds}
 
