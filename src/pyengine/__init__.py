@@ -41,7 +41,7 @@ from pyengine.games import (
     load_game,
     registered_games,
 )
-from pyengine.search import Engine, SearchConfig, SearchResult
+from pyengine.search import Clock, Engine, SearchConfig, SearchResult
 
 if TYPE_CHECKING:
     from pyengine.data import Dataset, convert
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AStarResult",
     "CallbackEvaluator",
+    "Clock",
     "ConfigError",
     "DataError",
     "Dataset",

@@ -12,6 +12,7 @@ from pyengine.cli.bench import bench
 from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
+from pyengine.cli.gtp import gtp
 from pyengine.cli.match import match
 from pyengine.cli.options import command
 from pyengine.cli.play import play
@@ -29,7 +30,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _function in (games, search, play, solve, match, selfplay, train, analysis, doctor, bench):
+for _function in (
+    games, search, play, solve, match, selfplay, train, doctor, bench,
+    gtp, analysis,
+):  # fmt: skip
     app.command()(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)

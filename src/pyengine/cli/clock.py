@@ -1,69 +1,71 @@
-"""A clock for two players."""
+"""The clocks of both players, and clocks as text."""
 
 from __future__ import annotations
 
+import copy
 import re
-from dataclasses import dataclass, field
+from typing import Any
 
 from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError
+from pyengine.search.clock import Clock
 
-_MOVES_AHEAD = 20  # the engine budgets its time for this many moves
-_LEAST_SECONDS = 0.05  # per search
-_MAX_SHARE = 0.9  # of the remaining time, per search
+CLOCK_HELP = (
+    "Time of each player: minutes, or seconds with an s. 5+3 adds 3 seconds per move, 10+3x30 is "
+    "followed by 3 byo-yomi periods of 30 seconds, 10+25/600 by periods of 600 seconds for 25 "
+    "moves."
+)
+_SHORT_HELP = "expected a time such as 5 or 5+3 (minutes+seconds), 90s+1, 10+3x30 or 10+25/600"
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_TIME = re.compile(rf"{_NUMBER}(s)?(?:\+(?:(\d+)(x|/))?{_NUMBER}s?)?")
 
 
-@dataclass
-class Clock:
-    """The remaining seconds of both players, and the increment per move."""
+def clock_from(text: str) -> Clock:
+    """Return the clock of ``--clock``, in the notation of :data:`CLOCK_HELP`."""
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
+        raise ConfigError(f"--clock: {_SHORT_HELP}, got {short_repr(text)}")
+    main, is_seconds, count, kind, more = match.groups()
+    extra: dict[str, Any] = {"increment": float(more or 0)}
+    if kind is not None:
+        of = "periods" if kind == "x" else "period_moves"
+        extra = {of: int(count), "period_seconds": float(more)}
+    try:
+        return Clock(float(main) * (1 if is_seconds else 60), **extra)
+    except ConfigError as error:
+        raise ConfigError(f"--clock {text}: {error}") from error
 
-    left: tuple[float, float]  #: below 0 once the flag has fallen
-    increment: float
-    before: dict[int, tuple[float, float]] = field(init=False)  #: remaining seconds by ply
 
-    def __post_init__(self) -> None:
-        self.before = {0: self.left}
+class Clocks:
+    """The clocks of both players, with their times at each ply for undo."""
 
-    @classmethod
-    def parse(cls, text: str) -> Clock:
-        """Parse ``"5"`` or ``"5+3"``: minutes per player, seconds per move."""
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?", text.strip())
-        minutes = float(match[1]) if match else 0.0
-        if match is None or not 0.0 < minutes <= 1e4:
-            raise ConfigError(
-                f"--clock: expected MINUTES or MINUTES+SECONDS, such as 5+3, got {short_repr(text)}"
-            )
-        return cls((60.0 * minutes, 60.0 * minutes), float(match[2] or 0.0))
-
-    def spend(self, player: int, seconds: float) -> bool:
-        """Subtract time from a player; return whether any is left."""
-        self._add(player, -seconds)
-        return self.left[player] >= 0.0
-
-    def press(self, player: int, ply: int) -> None:
-        """Add the increment and record the remaining time before the next ply."""
-        self._add(player, self.increment)
-        self.before[ply] = self.left
-
-    def _add(self, player: int, seconds: float) -> None:
-        first, second = self.left
-        self.left = (first, second + seconds) if player else (first + seconds, second)
-
-    def go_back(self, ply: int) -> None:
-        """Restore the time before a ply, or the initial time if that is unknown."""
-        self.left = self.before.get(ply, self.before[0])
+    def __init__(self, clock: Clock) -> None:
+        self._initial = clock
+        self.reset()
 
     def reset(self) -> None:
         """Restore the initial time."""
-        self.left = self.before[0]
-        self.before = {0: self.left}
+        self._players = (copy.copy(self._initial), copy.copy(self._initial))
+        self._at_ply = {0: self._copies()}
 
-    def budget(self, player: int) -> float:
-        """Return the seconds that the player's next search may take."""
-        left = self.left[player]
-        share = left / _MOVES_AHEAD + 0.8 * self.increment
-        return max(_LEAST_SECONDS, min(share, _MAX_SHARE * left))
+    def __getitem__(self, player: int) -> Clock:
+        """Return the running clock of a player, 0 or 1."""
+        return self._players[player]
+
+    def press(self, player: int, ply: int) -> None:
+        """End a player's move, and record the times before the next ply."""
+        self[player].press()
+        self._at_ply[ply] = self._copies()
+
+    def go_back(self, ply: int) -> None:
+        """Restore the time before a ply, or the initial time if that is unknown."""
+        self._players = self._at_ply.get(ply, self._at_ply[0])
+        self._at_ply[ply] = self._copies()
+
+    def _copies(self) -> tuple[Clock, Clock]:
+        first, second = self._players
+        return copy.copy(first), copy.copy(second)
 
     def __str__(self) -> str:
-        """Return both times, for example ``"4:58 - 5:00"``."""
-        return " - ".join(f"{max(0, int(s)) // 60}:{max(0, int(s)) % 60:02}" for s in self.left)
+        """Return both times, for example ``4:58 - 5:00``."""
+        return " - ".join(map(str, self._players))

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from pyengine.base.checks import short_repr
 from pyengine.base.files import path_of
-from pyengine.cli.clock import Clock
+from pyengine.cli.clock import Clocks
 from pyengine.cli.output import say
 from pyengine.cli.play_record import load, record_path, save
 from pyengine.cli.positions import find_action, is_drawn, moves_table, state_board
@@ -63,7 +63,7 @@ class Dialogue:
     start: State
     human: Human
     out: Console
-    clock: Clock | None = None
+    clocks: Clocks | None = None
     over: bool = field(default=False, init=False)  #: the person has left
     left_by_ctrl_c: bool = field(default=False, init=False)
     waits: bool = field(default=False, init=False)  #: the search was stopped; a person moves
@@ -114,7 +114,7 @@ class Dialogue:
             self._ask("new, undo, save or quit? ")
         elif self.waits or self.human.plays(self.state.current_player()):
             player = self.look.player(self.state.current_player(), drawn=self.drawn)
-            times = "" if self.clock is None else f"{self.clock} "
+            times = "" if self.clocks is None else f"{self.clocks} "
             self._ask(f"{times}{player} move: ")
         else:
             self._engine_moves()
@@ -128,8 +128,8 @@ class Dialogue:
         """Return the engine's result; None if Ctrl-C or the clock stopped it."""
         player = self.state.current_player()
         config = self.engine.config
-        if self.clock is not None:
-            seconds = min(self.clock.budget(player), config.seconds or math.inf)
+        if self.clocks is not None:
+            seconds = min(self.clocks[player].budget(self.state), config.seconds or math.inf)
             config = config.replace(seconds=seconds)
         start_time = time.monotonic()
         result, stopped = until_stopped(self.engine, self.state, config)
@@ -148,7 +148,7 @@ class Dialogue:
         return None
 
     def _spend(self, player: int, seconds: float) -> None:
-        if self.clock is not None and not self.clock.spend(player, seconds):
+        if self.clocks is not None and not self.clocks[player].run(seconds):
             self.lost = (player, Loss.on_time)
 
     def _engine_moves(self) -> None:
@@ -170,8 +170,8 @@ class Dialogue:
         """Play an action and keep its subtree."""
         player = self.state.current_player()
         self.state.apply_action(action)
-        if self.clock is not None:
-            self.clock.press(player, len(self.state.history()))
+        if self.clocks is not None:
+            self.clocks.press(player, len(self.state.history()))
         self.waits = False
         with contextlib.suppress(EngineError):  # there may be no tree for this state
             self.engine.advance(action)
@@ -330,8 +330,8 @@ class Dialogue:
         self.lost = None
         if before is not None:
             self.state = before
-        if self.clock is not None:
-            self.clock.go_back(len(self.state.history()))
+        if self.clocks is not None:
+            self.clocks.go_back(len(self.state.history()))
         self._board()
 
     def _before_last_move_of_a_person(self) -> State | None:
@@ -357,8 +357,8 @@ class Dialogue:
         self.lost = None
         self.waits = False
         self.record = record_path(self.state.game, datetime.datetime.now())
-        if self.clock is not None:
-            self.clock.reset()
+        if self.clocks is not None:
+            self.clocks.reset()
 
     def _quit(self, _rest: str = "") -> None:
         self.over = True

@@ -8,7 +8,7 @@ from typing import Annotated
 from rich.text import Text
 from typer import Option
 
-from pyengine.cli.clock import Clock
+from pyengine.cli.clock import CLOCK_HELP, Clocks, clock_from
 from pyengine.cli.dialogue import Dialogue, Human
 from pyengine.cli.options import (
     EvaluatorOptions,
@@ -26,9 +26,7 @@ def play(
     evaluator: EvaluatorOptions,
     settings: SearchOptions,
     human: Annotated[Human, Option(help="The players controlled by a person.")] = Human.first,
-    clock: Annotated[
-        str | None, Option(help="MINUTES or MINUTES+SECONDS for each player, such as 5+3.")
-    ] = None,
+    clock: Annotated[str | None, Option(metavar="TIME", help=CLOCK_HELP)] = None,
     load: Annotated[
         Path | None,
         Option(
@@ -42,17 +40,17 @@ def play(
     if load is not None and not position.param and "(" not in position.game:
         game = game_of_record(load, game)
     start = position.state_of(game)
-    timer = None if clock is None else Clock.parse(clock)
+    clocks = None if clock is None else Clocks(clock_from(clock))
     setup = evaluator.setup(game)
     config = settings.config_for(setup.evaluator)
-    if timer is None:
+    if clocks is None:
         config = with_time_for_playouts(setup.evaluator, config)
     out = console()
     say(out, Text(f"{game}. Type a move, or help."))
     about = f"{setup.name}; {setup.about}".rstrip("; ")
     say(out, Text.assemble(("engine: ", "bold"), about), indent=len("engine: "))
     with Engine(game, setup.evaluator, config=config) as engine:
-        dialogue = Dialogue(engine, start, human, out, timer)
+        dialogue = Dialogue(engine, start, human, out, clocks)
         if load is not None:
             dialogue.load(load)
         dialogue.run()

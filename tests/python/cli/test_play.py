@@ -11,8 +11,9 @@ import pytest
 
 import pyengine
 from commands import run
+from pyengine import Clock
 from pyengine.cli import dialogue
-from pyengine.cli.clock import Clock
+from pyengine.cli.clock import Clocks, clock_from
 from pyengine.cli.dialogue import Dialogue
 from pyengine.cli.play_record import record_path
 
@@ -327,18 +328,38 @@ def test_only_a_move_adds_the_increment() -> None:
     assert "6:00 - 5:00 O move:" in text or "5:59 - 5:00 O move:" in text
 
 
-def test_a_clock_restores_the_time_before_a_ply() -> None:
-    clock = Clock.parse("1+5")
+def test_the_clocks_of_a_ply_are_restored() -> None:
+    clocks = Clocks(clock_from("1+5"))
+
+    def left() -> list[float]:
+        return [clock.left for clock in (clocks[0], clocks[1])]
+
     for ply in range(3):
-        assert clock.spend(ply % 2, 10.0)
-        clock.press(ply % 2, ply + 1)
-    assert clock.left == (50.0, 55.0)
-    assert not clock.spend(1, 90.0)
-    clock.go_back(2)
-    assert clock.left == (55.0, 55.0)
-    clock.reset()
-    clock.go_back(2)
-    assert clock.left == (60.0, 60.0)
+        assert clocks[ply % 2].run(10.0)
+        clocks.press(ply % 2, ply + 1)
+    assert left() == [50.0, 55.0]
+    for _ in range(2):  # a flag that has fallen is up again, also the second time
+        assert not clocks[1].run(90.0)
+        clocks.go_back(2)
+        assert left() == [55.0, 55.0]
+    clocks.reset()
+    clocks.go_back(2)
+    assert left() == [60.0, 60.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "clock"),
+    [
+        ("5", Clock(300)),
+        ("0.5+2", Clock(30, 2)),
+        ("2s+0.1s", Clock(2, 0.1)),
+        ("10+3x30", Clock(600, periods=3, period_seconds=30)),
+        ("0+1x10", Clock(0, periods=1, period_seconds=10)),
+        ("10+25/600", Clock(600, period_moves=25, period_seconds=600)),
+    ],
+)
+def test_a_clock_may_have_an_increment_or_byo_yomi(text: str, clock: Clock) -> None:
+    assert repr(clock_from(text)) == repr(clock)
 
 
 def test_undo_after_a_loss_on_time_restores_the_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,91 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from pyengine.games.game import State
-from pyengine.games.go_area import area, owners
 from pyengine.protocols.analysis.jobs import Job, Reply
+from pyengine.protocols.final_boards import ROOT, FinalBoards
 from pyengine.protocols.winrate import (
     lead_from_win_rate,
     lower_confidence_bound,
-    points_per_log_odds,
+    stdev_of_lead,
 )
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult, win_rate
 from pyengine.search.tree import Line, names_of_line
-
-_ROOT = -1  # in place of an action
-_SPREAD = np.pi / np.sqrt(3)  # standard deviation of the logistic distribution
-
-_Ownership = npt.NDArray[Any] | None
-
-
-class FinalBoards:
-    """Predicted owners and leads of a position and of those after its moves, each made once.
-
-    Both are for the player to move in the position.
-    """
-
-    def __init__(self, engine: Engine, state: State) -> None:
-        self._engine, self._state = engine, state
-        self._known: dict[int, tuple[_Ownership, float | None]] = {}
-
-    @property
-    def exist(self) -> bool:
-        """Whether the network predicts anything."""
-        return bool(self._engine.evaluator.has_final_board)
-
-    def predict(self, actions: Sequence[int]) -> None:
-        """Evaluate the position and those after some moves in one batch."""
-        if not self.exist:
-            return
-        batch = {}
-        for action in (_ROOT, *actions):
-            if action not in self._known:
-                state = self._after(action)
-                if state.is_terminal():
-                    self._known[action] = _counted(state, self._state.current_player())
-                else:
-                    batch[action] = state
-        if batch:
-            self._evaluate(batch)
-
-    def _after(self, action: int) -> State:
-        state = self._state.clone()
-        if action != _ROOT:
-            state.apply_action(action)
-        return state
-
-    def _evaluate(self, batch: dict[int, State]) -> None:
-        owned, leads = self._engine.evaluator.evaluate_final_board(
-            list(batch.values()), game=self._engine.game
-        )
-        for row, (action, state) in enumerate(batch.items()):
-            sign = 1 if state.current_player() == self._state.current_player() else -1
-            self._known[action] = (
-                None if owned is None else sign * owned[row],
-                None if leads is None else sign * float(leads[row]),
-            )
-
-    def ownership(self, action: int = _ROOT) -> _Ownership:
-        """Return the owners after a move, or of the position; None if not predicted."""
-        return self._known.get(action, (None, None))[0]
-
-    def lead(self, action: int = _ROOT) -> float | None:
-        """Return the lead after a move, or of the position; None if not predicted."""
-        return self._known.get(action, (None, None))[1]
-
-
-def _counted(state: State, player: int) -> tuple[_Ownership, float]:
-    """Count the area of a finished game."""
-    sign = 1 if player == 0 else -1
-    black, white = area(state)
-    return sign * owners(state), sign * (black - white - float(state.game.params["komi"]))
 
 
 class Reporter:
@@ -117,7 +45,7 @@ class Reporter:
             "rootInfo": self._root_info(result, lines),
         }
         if query.include_ownership:
-            reply |= self._ownership(_ROOT)
+            reply |= self._ownership(ROOT)
         if query.include_policy:
             reply["policy"] = self._policy()
         self._job.answer(**reply)
@@ -170,7 +98,7 @@ class Reporter:
             "scoreLead": score,
             "scoreMean": score,
             "scoreSelfplay": score,
-            "scoreStdev": _rounded(points_per_log_odds(self._engine.game) * _SPREAD),
+            "scoreStdev": _rounded(stdev_of_lead(self._engine.game)),
             "utility": _rounded(sign * value),
             "lcb": _rounded(bound),
             "utilityLcb": _rounded(2 * bound - 1),
