@@ -35,7 +35,7 @@ class Searches:
     def __init__(self, engine_for: EngineFor) -> None:
         self._engine_for = engine_for
         self._engines: OrderedDict[Game, Engine] = OrderedDict()
-        self._rates: dict[Game, float] = {}  # simulations per second
+        self._rates: dict[tuple[int, int], float] = {}  # simulations per second, by board shape
         self._models: dict[str, int] = {}
         self._thread = ThreadPoolExecutor(1, "pyengine-search")
 
@@ -53,7 +53,7 @@ class Searches:
             _half(query.override_settings.max_time),
         )
         seconds = min((limit for limit in limits if limit is not None), default=_TOGETHER_SECONDS)
-        rate = self._rates.get(job.game, 0.0)
+        rate = self._rates.get(job.game.board_shape, 0.0)
         return min(int(seconds * rate / job.visits), _MOST_TOGETHER)
 
     def run(self, jobs: Sequence[Job], should_stop: Callable[[], bool]) -> list[Job]:
@@ -98,7 +98,7 @@ class Searches:
         search = functools.partial(engine.search_many, states, **_settings(jobs[0], engine))
         results = self._interruptible(search, engine, should_stop)
         simulations = sum(result.simulations for result in results)
-        self._rates[jobs[0].game] = simulations / (time.monotonic() - begin)
+        self._rates[engine.game.board_shape] = simulations / (time.monotonic() - begin)
         interrupted = []
         for job, state, result in zip(jobs, states, results, strict=True):
             if result.stop_reason == "stopped" and not job.is_terminated:
@@ -123,7 +123,7 @@ class Searches:
                 break
             if slices.are_left and result.simulations:
                 reporter.send(result, is_during_search=True)
-        self._rates[job.game] = slices.rate
+        self._rates[engine.game.board_shape] = slices.rate
         if slices.are_left and not job.is_terminated:
             return False
         _reply(reporter, job, result)
