@@ -300,8 +300,8 @@ def _moves(
 def _candidates(state: State, result: SearchResult) -> Iterator[Candidate]:
     """Yield the selected move, then the most visited others."""
     sign = 1 - 2 * state.current_player()
-    lines = {line.actions[0]: line.actions for line in result.lines(_CANDIDATES)}
-    lines[result.action] = result.pv
+    lines = {line[0]: line for line in result.lines(_CANDIDATES)}
+    lines.setdefault(result.action, result.pv)
     best = [i for i in result.order() if result.visits[i] or result.actions[i] == result.action]
     for i in best[:_CANDIDATES]:
         line = lines[int(result.actions[i])][:_LINE]

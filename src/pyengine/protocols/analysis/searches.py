@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -23,10 +24,9 @@ _MOST_ENGINES = 2  # of games; each has a tree and a cache
 _MOST_TOGETHER = 32  # positions
 _TOGETHER_SECONDS = 5.0  # expected, for positions without reports
 _POLL = 0.05  # seconds
-_NEVER = 1e9  # seconds
-T = TypeVar("T")
-
 _EVEN = 1000.0  # Dirichlet alpha whose noise is nearly the same for all moves
+
+T = TypeVar("T")
 
 
 class Searches:
@@ -35,9 +35,9 @@ class Searches:
     def __init__(self, engine_for: EngineFor) -> None:
         self._engine_for = engine_for
         self._engines: OrderedDict[Game, Engine] = OrderedDict()
-        self._rates: dict[Game, float] = {}  # simulations per second
+        self._rates: dict[tuple[int, int], float] = {}  # simulations per second, by board shape
         self._models: dict[str, int] = {}
-        self._thread = ThreadPoolExecutor(1, "pyengine-together")
+        self._thread = ThreadPoolExecutor(1, "pyengine-search")
 
     def most_together(self, job: Job) -> int:
         """Return how many jobs like this the engine can search before a report is due.
@@ -53,7 +53,7 @@ class Searches:
             _half(query.override_settings.max_time),
         )
         seconds = min((limit for limit in limits if limit is not None), default=_TOGETHER_SECONDS)
-        rate = self._rates.get(job.game, 0.0)
+        rate = self._rates.get(job.game.board_shape, 0.0)
         return min(int(seconds * rate / job.visits), _MOST_TOGETHER)
 
     def run(self, jobs: Sequence[Job], should_stop: Callable[[], bool]) -> list[Job]:
@@ -98,7 +98,7 @@ class Searches:
         search = functools.partial(engine.search_many, states, **_settings(jobs[0], engine))
         results = self._interruptible(search, engine, should_stop)
         simulations = sum(result.simulations for result in results)
-        self._rates[jobs[0].game] = simulations / (time.monotonic() - begin)
+        self._rates[engine.game.board_shape] = simulations / (time.monotonic() - begin)
         interrupted = []
         for job, state, result in zip(jobs, states, results, strict=True):
             if result.stop_reason == "stopped" and not job.is_terminated:
@@ -123,7 +123,7 @@ class Searches:
                 break
             if slices.are_left and result.simulations:
                 reporter.send(result, is_during_search=True)
-        self._rates[job.game] = slices.rate
+        self._rates[engine.game.board_shape] = slices.rate
         if slices.are_left and not job.is_terminated:
             return False
         _reply(reporter, job, result)
@@ -149,10 +149,10 @@ class _Slices:
         self._settings = {**_settings(job, engine), **restriction}
         self._simulations: int | None = self._settings["simulations"]
         self._begin = time.monotonic()
-        self._end = self._begin + (self._settings["seconds"] or _NEVER)
-        self._every = query.report_during_search_every or _NEVER
+        self._end = self._begin + (self._settings["seconds"] or math.inf)
+        self._every = query.report_during_search_every or math.inf
         if engine.config.algorithm == "gumbel":  # divides a known budget among the moves
-            self._every = _NEVER
+            self._every = math.inf
         self._due = self._begin + (query.first_report_during_search_after or self._every)
         self._done = 0
         self.are_left = True
@@ -161,8 +161,8 @@ class _Slices:
         """Return the settings of the next search; none if the budget is spent."""
         if not self.are_left:
             return {}
-        now = time.monotonic()
-        seconds = max(min(self._due, self._end) - now, _POLL)
+        until = min(self._due, self._end)
+        seconds = None if until == math.inf else max(until - time.monotonic(), _POLL)
         left = None if self._simulations is None else self._simulations - self._done
         return {**self._settings, "simulations": left, "seconds": seconds}
 

@@ -20,6 +20,8 @@ from pyengine.protocols.session import EngineFor
 #: The release of KataGo whose protocol this is; clients compare it to decide what to send.
 PROTOCOL_VERSION = "1.15.0"
 
+_POLL = 0.5  # seconds between two checks for Ctrl-C, which a blocked thread misses on Windows
+
 
 class Analysis:
     """Answers queries of the analysis protocol for any number of clients.
@@ -78,7 +80,8 @@ class Analysis:
         """
         with suppress(OSError):  # the client has gone
             _answer_nothing(self._jobs.end(at_once=at_once))
-        self._worker.join()
+        while self._worker.is_alive():
+            self._worker.join(_POLL)
         self._searches.close()
 
     # --- queries
@@ -149,8 +152,9 @@ class Analysis:
                 interrupted = self._searches.run(jobs, self._jobs.should_stop)
             except EngineError as error:
                 _fail(jobs, str(error))
-            except OSError:  # the client has gone
-                pass
+            except OSError:  # a client has gone
+                for job in jobs:
+                    self.disconnect(job.send)
             except Exception:
                 log(traceback.format_exc())
                 _fail(jobs, "internal error: see the engine's log")
