@@ -1,8 +1,9 @@
-"""Gomoku: a third-party network on 8x8, the first bundled network on 15x15, playouts on both."""
+"""Gomoku: a third-party network on 8x8, the first bundled one on 15x15, playouts up to 20x20."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +17,8 @@ __all__ = ["measurements"]
 _SIMULATIONS = 200
 _PLAYOUTS = 5000
 _GAMES = 400  # number of games against networks
+#: On 20x20, larger than any board in training.
+_LARGEST_SIMULATIONS, _LARGEST_PLAYOUTS, _LARGEST_GAMES = 50, 2000, 40
 #: Commit and SHA-256 of the first network for several board sizes.
 _FIRST = ("040f65c", "f4786ec4955455163ce1fef65397476d4a9a90b9fc5b1e042e7b357691d76ce9")
 
@@ -51,6 +54,11 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
                 least=least,
             ),
         )
+    yield Measurement(
+        f"20x20, {_LARGEST_SIMULATIONS} simulations against UCT with "
+        f"{_LARGEST_PLAYOUTS:,} playouts",
+        partial(_against_uct, context, "gomoku(board_size=20)", evaluator),
+    )
 
 
 def _against_first(
@@ -61,3 +69,14 @@ def _against_first(
     return context.duel(
         game, (evaluator, _SIMULATIONS), (first, _SIMULATIONS), name, games=_GAMES, least=0.6
     )
+
+
+def _against_uct(
+    context: Context, game: str, evaluator: pyengine.OnnxEvaluator, name: str
+) -> Finding:
+    loaded = pyengine.load_game(game)
+    with (
+        closing(context.engine(loaded, evaluator, _LARGEST_SIMULATIONS)) as a,
+        closing(context.engine(loaded, "rollout", _LARGEST_PLAYOUTS, algorithm="uct")) as b,
+    ):
+        return context.play(name, a, b, _LARGEST_GAMES)

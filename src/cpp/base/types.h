@@ -63,11 +63,12 @@ class ActionList {
   int capacity_ = 0;
 };
 
-inline constexpr int kMaxPoints = 361;  ///< the largest board: 19x19
+inline constexpr int kMaxSide = 20;  ///< of a board: Gomocup plays Gomoku on 20x20
+inline constexpr int kMaxPoints = kMaxSide * kMaxSide;
 
 /// A set of board points, row-major from the top left: bit p = row * columns + column.
 struct BoardBits {
-  static constexpr int kWords = 6;
+  static constexpr int kWords = (kMaxPoints + 63) / 64;
   std::array<std::uint64_t, kWords> words{};
 
   [[nodiscard]] bool test(int point) const noexcept {

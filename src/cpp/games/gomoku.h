@@ -25,7 +25,7 @@ enum class GomokuRule : std::uint8_t {
 
 class Gomoku {
  public:
-  /// board_size and win_length in 3..19; Renju requires win_length 5. A win_length above board_size
+  /// board_size and win_length in 3..20; Renju requires win_length 5. A win_length above board_size
   /// makes every game a draw.
   struct Params {
     int board_size = 15;
@@ -109,6 +109,6 @@ class Gomoku {
 };
 
 static_assert(Game<Gomoku>);
-static_assert(std::is_trivially_copyable_v<Gomoku> && sizeof(Gomoku) <= 160);
+static_assert(std::is_trivially_copyable_v<Gomoku> && sizeof(Gomoku) <= 176);
 
 }  // namespace pyengine

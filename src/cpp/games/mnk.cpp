@@ -15,9 +15,9 @@ GridNames names_of(const Mnk::Params& params) {
 Mnk::Params Mnk::parse(const ParamMap& given) {
   ParamReader reader(kName, given);
   Params params;
-  params.rows = static_cast<int>(reader.integer("rows", params.rows, 1, 19));
-  params.columns = static_cast<int>(reader.integer("columns", params.columns, 1, 19));
-  params.k = static_cast<int>(reader.integer("k", params.k, 1, 19));
+  params.rows = static_cast<int>(reader.integer("rows", params.rows, 1, kMaxSide));
+  params.columns = static_cast<int>(reader.integer("columns", params.columns, 1, kMaxSide));
+  params.k = static_cast<int>(reader.integer("k", params.k, 1, kMaxSide));
   reader.finish();
   return params;
 }

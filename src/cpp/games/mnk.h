@@ -17,7 +17,7 @@ namespace pyengine {
 
 class Mnk {
  public:
-  /// Each in 1..19. More than k in a row also wins; a k longer than the board makes every game a
+  /// Each in 1..20. More than k in a row also wins; a k longer than the board makes every game a
   /// draw.
   struct Params {
     int rows = 3;
@@ -79,6 +79,6 @@ class Mnk {
 };
 
 static_assert(Game<Mnk>);
-static_assert(std::is_trivially_copyable_v<Mnk> && sizeof(Mnk) <= 160);
+static_assert(std::is_trivially_copyable_v<Mnk> && sizeof(Mnk) <= 176);
 
 }  // namespace pyengine

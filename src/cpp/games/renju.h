@@ -18,7 +18,7 @@ constexpr bool is_forbidden(RenjuMove move) noexcept { return move > RenjuMove::
 /// Created for one query.
 class RenjuBoard {
  public:
-  /// `size` in 1..19.
+  /// `size` in 1..kMaxSide.
   RenjuBoard(int size, const BoardBits& black, const BoardBits& white) noexcept;
 
   /// `point` must be empty. Tries more stones and removes them again.
@@ -29,7 +29,7 @@ class RenjuBoard {
 
  private:
   static constexpr int kReach = 5;  ///< points that matter on either side; width of the margin
-  static constexpr int kRows = 20;  ///< 19, rounded up to pairs
+  static constexpr int kRows = (kMaxSide + 1) / 2 * 2;  ///< pairs of rows
 
   using Rows = std::array<std::uint32_t, kRows + 2 * kReach>;
   /// The points within reach on a line; bit kReach is the point itself, bits off the board are 0.

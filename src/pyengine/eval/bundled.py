@@ -13,8 +13,8 @@ from pyengine.games.game import Game, load_game
 
 # Parameters that may differ from those a network was trained with.
 _FREE = {"go": frozenset(("komi", "superko", "suicide", "max_game_length"))}
-# The parameter that may take any value between the smallest and the largest in training.
-_FREE_SIZE = {"gomoku": "board_size"}
+# The parameter that may take any value from the smallest in training to this one, measured as well.
+_FREE_SIZE = {"gomoku": ("board_size", 20)}
 
 _RESULT = re.compile(r"\+(\d+) =(\d+) -(\d+)")
 _RESULT_IN_WORDS = r"won \1, drew \2, lost \3"
@@ -64,7 +64,7 @@ def model_of_game(game: Game) -> str | None:
     """Return the name of the bundled network to search a game with, or None.
 
     A network trained for the game comes first, then one for a similar game: Go on the same board
-    under other rules, Gomoku on a board between the smallest and the largest in training.
+    under other rules, Gomoku on a board from the smallest in training to 20x20.
     """
     names = [name for name in bundled_models() if is_for_search(name)]
     exact = (name for name in names if game in _games_of_model(name))
@@ -130,7 +130,7 @@ def _plays_nearly(name: str, game: Game) -> bool:
 
     def is_near(key: str, value: Any) -> bool:
         known: list[Any] = [params.get(key) for params in trained]
-        lies_between = key == _FREE_SIZE.get(game.name) and min(known) <= value <= max(known)
-        return key in free or value in known or lies_between
+        size, largest = _FREE_SIZE.get(game.name, ("", 0))
+        return key in free or value in known or (key == size and min(known) <= value <= largest)
 
     return bool(trained) and all(is_near(key, value) for key, value in game.params.items())

@@ -102,20 +102,20 @@ def load_game(name: str, /, **params: Parameter) -> Game:
     Games:
         tic_tac_toe: three in a row on a board of 3x3.
         mnk: m,n,k games: ``k`` or more stones in a row win.
-            rows (int in [1, 19], default 3): of the board.
-            columns (int in [1, 19], default 3): of the board.
-            k (int in [1, 19], default 3): stones in a row that win; if longer than the board, every
+            rows (int in [1, 20], default 3): of the board.
+            columns (int in [1, 20], default 3): of the board.
+            k (int in [1, 20], default 3): stones in a row that win; if longer than the board, every
                 game is a draw.
         connect_four: four stones or more in a row win; a stone falls to the lowest empty point of
             its column.
             rows (int in [1, 63], default 6): of the board; (rows + 1) * columns <= 64.
             columns (int in [1, 32], default 7): of the board.
         gomoku: five in a row.
-            board_size (int in [3, 19], default 15): rows and columns of the board.
+            board_size (int in [3, 20], default 15): rows and columns of the board.
             rule ("freestyle", "standard" or "renju", default "freestyle"): ``win_length`` or more
                 stones in a row win; exactly ``win_length`` win; or Renju, in which Black wins with
                 exactly five and has forbidden points, and White wins with five or more.
-            win_length (int in [3, 19], default 5): stones in a row that win; 5 in Renju.
+            win_length (int in [3, 20], default 5): stones in a row that win; 5 in Renju.
         othello: the player with more discs wins.
             board_size (int in [4, 10], default 8): rows and columns of the board; even.
         go: area scoring (Tromp-Taylor).

@@ -166,7 +166,9 @@ TEST_CASE("under a symmetry, every plane of a row shows the transformed position
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     for (int k = 0; k < 8; ++k) {
       check_equivariance(load_game("go", {{"board_size", 5LL}}), k, seed);
-      check_equivariance(load_game("gomoku", {{"board_size", 9LL}}), k, seed);
+      for (const long long size : {9LL, 20LL}) {
+        check_equivariance(load_game("gomoku", {{"board_size", size}}), k, seed);
+      }
       check_equivariance(load_game("tic_tac_toe"), k, seed);
     }
     for (const int k : {0, 3, 4, 7}) check_equivariance(load_game("othello"), k, seed);

@@ -254,7 +254,7 @@ TEST_CASE("at most 50 ms of CPU time pass between two polls, even on large board
 #else
   constexpr double limit = 0.05;
 #endif
-  for (const char* name : {"mnk(rows=19,columns=19,k=5)", "gomoku", "go", "othello", "connect_four",
+  for (const char* name : {"mnk(rows=20,columns=20,k=5)", "gomoku", "go", "othello", "connect_four",
                            "gomoku(rule=standard)"}) {
     const auto game = game_of(name);
     Solver solver(game, kTable);

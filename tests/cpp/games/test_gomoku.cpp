@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 #include "ascii_boards.h"
 #include "games/gomoku.h"
 
@@ -26,7 +28,7 @@ std::optional<Outcome> after(GomokuRule rule, const std::string& row, std::strin
 TEST_CASE("Gomoku keeps the promises of a game under every rule") {
   for (const GomokuRule rule : {GomokuRule::freestyle, GomokuRule::standard, GomokuRule::renju}) {
     check_promises<Gomoku>(rules(rule), 2);
-    check_promises<Gomoku>(rules(rule, 19), 1);
+    check_promises<Gomoku>(rules(rule, 20), 1);
     check_promises<Gomoku>(rules(rule, 6), 10);
   }
   check_promises<Gomoku>(rules(GomokuRule::freestyle, 3, 3), 10);
@@ -42,6 +44,26 @@ TEST_CASE("six in a row win in freestyle, but not if exactly five are required")
     CHECK(after(rule, five, "D9") == Outcome{1.0F});
     CHECK_FALSE(after(rule, five, "A9"));
   }
+}
+
+TEST_CASE("five in a row win in all directions everywhere on the largest board") {
+  constexpr int kSize = 20;
+  const auto params = rules(GomokuRule::standard, kSize);
+  int rows = 0;
+  for (const int step : {1, kSize - 1, kSize, kSize + 1}) {
+    for (int end = 0; end < kSize * kSize; ++end) {
+      const int start = end - 4 * step;
+      if (start < 0 || std::abs(start % kSize - end % kSize) > 4) continue;  // it wraps around
+      BoardSetup setup;
+      for (int i = 0; i < 4; ++i) setup.first.set(start + i * step);
+      Gomoku position = Gomoku::from_setup(params, setup);
+      REQUIRE_FALSE(position.outcome());
+      position.play(end);
+      REQUIRE(position.outcome() == Outcome{1.0F});
+      ++rows;
+    }
+  }
+  CHECK(rows == 2 * 16 * 20 + 2 * 16 * 16);
 }
 
 TEST_CASE("a five counts even if another row through the point is too long") {
@@ -107,6 +129,8 @@ TEST_CASE("Gomoku's A1 is the bottom left point and I is a column") {
   CHECK(Gomoku::string_to_action(params, "i8") == 7 * 15 + 8);
   CHECK(Gomoku::string_to_action(params, "P1") == kNoAction);
   CHECK(Gomoku::string_to_action(params, "A16") == kNoAction);
+  CHECK(Gomoku::action_to_string(rules(GomokuRule::freestyle, 20), 399) == "T1");
+  CHECK(Gomoku::string_to_action(rules(GomokuRule::freestyle, 20), "t20") == 19);
   Gomoku position(rules(GomokuRule::freestyle, 10));
   play_named(position, {"A1", "J10", "I2"});
   CHECK(position.to_string() ==
@@ -131,7 +155,7 @@ TEST_CASE("Gomoku's parameters are checked by name") {
   CHECK(Gomoku::describe(params) ==
         ParamMap{{"board_size", 9LL}, {"rule", "standard"}, {"win_length", 5LL}});
   CHECK_THROWS_AS(Gomoku::parse({{"board_size", 2LL}}), ConfigError);
-  CHECK_THROWS_AS(Gomoku::parse({{"board_size", 20LL}}), ConfigError);
+  CHECK_THROWS_AS(Gomoku::parse({{"board_size", 21LL}}), ConfigError);
   CHECK_THROWS_AS(Gomoku::parse({{"win_length", 2LL}}), ConfigError);
   CHECK_THROWS_AS(Gomoku::parse({{"rule", "caro"}}), ConfigError);
   CHECK_THROWS_AS(Gomoku::parse({{"rule", "renju"}, {"win_length", 4LL}}), ConfigError);

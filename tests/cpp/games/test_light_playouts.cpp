@@ -137,7 +137,7 @@ TEST_CASE("light playouts play the moves that their draws choose from the legal 
   check_same_moves<ConnectFour>({});
   check_same_moves<ConnectFour>({.rows = 7, .columns = 8});
   check_same_moves<Mnk>({.rows = 4, .columns = 6, .k = 4});
-  check_same_moves<Mnk>({.rows = 19, .columns = 19, .k = 6});
+  check_same_moves<Mnk>({.rows = 20, .columns = 20, .k = 6});
   check_same_moves<Gomoku>({});
   check_same_moves<Gomoku>({.board_size = 9, .rule = GomokuRule::standard});
   for (const int size : {4, 6, 8}) check_same_moves<Othello>({.board_size = size});
@@ -168,7 +168,7 @@ TEST_CASE("light playouts have the same outcomes as move-by-move playouts") {
     check_same_outcomes<ConnectFour>({.rows = 3, .columns = 9}, plies);
     check_same_outcomes<Mnk>({.rows = 4, .columns = 6, .k = 4}, plies);
     check_same_outcomes<Mnk>({.rows = 5, .columns = 3, .k = 3}, 2);
-    check_same_outcomes<Mnk>({.rows = 3, .columns = 19, .k = 7}, plies);
+    check_same_outcomes<Mnk>({.rows = 3, .columns = 20, .k = 7}, plies);
     check_same_outcomes<Mnk>({.rows = 2, .columns = 2, .k = 1}, 0);
     check_same_outcomes<Gomoku>({.board_size = 8}, plies);
     check_same_outcomes<Gomoku>({.board_size = 8, .rule = GomokuRule::standard, .win_length = 3},
@@ -180,7 +180,7 @@ TEST_CASE("light playouts have the same outcomes as move-by-move playouts") {
 }
 
 TEST_CASE("light playouts: the longest lines and every direction are seen") {
-  for (const Mnk::Params params : {Mnk::Params{19, 1, 19}, Mnk::Params{1, 19, 19}}) {
+  for (const Mnk::Params params : {Mnk::Params{20, 1, 20}, Mnk::Params{1, 20, 20}}) {
     CHECK(count([&](Rng& rng) { return Mnk(params).light_playout(rng).outcome; })[1] == kPlayouts);
   }
   // With one point left, a playout is that move; each direction wins somewhere.

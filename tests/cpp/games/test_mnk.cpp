@@ -39,7 +39,7 @@ TEST_CASE("m,n,k games keep the promises of a game on boards of every shape") {
        {Mnk::Params{3, 3, 3}, {1, 1, 1}, {1, 7, 2}, {7, 1, 3}, {4, 5, 3}, {6, 3, 7}, {9, 8, 4}}) {
     check_promises<Mnk>(params, 5);
   }
-  check_promises<Mnk>({19, 19, 5}, 1);
+  check_promises<Mnk>({20, 20, 5}, 1);
 }
 
 TEST_CASE("3,3,3 is a draw, and one more column wins for the first player") {
@@ -84,15 +84,15 @@ TEST_CASE("an m,n,k position reached in two orders is the same position") {
   CHECK(one.last_move(0) != other.last_move(0));
 }
 
-TEST_CASE("m,n,k boards have rows and columns from 1 to 19") {
-  const auto params = Mnk::parse({{"rows", 2LL}, {"columns", 19LL}, {"k", 4LL}});
-  CHECK(params == Mnk::Params{2, 19, 4});
-  CHECK(Mnk::describe(params) == ParamMap{{"rows", 2LL}, {"columns", 19LL}, {"k", 4LL}});
+TEST_CASE("m,n,k boards have rows and columns from 1 to 20") {
+  const auto params = Mnk::parse({{"rows", 2LL}, {"columns", 20LL}, {"k", 4LL}});
+  CHECK(params == Mnk::Params{2, 20, 4});
+  CHECK(Mnk::describe(params) == ParamMap{{"rows", 2LL}, {"columns", 20LL}, {"k", 4LL}});
   CHECK(Mnk::shape(params).symmetry == SymmetryGroup::rectangle);
   CHECK(Mnk::shape({5, 5, 4}).symmetry == SymmetryGroup::square);
   for (const char* name : {"rows", "columns", "k"}) {
     CHECK_THROWS_AS(Mnk::parse({{name, 0LL}}), ConfigError);
-    CHECK_THROWS_AS(Mnk::parse({{name, 20LL}}), ConfigError);
+    CHECK_THROWS_AS(Mnk::parse({{name, 21LL}}), ConfigError);
   }
   CHECK_THROWS_AS(Mnk::parse({{"m", 3LL}}), ConfigError);
 }

@@ -146,7 +146,7 @@ TEST_CASE("a three whose straight four would be a double three is not a three") 
 }
 
 TEST_CASE("a board without stones has no forbidden points") {
-  RenjuBoard board(19, {}, {});
+  RenjuBoard board(20, {}, {});
   CHECK_FALSE(board.forbidden_points().any());
   CHECK(board.black_can_move());
 }
@@ -155,7 +155,7 @@ TEST_CASE("forbidden_points() are exactly the points that classify() forbids") {
   Rng rng(11);
   int seen = 0;
   for (int i = 0; i < 400; ++i) {
-    const int size = 5 + static_cast<int>(rng.below(15));
+    const int size = 5 + static_cast<int>(rng.below(16));
     const std::uint32_t share = 2 + rng.below(5);
     BoardBits black;
     BoardBits white;

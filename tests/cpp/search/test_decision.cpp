@@ -84,30 +84,6 @@ TEST_CASE("a decided search is the same with any number of threads if it is dete
   }
 }
 
-TEST_CASE("threads, leases and many trees end when they are decided") {
-  const auto game = load_game("connect_four");
-  const std::vector<State> states = random_states(game, 20, 8);
-  for (const bool immediate : {false, true}) {
-    SearchConfig config = deciding_config(20000);
-    config.threads = 4;
-    config.batch_size = 8;
-    config.in_flight.reset();
-    const Mock mock{.immediate = immediate};
-    Searcher searcher(game, std::make_shared<MockEvaluator>(mock), config);
-    Patient host;
-    std::vector<SearchResult> results = searcher.search_many(pointers_to(states), config, host);
-    results.push_back(searcher.search(states.front(), config, host));
-    for (const SearchResult& result : results) {
-      if (result.stop_reason == StopReason::simulations) continue;
-      CHECK(result.stop_reason == StopReason::decided);
-      CHECK(lead_of(result) > 20000 - result.simulations);
-    }
-    CHECK(std::any_of(results.begin(), results.end(), [](const SearchResult& result) {
-      return result.stop_reason == StopReason::decided;
-    }));
-  }
-}
-
 TEST_CASE("a single legal move takes one simulation with every algorithm, and any budget") {
   for (const Algorithm algorithm :
        {Algorithm::puct, Algorithm::gumbel, Algorithm::uct, Algorithm::flat_ucb}) {
@@ -172,6 +148,32 @@ TEST_CASE("self-play refuses to end searches early") {
   config.search.simulations = 10;
   config.search.stop_when_decided = true;
   CHECK_THROWS_WITH_AS(validate(config), doctest::Contains("stop_when_decided"), ConfigError);
+}
+
+TEST_SUITE("concurrent") {
+  TEST_CASE("threads, leases and many trees end when they are decided") {
+    const auto game = load_game("connect_four");
+    const std::vector<State> states = random_states(game, 20, 8);
+    for (const bool immediate : {false, true}) {
+      SearchConfig config = deciding_config(20000);
+      config.threads = 4;
+      config.batch_size = 8;
+      config.in_flight.reset();
+      const Mock mock{.immediate = immediate};
+      Searcher searcher(game, std::make_shared<MockEvaluator>(mock), config);
+      Patient host;
+      std::vector<SearchResult> results = searcher.search_many(pointers_to(states), config, host);
+      results.push_back(searcher.search(states.front(), config, host));
+      for (const SearchResult& result : results) {
+        if (result.stop_reason == StopReason::simulations) continue;
+        CHECK(result.stop_reason == StopReason::decided);
+        CHECK(lead_of(result) > 20000 - result.simulations);
+      }
+      CHECK(std::any_of(results.begin(), results.end(), [](const SearchResult& result) {
+        return result.stop_reason == StopReason::decided;
+      }));
+    }
+  }
 }
 
 }  // namespace

@@ -69,17 +69,6 @@ TEST_CASE("only the allowed moves are searched, the same with any number of thre
   }
 }
 
-TEST_CASE("leased and concurrent searches respect the restriction") {
-  for (const bool immediate : {false, true}) {
-    SearchConfig config = config_of(20000, 4);
-    config.deterministic = false;
-    Bench bench("othello", config, {.immediate = immediate});
-    const SearchResult result = bench.search({.allow = {}, .avoid = {19}});
-    CHECK(result.actions == std::vector<std::int32_t>{26, 37, 44});
-    CHECK(total(result.visits) == 20000);
-  }
-}
-
 TEST_CASE("the evaluation is the position's, with its priors normalised over the moves") {
   Bench all("connect_four", config_of(1));
   Bench some("connect_four", config_of(1));
@@ -143,6 +132,19 @@ TEST_CASE("illegal actions and an empty remainder are refused, and the tree surv
   refused({.allow = {{3, 4}}, .avoid = {3, 4}}, "expected at least one move");
   CHECK_THROWS_AS(bench.search({.allow = {{9}}, .avoid = {}}), IllegalActionError);
   CHECK(bench.search().reused == 50);
+}
+
+TEST_SUITE("concurrent") {
+  TEST_CASE("leased and concurrent searches respect the restriction") {
+    for (const bool immediate : {false, true}) {
+      SearchConfig config = config_of(20000, 4);
+      config.deterministic = false;
+      Bench bench("othello", config, {.immediate = immediate});
+      const SearchResult result = bench.search({.allow = {}, .avoid = {19}});
+      CHECK(result.actions == std::vector<std::int32_t>{26, 37, 44});
+      CHECK(total(result.visits) == 20000);
+    }
+  }
 }
 
 }  // namespace

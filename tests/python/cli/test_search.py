@@ -133,6 +133,7 @@ def test_the_strength_of_the_default_evaluator_is_shown() -> None:
         text = about("gomoku(board_size=10)")
         assert text.endswith("trained for board size 8, 9, 11, 13, 15")  # strength not measured
         assert about("gomoku(board_size=9)") == ""
+        assert "20x20, 50 simulations against UCT" in about("gomoku(board_size=20)")
         assert "8x8, 200 simulations against" in about("gomoku(board_size=8)")
 
 

@@ -17,6 +17,7 @@ GAMES = [
     "mnk(rows=3,columns=5,k=4)",
     "connect_four",
     "gomoku(rule=renju)",
+    "gomoku(board_size=20,rule=standard)",
     "othello",
     "othello(board_size=4)",
     "othello(board_size=10)",

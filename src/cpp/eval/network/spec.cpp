@@ -52,6 +52,7 @@ std::string joined(const Names& names) {
 
 /// Shorter than elsewhere, since the message also lists all planes.
 constexpr std::size_t kMostOfName = 60;
+constexpr int kMaxLiberties = 19 * 19;
 
 [[noreturn]] void refuse_plane(std::string_view name, const std::string& why) {
   throw ConfigError("planes: '" + both_ends(name, kMostOfName) + "' " + why);
@@ -75,7 +76,7 @@ struct Bracket {
 /// Parses "[3]", "[0:8]" or "[4+]".
 Bracket parse_bracket(std::string_view name, std::string_view text, Suffix suffix) {
   const int lowest = suffix == Suffix::liberties ? 1 : 0;
-  const int highest = suffix == Suffix::liberties ? kMaxPoints : kMaxPlyPlanes - 1;
+  const int highest = suffix == Suffix::liberties ? kMaxLiberties : kMaxPlyPlanes - 1;
   const std::string expected =
       "must end in [i] or a range [from:to], i = " + std::to_string(lowest) + " to " +
       std::to_string(highest);

@@ -32,7 +32,7 @@ class LineBoard {
     return game.rows * (game.columns + 1) <= Points::kBits;
   }
 
-  /// Requires fits(game) and a length of 1 to 19.
+  /// Requires fits(game) and a length of 1 to kMaxSide.
   explicit LineBoard(const LineGame& game)
       : columns_(game.columns),
         length_(game.length),
@@ -68,7 +68,7 @@ class LineBoard {
     Points found;
     for (const int step : steps_) {
       // ahead[i]: points followed by i stones in a row; behind[i]: points preceded by i.
-      std::array<Points, kMostLength> ahead;
+      std::array<Points, kMaxSide> ahead;
       ahead[0] = all_;
       for (int i = 1; i < length_; ++i) {
         ahead[at(i)] = ahead[at(i - 1)] & (stones >> (step * i));
@@ -130,7 +130,6 @@ class LineBoard {
   }
 
  private:
-  static constexpr int kMostLength = 19;
   static constexpr int kMostWeight = 10;  ///< log2 of the weight of a line
 
   /// Indexed by bit.

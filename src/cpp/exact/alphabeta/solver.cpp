@@ -114,7 +114,7 @@ template <Game G>
 SolveResult solve_lines(const Call& call, const G& game, const alphabeta::LineGame& lines) {
   if (alphabeta::LineBoard<1>::fits(lines)) return solve_lines<1>(call, game, lines);
   if (alphabeta::LineBoard<4>::fits(lines)) return solve_lines<4>(call, game, lines);
-  return solve_lines<6>(call, game, lines);
+  return solve_lines<7>(call, game, lines);
 }
 
 SolveResult solve_game(const Call& call, const TicTacToe& game) {

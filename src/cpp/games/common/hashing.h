@@ -29,13 +29,21 @@ struct StoneKeys {
   std::uint64_t second_to_move = 0;
 };
 
+/// In this order, the keys of boards up to 19x19 do not depend on the largest board.
 consteval StoneKeys make_stone_keys() {
+  constexpr std::size_t kFirstPoints = 361;
   StoneKeys keys;
   std::uint64_t state = 0;
-  for (auto& player : keys.stone) {
-    for (auto& key : player) key = mix64(state += kHashStep);
-  }
-  keys.second_to_move = mix64(state + kHashStep);
+  const auto draw = [&](std::size_t begin, std::size_t end) {
+    for (auto& player : keys.stone) {
+      for (std::size_t point = begin; point < end; ++point) {
+        player[point] = mix64(state += kHashStep);
+      }
+    }
+  };
+  draw(0, kFirstPoints);
+  keys.second_to_move = mix64(state += kHashStep);
+  draw(kFirstPoints, kMaxPoints);
   return keys;
 }
 

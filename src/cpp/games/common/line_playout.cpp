@@ -9,8 +9,6 @@
 namespace pyengine {
 namespace {
 
-constexpr int kMaxSide = 19;
-
 /// The stones of one player in the four directions: one word per line, one bit per stone.
 class Lines {
  public:
@@ -27,7 +25,7 @@ class Lines {
   }
 
  private:
-  /// Two lines at a time, 32 bits each. A line has at most 19 bits and a shift is at most 8, so
+  /// Two lines at a time, 32 bits each. A line has at most 20 bits and a shift is at most 8, so
   /// bits shifted from the upper line into the lower one land on bits that are never set.
   static bool wins(std::uint64_t lines, WinningLength length) noexcept {
     std::uint64_t starts = lines;  // starts of rows of at least `have` stones
@@ -40,11 +38,14 @@ class Lines {
     return (starts & ~(lines << 1) & ~(lines >> length.least)) != 0;
   }
 
+  static constexpr std::size_t kDiagonals = 64 - kMaxSide;  // >= 2 * kMaxSide
+
   std::array<std::uint32_t, kMaxSide> rows_{};
   std::array<std::uint32_t, kMaxSide> columns_{};
-  std::array<std::uint32_t, 2 * kMaxSide> falling_{};
-  std::array<std::uint32_t, 2 * kMaxSide> rising_{};
+  std::array<std::uint32_t, kDiagonals> falling_{};
+  std::array<std::uint32_t, kDiagonals> rising_{};
 };
+static_assert(sizeof(Lines) == 512);  // a power of two saves 2 % of a playout
 
 }  // namespace
 

@@ -18,6 +18,8 @@ struct PointsAround {
   [[nodiscard]] const std::uint16_t* end() const noexcept { return points.data() + count; }
 };
 
+inline constexpr int kMaxGoPoints = 19 * 19;
+
 struct GoGeometry {
   int rows = 0;
   int columns = 0;
@@ -26,7 +28,7 @@ struct GoGeometry {
   BoardBits not_first_column;
   BoardBits not_last_column;
   BoardBits edge;
-  std::array<PointsAround, kMaxPoints> beside;
+  std::array<PointsAround, kMaxGoPoints> beside;
 };
 
 /// The geometry of a board of 1..19 rows and columns. It lives as long as the process, so positions
@@ -81,7 +83,7 @@ PointSet<Words> flood(PointSet<Words> seed, const PointSet<Words>& within,
 
 /// Random keys for position hashes: the xor of the keys of the stones and of the player to move.
 struct GoKeys {
-  std::array<std::array<std::uint64_t, kMaxPoints>, 2> stone{};  ///< [player][point]
+  std::array<std::array<std::uint64_t, kMaxGoPoints>, 2> stone{};  ///< [player][point]
   std::uint64_t second_to_move = 0;
 
   constexpr GoKeys() {
