@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
 
 from pyengine.protocols.lines import Lines
 from pyengine.protocols.words import first_word
@@ -18,10 +18,15 @@ class Inbox:
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
         self._ahead: deque[str | None] = deque()
+        self._words: Counter[str] = Counter()  # the first words of the lines ahead
 
     def read(self) -> str | None:
         """Wait for the next line and return it; None at the end of the input."""
-        return self._ahead.popleft() if self._ahead else self._lines.read()
+        if not self._ahead:
+            return self._lines.read()
+        line = self._ahead.popleft()
+        self._words[first_word(line)] -= 1
+        return line
 
     def until(
         self,
@@ -44,21 +49,23 @@ class Inbox:
         patient_until = time.monotonic() + _PATIENCE
 
         def is_over() -> bool:
-            self._look_ahead()
-            kept: deque[str | None] = deque()
-            words = set()
-            for line in self._ahead:
-                words.add(word := first_word(line))
-                if word in answered:
-                    answered[word]()
-                else:
-                    kept.append(line)
-            self._ahead = kept
-            leaves = leaving in words or (at_end and None in kept)
-            return not words.isdisjoint(ends) or (leaves and time.monotonic() > patient_until)
+            self._look_ahead(answered)
+            leaves = self._has(leaving) or (
+                at_end and bool(self._ahead) and self._ahead[-1] is None
+            )
+            return any(map(self._has, ends)) or (leaves and time.monotonic() > patient_until)
 
         return is_over
 
-    def _look_ahead(self) -> None:
-        while self._lines.waiting() and None not in self._ahead:
-            self._ahead.append(self._lines.read())
+    def _has(self, word: str | None) -> bool:
+        return word is not None and self._words[word] > 0
+
+    def _look_ahead(self, answered: Mapping[str, Callable[[], object]]) -> None:
+        while self._lines.waiting() and not (self._ahead and self._ahead[-1] is None):
+            line = self._lines.read()
+            word = first_word(line)
+            if word in answered:
+                answered[word]()
+            else:
+                self._ahead.append(line)
+                self._words[word] += 1

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import pyengine
 from dialogues import assert_matches, random_lines, replies, tiny_engines
 from pyengine.errors import ConfigError
 from pyengine.protocols.gomocup.brain import Brain
@@ -157,19 +158,26 @@ def test_managers_find_a_program_with_the_name_that_they_require():
     assert callable(getattr(import_module(module), function))
 
 
-def test_pygomo_plays_a_game():
+def test_two_brains_play_a_game_through_pygomo():
     pygomo = pytest.importorskip("pygomo", reason="pygomo-lib is not installed")
-    arguments = ["-m", "pyengine", "gomocup", "--model", "uniform", "--simulations", "50"]
-    engine = pygomo.EngineClient(sys.executable, args=arguments)
-    engine.connect()
+    options = ["--model", "uniform", "--simulations", "30", "--threads", "1"]
+    arguments = ["-m", "pyengine", "gomocup", *options]
+    state = pyengine.load_game("gomoku", board_size=7).new_initial_state()
+    brains = [pygomo.EngineClient(sys.executable, args=arguments) for _ in range(2)]
     try:
-        assert "pyengine" in engine.about(timeout=60)
-        assert engine.start(9, timeout=60)
-        engine.configure(timeout_turn=2000, rule=0)
-        first = engine.begin(timeout=60)
-        assert first.search_info.pv[0] == first.move
-        free = (0, 0) if first.move.to_tuple() != (0, 0) else (0, 1)
-        assert engine.turn(free, timeout=60).move.to_tuple() not in (free, first.move.to_tuple())
-        assert engine.restart(timeout=60)
+        for brain in brains:
+            assert brain.start(7, timeout=60)
+            assert "pyengine" in brain.about(timeout=60)
+            brain.configure(timeout_turn=5000, timeout_match=600_000, max_memory=350 << 20, rule=0)
+        reply = brains[0].begin(timeout=60)
+        while True:
+            assert reply.search_info.pv[0] == reply.move
+            x, y = reply.move.to_tuple()
+            state.apply_action((6 - y) * 7 + x)  # legal, else it raises
+            if state.is_terminal():
+                break
+            reply = brains[state.current_player()].turn(reply.move, timeout=60)
+        assert brains[0].restart(timeout=60)
     finally:
-        engine.quit()
+        for brain in brains:
+            brain.quit()

@@ -94,7 +94,7 @@ class NBoard:
     def _move(self, text: str) -> None:
         state = self._session.state
         player = state.current_player()
-        name = text.partition("/")[0].strip().lower()
+        name = first_word(text.replace("/", " "))
         self._session.play(find_action(state, "pass" if name == "pa" else name))
         self._clocks.note_move(player, text)
 

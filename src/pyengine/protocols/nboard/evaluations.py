@@ -54,12 +54,13 @@ def move_name(state: State, action: int) -> str:
 def searched_lines(result: SearchResult, n: int) -> list[Line]:
     """Return the best ``n`` moves of a search."""
     proven = result.proven_moves()
-    q = dict(zip(result.actions.tolist(), result.q.tolist(), strict=True))
+    q: dict[int, float] = dict(zip(result.actions.tolist(), result.q.tolist(), strict=True))
     lines = []
     for actions in result.lines(n) or [[result.action]]:
         first = actions[0]
-        value = proven.get(first, q[first])
-        value = result.value if math.isnan(value) else value
+        value = float(proven.get(first, q[first]))
+        if math.isnan(value):  # not visited
+            value = result.value
         depth = "100%W" if first in proven else str(len(actions))
         move = move_name(result.state, first)
         lines.append(Line(move, names(result.state, actions), discs_of(value), depth))
