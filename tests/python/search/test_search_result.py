@@ -215,12 +215,12 @@ def test_a_tree_may_be_deeper_than_the_recursion_limit() -> None:
     assert repr(tree).endswith("children=1)")
 
 
-def test_a_snapshot_of_a_running_search_has_an_empty_tree() -> None:
-    with pyengine.Engine("connect_four", "uniform", threads=1) as engine:
+def test_a_snapshot_of_a_running_search_has_its_tree_and_lines() -> None:
+    with pyengine.Engine("connect_four", "uniform", threads=2) as engine:
         snapshots = engine.analyze(engine.game.new_initial_state(), every=0.01)
-        tree = next(snapshots).tree()
+        snapshot = next(snapshots)
         snapshots.close()
-    assert (tree.visits, tree.children) == (0, [])
+    assert len(snapshot.tree().children) == len(snapshot.lines(7)) > 0
 
 
 def test_trees_are_compared_by_value_and_shape(result: SearchResult) -> None:
