@@ -35,7 +35,7 @@ HEADER = """\
 # measure_levels.py, which preserves the settings.
 # game: the measured game; opening_moves: random moves before each measured game; uct, gnugo: the
 # levels that play UCT with 1,000 playouts and GNU Go 3.8 at level 10; slow_games: the most games in
-# a match of the last level or of GNU Go.
+# a match of the last level or of another program.
 # elo: above level 1, fitted to all games; interval: its 95 % interval; games: of the level;
 # below: wins, draws and losses against the level below.
 """
@@ -99,7 +99,8 @@ def play(
 ) -> MatchResult:
     """Play or resume a match."""
     a, b = rungs[duel.a], rungs[duel.b]
-    is_slow = duel.a == len(table["levels"]) - 1 or b.name == "gnugo"
+    last = len(table["levels"]) - 1
+    is_slow = duel.a == last or duel.b > last
     games = min(args.games, table["slow_games"]) if is_slow else args.games
     title = f"{key}: {a.name} against {b.name}"
 

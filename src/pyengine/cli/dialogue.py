@@ -188,7 +188,8 @@ class Dialogue:
         line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
         figures = (
             f"  wins {percent(result)}, {f'{lead}, ' if lead else ''}"
-            f"{result.simulations:,} simulations in {result.seconds:.2f} s, line {line}"
+            f"{result.simulations:,} simulation{'' if result.simulations == 1 else 's'} "
+            f"in {result.seconds:.2f} s, line {line}"
         )
         words = Text.assemble(("engine plays ", "dim"), (name, "bold"), (figures, "dim"))
         say(self.out, words, indent=2)

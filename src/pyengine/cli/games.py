@@ -63,7 +63,7 @@ def _networks_alone() -> list[str]:
 
 def _show_all(out: Console) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, width in (("name", 13), ("plays", 21), ("strength", 42)):
+    for heading, width in (("name", 13), ("plays", 19), ("strength", 44)):
         table.add_column(heading, width=width)
     for game, text in _descriptions().items():
         table.add_row(Text(game, "bold"), re.split(r"[;.\n]", text.strip(": "))[0], "")

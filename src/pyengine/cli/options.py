@@ -22,6 +22,7 @@ from pyengine.eval.bundled import (
     default_network,
     load_named,
     network_file,
+    strength_in_words,
     strength_of_model,
     trained_for,
     with_trained_komi,
@@ -247,19 +248,21 @@ class EvaluatorOptions:
         if self.model is not None:
             return Setup(name, evaluator)
         if not needs_network(name):
-            return Setup(name, evaluator, _NO_NETWORK)
+            return Setup(name, evaluator, _NO_NETWORK, _NO_NETWORK)
         other = trained_for(name, game)
-        about = (f"trained for {other}" if other else "", strength_of_model(name, game))
-        return Setup(name, evaluator, "; ".join(filter(None, about)))
+        trained = f"trained for {other}" if other else ""
+        about = "; ".join(filter(None, (trained, strength_of_model(name, game))))
+        return Setup(name, evaluator, about, trained or strength_in_words(name))
 
 
 @dataclass(frozen=True)
 class Setup:
-    """An evaluator with its name in reports and a note for the user."""
+    """An evaluator with its name in reports, and notes on its strength."""
 
     name: str
     evaluator: Evaluator
     about: str = ""
+    for_players: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

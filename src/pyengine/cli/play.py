@@ -57,7 +57,7 @@ def play(
         config = with_time_for_playouts(setup.evaluator, config)
     out = console()
     say(out, Text(f"{game}. Type a move, or help."))
-    strength = setup.about if level is None else str(level_of(game, level))
+    strength = setup.for_players if level is None else str(level_of(game, level))
     about = "; ".join(filter(None, (setup.name, strength)))
     say(out, Text.assemble(("engine: ", "bold"), about), indent=len("engine: "))
     with Engine(game, setup.evaluator, config=config) as engine:

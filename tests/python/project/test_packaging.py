@@ -100,6 +100,8 @@ def test_the_bundled_models_match_the_manifest() -> None:
         installed = INSTALLED / "models" / model.name
         assert hashlib.sha256(installed.read_bytes()).hexdigest() in manifest
         assert installed.stat().st_size < 2_000_000
+    levels = (INSTALLED / "models" / "levels.toml").read_text()
+    assert levels == (ROOT / "models" / "levels.toml").read_text()
 
 
 def test_the_benchmark_suites_are_installed() -> None:
