@@ -31,6 +31,7 @@ from pyengine.match import (
     Openings,
     RandomPlayer,
     Sprt,
+    UgiPlayer,
     ValuePlayer,
 )
 from pyengine.match import match as play_match
@@ -40,11 +41,12 @@ from pyengine.search.engine import Engine
 _PLAYER = (
     "A player that searches (a bundled network, MODEL.onnx, rollout, POLICY.npz or uniform), "
     "value:MODEL (plays the move with the best value), random, or another program: gtp:COMMAND "
-    "('gtp:gnugo --mode gtp') or gomocup:COMMAND."
+    "('gtp:gnugo --mode gtp'), gomocup:COMMAND or ugi:COMMAND."
 )
-_VALUE, _GTP, _GOMOCUP = "value:", "gtp:", "gomocup:"
-_WITHOUT_SETTINGS = (_VALUE, _GTP, _GOMOCUP)
-_Side: TypeAlias = Engine | ValuePlayer | RandomPlayer | GtpPlayer | GomocupPlayer
+_VALUE = "value:"
+_PROTOCOLS = ("gtp:", "gomocup:", "ugi:")
+_Program: TypeAlias = GtpPlayer | GomocupPlayer | UgiPlayer
+_Side: TypeAlias = Engine | ValuePlayer | RandomPlayer | _Program
 _Settings: TypeAlias = Annotated[
     list[str] | None,
     Option(metavar="NAME=VALUE", help="A search setting of this player alone; repeatable."),
@@ -124,7 +126,7 @@ def _play(a: _Side, b: _Side, *, games: int, **arguments: Any) -> MatchResult:
     """Play a match with a progress bar, then close engines and programs."""
     with ExitStack() as stack, progress_bar(games, _describe) as on_progress:
         for side in (a, b):
-            if isinstance(side, Engine | GtpPlayer | GomocupPlayer):
+            if isinstance(side, Engine | _Program):
                 stack.enter_context(side)
         return play_match(a, b, games=games, on_progress=on_progress, **arguments)
 
@@ -142,21 +144,27 @@ def _side(
 
     ``seed`` is for random moves; ``concurrent`` copies of another program run.
     """
-    if overrides and (model == "random" or model.startswith(_WITHOUT_SETTINGS)):
+    if overrides and (model == "random" or model.startswith((_VALUE, *_PROTOCOLS))):
         raise ConfigError(f"--set-a and --set-b need a player that searches, got {model}")
     if model == "random":
         return RandomPlayer(seed)
-    if model.startswith(_GTP):
-        return GtpPlayer(model.removeprefix(_GTP), processes=concurrent or 1)
-    if model.startswith(_GOMOCUP):
-        command, seconds = model.removeprefix(_GOMOCUP), common.seconds or 1.0
-        return GomocupPlayer(command, seconds=seconds, processes=concurrent or 1)
+    if model.startswith(_PROTOCOLS):
+        return _program(model, common.seconds or 1.0, concurrent or 1)
     if model.startswith(_VALUE):
         return ValuePlayer(evaluator_for(model.removeprefix(_VALUE), provider=provider))
     evaluator = evaluator_for(model, provider=provider if needs_network(model) else None)
     settings = search_settings("--set-a, --set-b", overrides)
     config = common.config_for(evaluator).replace(**settings)
     return Engine(game, evaluator, config=config)
+
+
+def _program(player: str, seconds: float, processes: int) -> _Program:
+    """Create the player ``PROTOCOL:COMMAND``; GTP has no command for the seconds of a move."""
+    protocol, _, command = player.partition(":")
+    if protocol == "gtp":
+        return GtpPlayer(command, processes=processes)
+    kind = GomocupPlayer if protocol == "gomocup" else UgiPlayer
+    return kind(command, seconds=seconds, processes=processes)
 
 
 def _sprt(text: str) -> Sprt:
