@@ -101,6 +101,7 @@ def match(
         ConfigError: an argument is out of range, the engines play different games, or the record
             belongs to another match or is in use.
         DataError: the record is damaged or cannot be opened; it is not changed.
+        EngineError: a program ended, did not answer in time, or answered nonsense.
         IllegalActionError: a player chose an illegal action.
         MatchInterrupted: Ctrl-C (a KeyboardInterrupt).
 
