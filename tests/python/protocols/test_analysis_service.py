@@ -118,6 +118,22 @@ def test_a_client_that_leaves_ends_only_its_own_queries():
     stayed.finish()
 
 
+def test_a_client_that_cannot_be_reached_ends_only_its_own_queries():
+    stayed = Client()
+    attempts: list[dict[str, Any]] = []
+
+    def leaves(reply: dict[str, Any]) -> None:
+        attempts.append(reply)
+        raise BrokenPipeError
+
+    for _ in range(5):
+        stayed.service.handle({"id": "a", **GAME, **ENDLESS, "maxVisits": 2000}, leaves)
+    stayed.ask(id="b")
+    assert stayed.final("b")["rootInfo"]["visits"] == 20
+    stayed.finish()
+    assert len(attempts) <= 5
+
+
 def test_a_failing_evaluator_is_an_error_reply_and_the_service_goes_on():
     failing = [True]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import pyengine
@@ -78,8 +77,7 @@ class Analysis:
 
         Queries of a million visits or more, which only a client ends, are always ended.
         """
-        with suppress(OSError):  # the client has gone
-            _answer_nothing(self._jobs.end(at_once=at_once))
+        _answer_nothing(self._jobs.end(at_once=at_once))
         while self._worker.is_alive():
             self._worker.join(_POLL)
         self._searches.close()
@@ -152,13 +150,13 @@ class Analysis:
                 interrupted = self._searches.run(jobs, self._jobs.should_stop)
             except EngineError as error:
                 _fail(jobs, str(error))
-            except OSError:  # a client has gone
-                for job in jobs:
-                    self.disconnect(job.send)
             except Exception:
                 log(traceback.format_exc())
                 _fail(jobs, "internal error: see the engine's log")
-            self._jobs.finish(interrupted)
+            _answer_nothing(self._jobs.finish(interrupted))
+            for job in jobs:
+                if job.is_undeliverable:
+                    self.disconnect(job.send)
 
 
 def _id_of(query: Any) -> str:
@@ -187,6 +185,5 @@ def _answer_nothing(jobs: Sequence[Job]) -> None:
 
 
 def _fail(jobs: Sequence[Job], reason: str) -> None:
-    with suppress(OSError):  # the client has gone
-        for job in jobs:
-            job.send({"error": reason, "id": job.query.id})
+    for job in jobs:
+        job.answer(error=reason)
