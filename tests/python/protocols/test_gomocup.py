@@ -65,6 +65,8 @@ def transcript(text: str | bytes, engines: EngineFor | None = None) -> list[str]
         ("START 9/BOARD/0,0,1/0,0,2/DONE/BOARD/0,0/DONE/BOARD/9,9,1/DONE", ["OK", *[ERROR] * 3]),
         ("START 9/BOARD/0,0,2/1,1,2/DONE", ["OK", MESSAGE, MOVE]),
         ("START 9/BOARD/0,0,1", ["OK", ".+", MOVE]),
+        ("START 9/BOARD/0,0,1/END/DONE/BEGIN", ["OK"]),
+        ("START 9/START 8/PLAY 8,8/PLAY 7,7", ["OK", "OK", ERROR, "7,7"]),
         ("START 9/SWAP2BOARD/DONE", ["OK", f"{MOVE} {MOVE} {MOVE}"]),
         ("START 9/SWAP2BOARD/4,4/5,5/DONE", ["OK", ERROR]),
     ],

@@ -62,7 +62,7 @@ def speaks(game: str, session: list[Session] | None = None) -> Callable[[Inbox, 
         (
             "tic_tac_toe",
             "position startpos moves a1 a2 b1 b2 c1\nquery gameover\nquery result\ngo\n",
-            ["response true", "response p1win", "bestmove [(]none[)]", ERROR],
+            ["response true", "response p1win", ERROR, "bestmove [(]none[)]"],
         ),
         ("connect_four", "position startpos moves 4 4\nquery result\n", ["response none"]),
         (

@@ -26,6 +26,10 @@ _WARM_UP_SIMULATIONS, _WARM_UP_SECONDS = 8, 0.1  # after START, whose time does 
 Point = tuple[int, int]  # x and y from 0
 
 
+class _EndError(Exception):
+    """END within another command."""
+
+
 class Brain:
     """A dialogue with a manager.
 
@@ -71,9 +75,10 @@ class Brain:
                     return
                 if word:
                     self._obey(word, line.strip()[len(word) :].strip())
+        except _EndError:
+            return
         finally:
-            if self._session is not None:
-                self._session.close()
+            self._close()
 
     def _obey(self, word: str, rest: str) -> None:
         if word not in self._commands:
@@ -87,6 +92,11 @@ class Brain:
         if reply is not None:
             self._output.write(reply)
 
+    def _close(self) -> None:
+        if self._session is not None:
+            self._session.close()
+        self._session = None
+
     # --- the game
 
     def _start(self, text: str) -> str:
@@ -94,7 +104,8 @@ class Brain:
         if size is None:
             raise ConfigError("expected START SIZE")
         self._limits.game(size)
-        self._size, self._session, self._made_for = size, None, None
+        self._close()
+        self._size = size
         session = self._ready()
         self._warm_up(session)
         return "OK"
@@ -193,6 +204,8 @@ class Brain:
         """Return the lines up to DONE, or up to the end of the input."""
         lines = []
         while (line := self._inbox.read()) is not None and first_word(line) != "done":
+            if first_word(line) == "end":
+                raise _EndError
             lines.append(line)
         return lines
 
