@@ -153,7 +153,7 @@ def _side(
 
     ``seed`` is for random moves; ``concurrent`` copies of another program run.
     """
-    if overrides and (model == "random" or model.startswith((_VALUE, *_PROTOCOLS))):
+    if overrides and (model == "random" or model.startswith(_WITHOUT_SETTINGS)):
         raise ConfigError(f"--set-a and --set-b need a player that searches, got {model}")
     if model == "random":
         return RandomPlayer(seed)

@@ -16,7 +16,7 @@ from pyengine.protocols.depth import simulations_of_depth
 from pyengine.protocols.inbox import Inbox
 from pyengine.protocols.lines import Output
 from pyengine.protocols.session import Session
-from pyengine.protocols.words import whole_number
+from pyengine.protocols.words import first_word, whole_number
 from pyengine.search.clock import Clock
 from pyengine.search.config import SearchConfig
 from pyengine.search.result import SearchResult
@@ -58,12 +58,12 @@ class Ugi:
     def run(self) -> None:
         """Obey the client until ``quit`` or the end of its lines. Unknown lines are ignored."""
         for line in iter(self._inbox.read, None):
-            word, _, rest = line.strip().partition(" ")
+            word = first_word(line)
             if word == "quit":
                 return
             if word in self._commands:
                 try:
-                    self._commands[word](rest.strip())
+                    self._commands[word](line.strip()[len(word) :].strip())
                 except EngineError as error:
                     self._say(f"error: {error}")
 
@@ -75,7 +75,7 @@ class Ugi:
     def _identify(self, _: str) -> None:
         defaults = self._session.engine.config
         options = [
-            f"option name {field} type string default {getattr(defaults, field)}"
+            f"option name {field} type string default {str(getattr(defaults, field)).lower()}"
             for field in _FIELDS
         ]
         author = "the pyengine authors"
@@ -146,10 +146,10 @@ class Ugi:
         try:
             if self._session.state.is_terminal():
                 raise ConfigError("the game is over")
-            result = self._search(text.split())
-            best = _move_name(self._session.state, result.action)
-        finally:
-            self._output.write(f"bestmove {best}")
+            best = _move_name(self._session.state, self._search(text.split()).action)
+        except EngineError as error:
+            self._say(f"error: {error}")
+        self._output.write(f"bestmove {best}")
 
     def _search(self, words: list[str]) -> SearchResult:
         is_endless = "infinite" in words

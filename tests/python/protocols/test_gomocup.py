@@ -65,6 +65,8 @@ def transcript(text: str | bytes, engines: EngineFor | None = None) -> list[str]
         ("START 9/BOARD/0,0,1/0,0,2/DONE/BOARD/0,0/DONE/BOARD/9,9,1/DONE", ["OK", *[ERROR] * 3]),
         ("START 9/BOARD/0,0,2/1,1,2/DONE", ["OK", MESSAGE, MOVE]),
         ("START 9/BOARD/0,0,1", ["OK", ".+", MOVE]),
+        ("START 9/BOARD/0,0,1/END/DONE/BEGIN", ["OK"]),
+        ("START 9/START 8/PLAY 8,8/PLAY 7,7", ["OK", "OK", ERROR, "7,7"]),
         ("START 9/SWAP2BOARD/DONE", ["OK", f"{MOVE} {MOVE} {MOVE}"]),
         ("START 9/SWAP2BOARD/4,4/5,5/DONE", ["OK", ERROR]),
     ],
@@ -112,7 +114,7 @@ def test_swap2_takes_the_better_colour(stones: str, chosen: str):
     ("info", "seconds"),
     [
         ([("timeout_turn", "1000")], (0.5, 0.9)),
-        ([("timeout_turn", "100")], (0.05, 0.05)),
+        ([("timeout_turn", "100")], (0.02, 0.05)),
         ([("timeout_turn", "30000")], (29, 29.5)),
         ([("timeout_turn", "5000"), ("time_left", "3000")], (0, 0.5)),
         ([("timeout_turn", "5000"), ("time_left", "2147483647")], (4, 4.8)),
@@ -130,6 +132,18 @@ def test_a_move_takes_less_than_the_manager_allows(
     if limits.clock is not None:
         budget = min(budget, limits.clock.budget(limits.game(15).new_initial_state()))
     assert seconds[0] <= budget <= seconds[1]
+
+
+def test_a_slow_machine_gets_less_time_for_the_search():
+    limits = Limits()
+    limits.note("timeout_turn", "1000")
+    first = limits.of_move(SearchConfig())["seconds"]
+    assert limits.of_move(SearchConfig(), 0.2)["seconds"] == pytest.approx(first - 0.2)
+    limits.learn_lag(0.3)
+    assert limits.of_move(SearchConfig())["seconds"] < 0.7
+    for _ in range(100):
+        limits.learn_lag(0.0)
+    assert limits.of_move(SearchConfig())["seconds"] == first
 
 
 def test_tree_and_cache_fit_into_the_memory():

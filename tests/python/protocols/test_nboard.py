@@ -113,7 +113,7 @@ def test_a_proof_and_an_exact_result_are_marked():
 
 def test_the_exact_moves_agree_with_the_result_of_each():
     state = late_position(9)
-    for line in Endgame().lines(state, 99, 10.0):
+    for line in Endgame(threads=1).lines(state, 99, 10.0):
         after = state.clone()
         after.apply_action(state.string_to_action(line.move.lower()))
         assert line.discs == -pyengine.solve(after, score=True).value
@@ -141,6 +141,7 @@ def test_discs_grow_with_the_value():
         ("TI[1:00:00]B[F5//61.5]W[D6/2.0/10]", [], (3538.5, 3590)),
         ("TI[60/5/30]B[F5//10]", [(1, "D6/-1.00/20")], (55, 45)),
         ("TI[5:00//2:00]", [(0, "F5")], (300, 300)),
+        ("TI[999999:00:00]", [], (1e6, 1e6)),
         ("TI[x]B[F5//y]", [(1, "F5//")], None),
         ("", [], None),
     ],

@@ -62,7 +62,7 @@ def speaks(game: str, session: list[Session] | None = None) -> Callable[[Inbox, 
         (
             "tic_tac_toe",
             "position startpos moves a1 a2 b1 b2 c1\nquery gameover\nquery result\ngo\n",
-            ["response true", "response p1win", "bestmove [(]none[)]", ERROR],
+            ["response true", "response p1win", ERROR, "bestmove [(]none[)]"],
         ),
         ("connect_four", "position startpos moves 4 4\nquery result\n", ["response none"]),
         (
@@ -100,6 +100,30 @@ def speaks(game: str, session: list[Session] | None = None) -> Callable[[Inbox, 
 )
 def test_a_dialogue(game: str, text: str, expected: list[str]):
     assert_matches(replies(speaks(game), text), expected)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        "tic_tac_toe",
+        "mnk(rows=3,columns=4,k=3)",
+        "connect_four(rows=4,columns=4)",
+        "gomoku(board_size=5)",
+        "othello(board_size=4)",
+        "go(board_size=3)",
+    ],
+)
+def test_every_game_is_played_to_its_end_by_moves_and_queries(game: str):
+    moves: list[str] = []
+    while True:
+        position = f"position startpos{' moves ' if moves else ''}{' '.join(moves)}\n"
+        over, turn = replies(speaks(game), f"{position}query gameover\nquery p1turn\n")
+        if over == "response true":
+            break
+        assert turn == f"response {str(len(moves) % 2 == 0).lower()}"
+        moves.append(replies(speaks(game), f"{position}go nodes 2\n")[-1].split()[1])
+    (result,) = replies(speaks(game), f"{position}query result\n")
+    assert result in ("response p1win", "response p2win", "response draw")
 
 
 def test_the_engine_introduces_itself():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from pyengine import __version__
 from pyengine.errors import ConfigError, EngineError, IllegalActionError
@@ -21,9 +21,13 @@ from pyengine.search.result import SearchResult, win_rate
 _OWN, _OPPONENT, _MARKED = 1, 2, 3  # fields of BOARD
 _CERTAIN = 10_000  # the evaluation of a proven win
 _LOG_ODDS = 400  # points of evaluation per unit of log-odds, as PyGomo has it
-_WARM_UP = 8  # simulations after START, whose time does not count
+_WARM_UP_SIMULATIONS, _WARM_UP_SECONDS = 8, 0.1  # after START, whose time does not count
 
 Point = tuple[int, int]  # x and y from 0
+
+
+class _EndError(Exception):
+    """END within another command."""
 
 
 class Brain:
@@ -45,6 +49,7 @@ class Brain:
         self._size: int | None = None
         self._session: Session | None = None
         self._made_for: tuple[Game, int | None] | None = None
+        self._arrival = time.monotonic()  # of the command
         self._commands: dict[str, Callable[[str], str | None]] = {
             "start": self._start,
             "rectstart": self._rectstart,
@@ -70,20 +75,27 @@ class Brain:
                     return
                 if word:
                     self._obey(word, line.strip()[len(word) :].strip())
+        except _EndError:
+            return
         finally:
-            if self._session is not None:
-                self._session.close()
+            self._close()
 
     def _obey(self, word: str, rest: str) -> None:
         if word not in self._commands:
             self._output.write("UNKNOWN command")
             return
+        self._arrival = time.monotonic()
         try:
             reply = self._commands[word](rest)
         except EngineError as error:
             reply = f"ERROR {' '.join(str(error).split())}"
         if reply is not None:
             self._output.write(reply)
+
+    def _close(self) -> None:
+        if self._session is not None:
+            self._session.close()
+        self._session = None
 
     # --- the game
 
@@ -92,10 +104,18 @@ class Brain:
         if size is None:
             raise ConfigError("expected START SIZE")
         self._limits.game(size)
-        self._size, self._session, self._made_for = size, None, None
+        self._close()
+        self._size = size
         session = self._ready()
-        session.engine.search(session.state, simulations=_WARM_UP)
+        self._warm_up(session)
         return "OK"
+
+    def _warm_up(self, session: Session) -> None:
+        """Search a moment, and learn how long after a deadline a search ends on this machine."""
+        session.engine.search(session.state, simulations=_WARM_UP_SIMULATIONS)
+        begin = time.monotonic()
+        session.engine.search(session.state, seconds=_WARM_UP_SECONDS)
+        self._limits.learn_lag(time.monotonic() - begin - _WARM_UP_SECONDS)
 
     def _rectstart(self, text: str) -> str:
         width, _, height = text.partition(",")
@@ -171,18 +191,27 @@ class Brain:
         if session.state.is_terminal():
             raise ConfigError("the game is over")
         until = self._inbox.until("stop", "yxstop", leaving="end")
-        settings: dict[str, Any] = self._limits.of_move(session.engine.config)
-        return session.choose(on_progress=lambda _: not until(), stop_when_decided=True, **settings)
+        begin = time.monotonic()
+        settings = self._limits.of_move(session.engine.config, begin - self._arrival)
+        result = session.choose(
+            on_progress=lambda _: not until(), stop_when_decided=True, **settings
+        )
+        if seconds := settings.get("seconds"):
+            self._limits.learn_lag(time.monotonic() - begin - seconds)
+        return result
 
     def _lines_until_done(self) -> list[str]:
         """Return the lines up to DONE, or up to the end of the input."""
         lines = []
         while (line := self._inbox.read()) is not None and first_word(line) != "done":
+            if first_word(line) == "end":
+                raise _EndError
             lines.append(line)
         return lines
 
     def _board(self) -> str:
         lines = self._lines_until_done()
+        self._arrival = time.monotonic()
         session = self._ready()
         stones = [_stone(line) for line in lines if line.strip()]
         if any(field == _MARKED for _, field in stones) and session.game.params["rule"] != "renju":

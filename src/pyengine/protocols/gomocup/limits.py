@@ -19,7 +19,10 @@ _ENTRY_BYTES, _ACTION_BYTES = 64, 4  # of a cached evaluation
 _SIZES = (5, 20)
 _UNLIMITED = 2**31 - 1  # milliseconds
 _AT_ONCE = 16  # simulations with timeout_turn 0
-_LEAST_MARGIN, _MARGIN_SHARE, _MOST_MARGIN = 0.1, 0.05, 0.5  # of a move's time; seconds
+_LEAST_SECONDS = 0.001
+_LEAST_LAG = 0.1  # seconds that a reply may take beyond its search: the latency of a deadline ...
+_LAG_SHARE, _MOST_SHARE_LAG = 0.05, 0.5  # ... or this share of the time, up to these seconds
+_LAG_GROWTH, _LAG_MEMORY = 2.0, 0.95  # of a longer delay, and per move
 
 _STANDARD, _CONTINUOUS, _RENJU, _CARO = 1, 2, 4, 8
 
@@ -36,6 +39,7 @@ class Limits:
     def __init__(self) -> None:
         self.memory: int | None = None
         self.clock: Clock | None = None
+        self._lag = _LEAST_LAG
         self._turn: float | None = None  # seconds
         self._match: float | None = None
         self._rule = 0
@@ -80,15 +84,23 @@ class Limits:
         rule = "renju" if self._rule & _RENJU else "standard" if self._rule else "freestyle"
         return load_game("gomoku", board_size=size, rule=rule)
 
-    def of_move(self, config: SearchConfig) -> dict[str, Any]:
-        """Return the settings of the search for a move. The clock limits it further."""
+    def of_move(self, config: SearchConfig, used: float = 0.0) -> dict[str, Any]:
+        """Return the settings of the search for a move. The clock limits it further.
+
+        ``used``: seconds since the command arrived.
+        """
         if self._turn == 0:
             return {"simulations": _AT_ONCE, "seconds": None}
         if self._turn is None:
             return {}
-        margin = _LEAST_MARGIN + min(_MARGIN_SHARE * self._turn, _MOST_MARGIN)
-        seconds = max(self._turn - margin, self._turn / 2)
+        lag = max(self._lag, min(_LAG_SHARE * self._turn, _MOST_SHARE_LAG))
+        left = self._turn - used
+        seconds = max(left - lag, left / 4, _LEAST_SECONDS)
         return {"seconds": min(seconds, config.seconds or seconds)}
+
+    def learn_lag(self, over: float) -> None:
+        """Allow for a reply that came so many seconds after the end of its search's time."""
+        self._lag = max(_LEAST_LAG, _LAG_GROWTH * over, _LAG_MEMORY * self._lag)
 
     def of_memory(self, game: Game, config: SearchConfig) -> SearchConfig:
         """Return the settings with tree and cache within the memory.

@@ -10,6 +10,7 @@ from pyengine.search.clock import Clock
 _TIME = re.compile(r"TI\s*\[([^\]]*)\]")
 _MOVE = re.compile(r"(?<![A-Z])([BW])\s*\[([^\]]*)\]")
 _UNITS = (1, 60, 3600)  # seconds
+_MOST_SECONDS = 1e6
 
 
 class GgfClocks:
@@ -21,7 +22,8 @@ class GgfClocks:
     def __init__(self, ggf: str = "") -> None:
         given = _TIME.search(ggf)
         main, _, rest = (given[1] if given else "").partition("/")
-        self._main, self._increment = _seconds(main), _seconds(rest.partition("/")[0]) or 0.0
+        self._main = min(_seconds(main) or 0.0, _MOST_SECONDS)
+        self._increment = min(_seconds(rest.partition("/")[0]) or 0.0, _MOST_SECONDS)
         self._used = [0.0, 0.0]
         for player, move in _MOVE.findall(ggf):
             self.note_move("BW".index(player), move)

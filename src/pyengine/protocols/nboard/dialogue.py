@@ -47,7 +47,7 @@ class NBoard:
         self._session, self._inbox, self._output = session, inbox, output
         self._name = "_".join(name.split()) or "pyengine"
         self._clocks = GgfClocks()
-        self._endgame = Endgame()
+        self._endgame = Endgame(session.engine.config.threads)
         self._depth: int | None = None
         self._commands: dict[str, Callable[[str], None]] = {
             "nboard": lambda _: self._output.write(f"set myname {self._name}"),

@@ -70,7 +70,8 @@ def searched_lines(result: SearchResult, n: int) -> list[Line]:
 class Endgame:
     """Exact results of positions with few empty squares on the usual board."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
         self._solver: Solver | None = None
 
     def lines(self, state: State, n: int, seconds: float) -> list[Line]:
@@ -107,7 +108,7 @@ class Endgame:
     def _solve(self, state: State, player: int, seconds: float) -> Line | None:
         if state.is_terminal():
             return Line("", "", final_lead(state, player), "100%")
-        self._solver = self._solver or Solver(state.game, table_mb=_TABLE_MB)
+        self._solver = self._solver or Solver(state.game, table_mb=_TABLE_MB, threads=self._threads)
         result = self._solver.solve(state, seconds=seconds, score=True)
         if not result.exact or result.action is None:
             return None
