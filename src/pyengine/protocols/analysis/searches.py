@@ -8,9 +8,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from typing import Any, TypeVar
 
-from pyengine.games.game import Game, State
+from pyengine.games.game import Game
 from pyengine.protocols.analysis.jobs import Job
 from pyengine.protocols.analysis.positions import restricted
 from pyengine.protocols.analysis.replies import Reporter
@@ -108,23 +109,23 @@ class Searches:
         return interrupted
 
     def _alone(self, engine: Engine, job: Job, should_stop: Callable[[], bool]) -> bool:
-        """Search a job with reports; return whether it is finished.
-
-        Between two reports is a search of its own, because only the result of a finished search
-        contains the principal variations of all moves.
-        """
-        state = job.state()
-        reporter, slices = Reporter(job, engine, state), _Slices(job, engine, state)
-        while settings := slices.next():
-            search = functools.partial(engine.search, state, **settings)
-            result = self._interruptible(search, engine, should_stop)
-            slices.add(result)
-            if result.stop_reason == "stopped":
-                break
-            if slices.are_left and result.simulations:
-                reporter.send(result, is_during_search=True)
-        self._rates[engine.game.board_shape] = slices.rate
-        if slices.are_left and not job.is_terminated:
+        """Search a job with reports; return whether it is finished."""
+        state, query = job.state(), job.query
+        reporter, moves = Reporter(job, engine, state), restricted(query, state)
+        every = query.report_during_search_every or math.inf
+        begin = time.monotonic()
+        due = begin + (query.first_report_during_search_after or every)
+        results = engine.analyze(state, every=_POLL, allow=moves, **_settings(job, engine))
+        is_interrupted = False
+        with closing(results):
+            for result in results:
+                if is_interrupted := should_stop():
+                    break
+                if time.monotonic() >= due:
+                    reporter.send(result, is_during_search=True)
+                    due = max(due + every, time.monotonic())
+        self._rates[engine.game.board_shape] = result.simulations / (time.monotonic() - begin)
+        if is_interrupted and not job.is_terminated:
             return False
         _reply(reporter, job, result)
         return True
@@ -137,50 +138,6 @@ class Searches:
             if should_stop():
                 engine.stop()
         return future.result()
-
-
-class _Slices:
-    """The settings of the searches between the reports of a job."""
-
-    def __init__(self, job: Job, engine: Engine, state: State) -> None:
-        query = job.query
-        moves = restricted(query, state)
-        restriction: dict[str, Any] = {} if moves is None else {"allow": moves}
-        self._settings = {**_settings(job, engine), **restriction}
-        self._simulations: int | None = self._settings["simulations"]
-        self._begin = time.monotonic()
-        self._end = self._begin + (self._settings["seconds"] or math.inf)
-        self._every = query.report_during_search_every or math.inf
-        if engine.config.algorithm == "gumbel":  # divides a known budget among the moves
-            self._every = math.inf
-        self._due = self._begin + (query.first_report_during_search_after or self._every)
-        self._done = 0
-        self.are_left = True
-
-    def next(self) -> dict[str, Any]:
-        """Return the settings of the next search; none if the budget is spent."""
-        if not self.are_left:
-            return {}
-        until = min(self._due, self._end)
-        seconds = None if until == math.inf else max(until - time.monotonic(), _POLL)
-        left = None if self._simulations is None else self._simulations - self._done
-        return {**self._settings, "simulations": left, "seconds": seconds}
-
-    def add(self, result: SearchResult) -> None:
-        """Count a search."""
-        now = time.monotonic()
-        self._done += result.simulations
-        self._settings["reuse_tree"] = True
-        if not result.simulations:
-            self._every *= 2  # the evaluator is slow
-        self._due = max(self._due, now) + self._every
-        in_time = result.stop_reason == "seconds" and now < self._end
-        self.are_left = in_time or result.stop_reason == "stopped"
-
-    @property
-    def rate(self) -> float:
-        """Simulations per second."""
-        return self._done / max(time.monotonic() - self._begin, 1e-6)
 
 
 def _reply(reporter: Reporter, job: Job, result: SearchResult) -> None:
