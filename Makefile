@@ -27,6 +27,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 endif
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export NPM_CONFIG_PREFIX := $(CURDIR)/build/npm
 
 SOURCES := CMakeLists.txt pyproject.toml $(wildcard README.md LICENSE cmake/* models/*.onnx models/manifest.toml models/levels.toml models/runs/*.toml benchmarks/*.py) \
   $(shell find src/cpp bindings src/pyengine src/pyengine_command -name '*.cpp' -o -name '*.h' -o -name '*.py' -o -name '*.pyi')
@@ -34,11 +35,12 @@ PYTHON_DIRS := src/pyengine src/pyengine_command tests tools $(wildcard benchmar
 CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks models) -name '*.cpp' -o -name '*.h')
 
 .NOTPARALLEL:
-.PHONY: help demo build test test-cpp test-python slow oldest newest asan tsan instructions lint format stubs docs tidy bench wheels clean
+.PHONY: help demo build test test-cpp test-python clients slow oldest newest asan tsan instructions lint format stubs docs tidy bench wheels clean
 
 help:
 	@echo "make demo    build, install into .venv, and show a search"
 	@echo "make test    all fast tests: C++ tests, sanitizers, instruction counts, Python tests"
+	@echo "make clients install third-party programs that some tests talk to; they skip without"
 	@echo "make slow    tests that take many minutes"
 	@echo "make oldest  Python tests with the oldest supported dependencies   make newest  with the newest"
 	@echo "make lint    style, types, layers, stubs        make format  fix the style"
@@ -67,6 +69,12 @@ tsan: $(VENV)/.tools
 
 test-python: $(VENV)/.test
 	$(PY) -m pytest -n auto --dist worksteal
+
+# GNU Go and Leela Zero come from the system's packages: gnugo, leela-zero.
+clients: $(VENV)/.test
+	$(PIP) --no-deps katrain pysgf chardet pygomo-lib
+	@if command -v npm >/dev/null; then npm install --silent --global @sabaki/gtp; \
+	else echo "npm is not installed: Sabaki's client is left out"; fi
 
 slow: $(VENV)/.test
 	@tools/cpp_tests.sh release -L slow
