@@ -75,6 +75,16 @@ def test_a_report_without_moves_does_not_end_the_response():
     assert stream.getvalue() == b"=7\ninfo move A1\n\n"
 
 
+def test_an_evaluator_that_fails_does_not_end_the_dialogue(capsys):
+    def broken(_planes):
+        raise ValueError("out of order")
+
+    said = responses("genmove b", "kata-genmove_analyze b 1", "name", evaluator=broken)
+    assert said[0].startswith("? ")
+    assert said[1:] == ["=", "= pyengine"]
+    assert "kata-genmove_analyze: " in capsys.readouterr().err
+
+
 def test_an_analysis_without_a_move_left_is_refused():
     _, refused = answers("play w c3", "kata-analyze b allow b c3 1")
     assert refused == "? no move is left to search"
