@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from measure.context import ROOT, Context
 from measure.findings import Finding
-from measure.gnugo import GnuGo
+from measure.gnugo import gnugo
 
 import pyengine
 from alphago.folder import Run
@@ -125,7 +124,7 @@ def _against_gnugo(
     run: Run, context: Context, players: list[Step]
 ) -> Iterator[tuple[str, str, Finding]]:
     level = run.settings.gnugo_level
-    with closing(GnuGo(run.game, level, run.settings.seed)) as other:
+    with gnugo(level, run.settings.seed) as other:
         for step in players:
             finding = context.play(
                 f"{step.name} against GNU Go",
@@ -134,7 +133,7 @@ def _against_gnugo(
                 run.settings.match_games,
                 plies=_PLIES,
             )
-            yield step.name, other.identity, finding
+            yield step.name, f"GNU Go at level {level}", finding
 
 
 def table(rows: list[tuple[str, str, Finding]]) -> str:

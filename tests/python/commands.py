@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shlex
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,6 +50,11 @@ def printed(*arguments: object) -> str:
     done = run(*arguments)
     assert (done.status, done.err) == (0, "")
     return done.out
+
+
+def command_of(*words: str) -> str:
+    """Return program and arguments as one string, as a player of a match takes them."""
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
 @contextlib.contextmanager

@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 
 from pyengine import __version__
+from pyengine.cli.analysis import analysis
 from pyengine.cli.bench import bench
 from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
 from pyengine.cli.gomocup import gomocup
+from pyengine.cli.gtp import gtp
 from pyengine.cli.match import match
 from pyengine.cli.nboard import nboard
 from pyengine.cli.options import command
@@ -32,19 +34,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _function in (
-    games,
-    search,
-    play,
-    solve,
-    match,
-    selfplay,
-    train,
-    doctor,
-    bench,
-    gomocup,
-    nboard,
-    ugi,
-):
+    games, search, play, solve, match, selfplay, train, doctor, bench,
+    gtp, analysis, gomocup, nboard, ugi,
+):  # fmt: skip
     app.command()(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)

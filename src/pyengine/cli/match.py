@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 from typer import Argument, Option
 
 from pyengine.base.checks import short_repr
+from pyengine.cli.clock import CLOCK_HELP, clock_from
 from pyengine.cli.options import (
     GameOptions,
     JsonOption,
@@ -22,17 +23,30 @@ from pyengine.cli.options import (
 from pyengine.cli.output import print_json, progress_bar, show, when_stopped
 from pyengine.errors import ConfigError
 from pyengine.games.game import Game
-from pyengine.match import MatchInterrupted, MatchResult, Openings, RandomPlayer, Sprt, ValuePlayer
+from pyengine.match import (
+    GomocupPlayer,
+    GtpPlayer,
+    MatchInterrupted,
+    MatchResult,
+    Openings,
+    RandomPlayer,
+    Sprt,
+    UgiPlayer,
+    ValuePlayer,
+)
 from pyengine.match import match as play_match
 from pyengine.match.play import default_games
 from pyengine.search.engine import Engine
 
 _PLAYER = (
     "A player that searches (a bundled network, MODEL.onnx, rollout, POLICY.npz or uniform), "
-    "value:MODEL (plays the move with the best value), or random."
+    "value:MODEL (plays the move with the best value), random, or another program: gtp:COMMAND "
+    "('gtp:gnugo --mode gtp'), gomocup:COMMAND or ugi:COMMAND."
 )
 _VALUE = "value:"
-_Side: TypeAlias = Engine | ValuePlayer | RandomPlayer
+_PROTOCOLS = ("gtp:", "gomocup:", "ugi:")
+_Program: TypeAlias = GtpPlayer | GomocupPlayer | UgiPlayer
+_Side: TypeAlias = Engine | ValuePlayer | RandomPlayer | _Program
 _Settings: TypeAlias = Annotated[
     list[str] | None,
     Option(metavar="NAME=VALUE", help="A search setting of this player alone; repeatable."),
@@ -75,13 +89,14 @@ def match(
     max_plies: Annotated[
         int | None, Option(min=1, help="Declare a draw after this many plies.")
     ] = None,
+    clock: Annotated[str | None, Option(metavar="TIME", help=CLOCK_HELP)] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Play a match and print score, Elo and confidence intervals. Colours alternate."""
     game = game_options.load()
     sides = (
-        _side(game, a, settings, set_a, provider, (seed, 0)),
-        _side(game, b, settings, set_b, provider, (seed, 1)),
+        _side(game, a, settings, set_a, provider, (seed, 0), concurrent),
+        _side(game, b, settings, set_b, provider, (seed, 1), concurrent),
     )
     test = None if sprt is None else _sprt(sprt)
     network = openings_evaluator and evaluator_for(openings_evaluator)
@@ -95,6 +110,7 @@ def match(
                 seed=seed,
                 concurrent_games=concurrent,
                 max_plies=max_plies,
+                clock=None if clock is None else clock_from(clock),
                 record=None if record is None else output_file(record),
                 names=(a, b) if a != b else (f"{a} (a)", f"{b} (b)"),
                 openings=openings,
@@ -107,11 +123,11 @@ def match(
 
 
 def _play(a: _Side, b: _Side, *, games: int, **arguments: Any) -> MatchResult:
-    """Play a match with a progress bar, then close the engines."""
+    """Play a match with a progress bar, then close engines and programs."""
     with ExitStack() as stack, progress_bar(games, _describe) as on_progress:
-        for engine in (a, b):
-            if isinstance(engine, Engine):
-                stack.enter_context(engine)
+        for side in (a, b):
+            if isinstance(side, Engine | _Program):
+                stack.enter_context(side)
         return play_match(a, b, games=games, on_progress=on_progress, **arguments)
 
 
@@ -122,21 +138,33 @@ def _side(
     overrides: _Settings,
     provider: str | None,
     seed: tuple[int, int],
+    concurrent: int | None,
 ) -> _Side:
-    """Create a player: an engine with the common settings and its overrides, or a simple player.
+    """Create a player: an engine with the common settings and its overrides, or another player.
 
-    ``seed`` is for random moves.
+    ``seed`` is for random moves; ``concurrent`` copies of another program run.
     """
-    if overrides and (model == "random" or model.startswith(_VALUE)):
+    if overrides and (model == "random" or model.startswith((_VALUE, *_PROTOCOLS))):
         raise ConfigError(f"--set-a and --set-b need a player that searches, got {model}")
     if model == "random":
         return RandomPlayer(seed)
+    if model.startswith(_PROTOCOLS):
+        return _program(model, common.seconds or 1.0, concurrent or 1)
     if model.startswith(_VALUE):
         return ValuePlayer(evaluator_for(model.removeprefix(_VALUE), provider=provider))
     evaluator = evaluator_for(model, provider=provider if needs_network(model) else None)
     settings = search_settings("--set-a, --set-b", overrides)
     config = common.config_for(evaluator).replace(**settings)
     return Engine(game, evaluator, config=config)
+
+
+def _program(player: str, seconds: float, processes: int) -> _Program:
+    """Create the player ``PROTOCOL:COMMAND``; GTP has no command for the seconds of a move."""
+    protocol, _, command = player.partition(":")
+    if protocol == "gtp":
+        return GtpPlayer(command, processes=processes)
+    kind = GomocupPlayer if protocol == "gomocup" else UgiPlayer
+    return kind(command, seconds=seconds, processes=processes)
 
 
 def _sprt(text: str) -> Sprt:

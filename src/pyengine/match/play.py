@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -19,12 +20,14 @@ from pyengine.base.checks import (
 )
 from pyengine.errors import ConfigError
 from pyengine.games.game import Game, State, load_or_wrap
+from pyengine.games.outcomes import Loss
 from pyengine.match.identity import identity_of, rules_of
 from pyengine.match.openings import Book, Openings
-from pyengine.match.players import Player
+from pyengine.match.players import Move, Player
 from pyengine.match.record import Record, finished_game
 from pyengine.match.result import GameRecord, MatchEnd, MatchResult
 from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState
+from pyengine.search.clock import Clock
 
 OnProgress = Callable[[MatchResult], object]
 
@@ -51,6 +54,7 @@ def match(
     sprt: Sprt | None = None,
     concurrent_games: int | None = None,
     max_plies: int | None = None,
+    clock: Clock | None = None,
     record: str | os.PathLike[str] | None = None,
     names: tuple[str, str] = ("a", "b"),
     confidence: float = 0.95,
@@ -61,8 +65,10 @@ def match(
     The result is from a's perspective. No search tree is reused from move to move.
 
     Args:
-        a, b: each an :class:`~pyengine.Engine`, a function ``state -> action``, or an object with
-            ``search_many(states)`` whose results have an ``action``.
+        a, b: each an :class:`~pyengine.Engine`, another program (:class:`GtpPlayer`,
+            :class:`GomocupPlayer`, :class:`UgiPlayer`), a function ``state -> action``, or an
+            object with ``search_many(states)`` whose results have an ``action``. Instead of an
+            action it may be ``pyengine.match.RESIGN``.
         games: number of games. If it is odd, the last opening is played once. None = 100, or with
             ``sprt`` enough to decide 90 % of tests (:meth:`Sprt.games_for`).
         seed: of the openings; engines have their own.
@@ -71,11 +77,16 @@ def match(
             a sequence of actions.
         sprt: a test that ends the match as soon as it is decided.
         concurrent_games: games whose searches share batches (``Engine.search_many``); None = 64 or
-            twice the largest ``batch_size``, but 1 if an engine has a budget in seconds, since
-            concurrent games would share it.
+            twice the largest ``batch_size``, but 1 if an engine has a budget in seconds or there
+            is a ``clock``, since concurrent games would share the time, and the ``processes`` of an
+            external program.
         max_plies: a game that reaches this length, opening included, is cut short and counts as a
             draw (:attr:`GameRecord.cut_short`); None = no limit. For searches of a user's game,
             leave room for the search depth below the game's ``max_game_length``.
+        clock: the time of each player in each game. A player whose flag falls loses the game.
+            Engines search as long as the clock's budgets, or less if their configuration says so;
+            external programs are told the time. Other players are only timed. Starting a
+            program takes no time of its clock.
         record: a file of JSON lines, one per finished game. An existing record is continued if it
             has the same arguments (``games``, ``sprt`` and ``concurrent_games`` may differ). A
             network is identified by its content, a Python player, evaluator function or game by
@@ -90,6 +101,7 @@ def match(
         ConfigError: an argument is out of range, the engines play different games, or the record
             belongs to another match or is in use.
         DataError: the record is damaged or cannot be opened; it is not changed.
+        EngineError: a program ended, did not answer in time, or answered nonsense.
         IllegalActionError: a player chose an illegal action.
         MatchInterrupted: Ctrl-C (a KeyboardInterrupt).
 
@@ -113,6 +125,7 @@ def match(
             raise ConfigError(f"names: expected two strings, got {repr_with_type(names)}")
     confidence = number("confidence", confidence, "a number in (0, 1)", lambda c: 0 < c < 1)
     check_type("sprt", sprt, Sprt | None, "an Sprt, such as Sprt(elo0=0, elo1=10), or None")
+    check_type("clock", clock, Clock | None, "a Clock or None")
     check_callback("on_progress", on_progress)
     games = default_games(sprt) if games is None else integer("games", games, 1)
     players = (Player(a, "a"), Player(b, "b"))
@@ -129,9 +142,11 @@ def match(
             sprt=sprt,
             confidence=confidence,
             max_plies=max_plies,
+            clock=clock,
         )
         with closing(Record(record, played, terms.identity, max_plies)) as file:
-            return _Match(terms, file).play(concurrent_games or _concurrent(players), on_progress)
+            concurrent = concurrent_games or _concurrent(players, clock)
+            return _Match(terms, file).play(concurrent, on_progress)
 
 
 def default_games(sprt: Sprt | None) -> int:
@@ -152,10 +167,13 @@ def _game_of(players: tuple[Player, Player], game: Any) -> Game:
     return first
 
 
-def _concurrent(players: tuple[Player, Player]) -> int:
+def _concurrent(players: tuple[Player, Player], clock: Clock | None) -> int:
     configs = [player.config for player in players if player.config is not None]
-    if any(config.seconds is not None for config in configs):
+    if clock is not None or any(config.seconds is not None for config in configs):
         return 1
+    preferred = [count for player in players if (count := player.concurrent_games) is not None]
+    if preferred:
+        return min(preferred)
     return max([_CONCURRENT, *(2 * config.batch_size for config in configs)])
 
 
@@ -172,6 +190,7 @@ class _Terms:
     sprt: Sprt | None
     confidence: float
     max_plies: int | None
+    clock: Clock | None
 
     def identity(self) -> dict[str, Any]:
         """Return the arguments that a resumed match must repeat."""
@@ -185,6 +204,7 @@ class _Terms:
             "openings": self.book.identity(),
             "rules": rules_of(self.game),
             "max_plies": self.max_plies,
+            "clock": None if self.clock is None else repr(self.clock),
         }
         return {name: value for name, value in arguments.items() if value is not None}
 
@@ -197,13 +217,21 @@ class _GameInPlay:
     a_plays: int
     opening: tuple[int, ...]
     state: State
+    clocks: tuple[Clock, Clock] | None
+    loss: Loss | None = None  #: how the player to move has lost
+
+    def clock(self) -> Clock:
+        """Return the clock of the player to move."""
+        assert self.clocks is not None
+        return self.clocks[self.state.current_player()]
 
     def turn(self) -> int:
         """Return 0 if a is to move, 1 for b."""
         return int(self.state.current_player() != self.a_plays)
 
     def finished(self, max_plies: int | None) -> GameRecord | None:
-        return finished_game(self.state, self.pair, self.a_plays, len(self.opening), max_plies)
+        opening = len(self.opening)
+        return finished_game(self.state, self.pair, self.a_plays, opening, max_plies, self.loss)
 
 
 class _Match:
@@ -232,7 +260,15 @@ class _Match:
                 continue
             opening = openings[pair] if pair in openings else book.opening(pair)
             for a_plays in colours:
-                yield _GameInPlay(pair, a_plays, opening, self._start(opening))
+                yield _GameInPlay(pair, a_plays, opening, self._start(opening), self._clocks())
+
+    def _clocks(self) -> tuple[Clock, Clock] | None:
+        if self._terms.clock is None:
+            return None
+        first, second = copy.copy(self._terms.clock), copy.copy(self._terms.clock)
+        first.reset()
+        second.reset()
+        return first, second
 
     def _start(self, opening: tuple[int, ...]) -> State:
         state, most = self._terms.game.new_initial_state(opening), self._terms.max_plies
@@ -266,9 +302,11 @@ class _Match:
         if not mine:
             return playing
         player = self._terms.players[side]
-        actions = player.choose([game.state for game in mine])
-        for game, action in zip(mine, actions, strict=True):
-            player.apply(game.state, action)
+        for game, move in zip(mine, self._moves(player, mine), strict=True):
+            if isinstance(move, Loss):
+                game.loss = move
+            else:
+                player.apply(game.state, move)
         ended = set()
         for game in mine:
             record = game.finished(self._terms.max_plies)
@@ -278,6 +316,12 @@ class _Match:
                 self._test.add(record)
                 ended.add(game)
         return [game for game in playing if game not in ended]
+
+    def _moves(self, player: Player, games: list[_GameInPlay]) -> Iterable[Move]:
+        """Return a player's move in each game; on a clock one after the other."""
+        if self._terms.clock is None:
+            return player.choose([game.state for game in games])
+        return (player.choose_on_clock(game.state, game.clock()) for game in games)
 
     def _result(self, end: MatchEnd) -> MatchResult:
         return MatchResult(

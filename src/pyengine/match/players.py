@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import operator
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +17,19 @@ from pyengine.base.checks import check_choice, elements, integer, repr_with_type
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.eval.evaluators import EvaluatorLike, as_evaluator
 from pyengine.games.game import Game, State
+from pyengine.games.outcomes import Loss
+from pyengine.match.external.player import ExternalPlayer
+from pyengine.search.clock import Clock
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 
 _MAX_BATCH = 4096  # rows
+
+#: What a player may answer instead of an action.
+RESIGN = Loss.resigns
+
+#: An action, or how the player loses without one.
+Move: TypeAlias = int | Loss
 
 
 class Player:
@@ -49,13 +60,37 @@ class Player:
     def config(self) -> SearchConfig | None:
         return self.original.config if isinstance(self.original, Engine) else None
 
-    def choose(self, states: Sequence[State]) -> list[int]:
-        """Return an action for each state."""
+    @property
+    def concurrent_games(self) -> int | None:
+        """The number of games that a program plays at once; None for other players."""
+        is_program = isinstance(self.original, ExternalPlayer)
+        return self.original.concurrent_games if is_program else None
+
+    def choose(self, states: Sequence[State]) -> list[Move]:
+        """Return an action for each state, or that the player resigns."""
         if self._searches:
             answers = self._search(states)
         else:
             answers = [self.original(_users_state(state)) for state in states]
-        return [self._action(answer) for answer in answers]
+        return [self._move(answer) for answer in answers]
+
+    def choose_on_clock(self, state: State, clock: Clock) -> Move:
+        """Return an action for a state, or why the game is lost; the clock runs meanwhile."""
+        if isinstance(self.original, ExternalPlayer):
+            self.original.prepare(state)
+        begin = time.monotonic()
+        move = self._on_clock(state, clock)
+        return move if clock.spend(time.monotonic() - begin) else Loss.on_time
+
+    def _on_clock(self, state: State, clock: Clock) -> Move:
+        if isinstance(self.original, Engine):
+            limit = self.original.config.seconds or math.inf
+            seconds = min(clock.budget(state), limit)
+            results = self.original.search_many([state], seconds=seconds, stop_when_decided=True)
+            return results[0].action
+        if isinstance(self.original, ExternalPlayer):
+            return self.original.search_on_clock(state, clock).action
+        return self.choose([state])[0]
 
     def apply(self, state: State, action: int) -> None:
         """Play a move. An IllegalActionError names the player."""
@@ -76,7 +111,9 @@ class Player:
                 f"action, got {repr_with_type(results)}"
             ) from error
 
-    def _action(self, answer: Any) -> int:
+    def _move(self, answer: Any) -> Move:
+        if isinstance(answer, Loss):
+            return answer
         try:
             return operator.index(answer)
         except TypeError:

@@ -13,9 +13,10 @@ from filelock import FileLock
 
 from pyengine.base.files import check_output, path_of, unread, unwritten
 from pyengine.base.locks import lock
-from pyengine.data.checked import check, whole, wholes
+from pyengine.data.checked import check, one_of, whole, wholes
 from pyengine.errors import ConfigError, DataError
 from pyengine.games.game import Game, State
+from pyengine.games.outcomes import Loss
 from pyengine.match.result import GameRecord
 
 _MARK = "pyengine_match"
@@ -76,6 +77,8 @@ class Record:
             return
         fields = dataclasses.asdict(game)
         del fields["cut_short"]  # follows from the moves
+        if game.loss is None:
+            del fields["loss"]
         line = _line(fields) if self._end else self._header + _line(fields)
         try:
             with self._path.open("ab") as file:
@@ -138,13 +141,31 @@ class Record:
 
 
 def finished_game(
-    state: State, pair: int, a_plays: int, opening: int, max_plies: int | None
+    state: State,
+    pair: int,
+    a_plays: int,
+    opening: int,
+    max_plies: int | None,
+    loss: Loss | None = None,
 ) -> GameRecord | None:
-    """Return the record of a game whose opening has that length, or None if it continues."""
+    """Return the record of a game, or None if it continues.
+
+    Args:
+        state: the last position.
+        pair, a_plays: see :class:`GameRecord`.
+        opening: its length in plies.
+        max_plies: see :func:`match`.
+        loss: how the player to move has lost, if so.
+
+    """
     over = state.is_terminal()
-    if not over and (max_plies is None or len(state.history()) < max_plies):
+    cut_short = max_plies is not None and len(state.history()) >= max_plies
+    if loss is not None:
+        points = -1.0 if state.current_player() == a_plays else 1.0
+    elif over or cut_short:
+        points = state.returns()[a_plays] if over else 0.0
+    else:
         return None
-    points = state.returns()[a_plays] if over else 0.0
     actions = tuple(state.history())
     return GameRecord(
         pair=pair,
@@ -152,7 +173,8 @@ def finished_game(
         opening=actions[:opening],
         moves=actions[opening:],
         result=(points > 0) - (points < 0),
-        cut_short=not over,
+        cut_short=not over and loss is None,
+        loss=loss,
     )
 
 
@@ -200,9 +222,15 @@ def _game_of(line: bytes, game: Game, max_plies: int | None) -> GameRecord:
         "result": whole(-1, 1),
     }
     check(fields, kinds)
+    loss = None
+    if "loss" in fields:
+        one_of(*Loss)("loss", fields["loss"])
+        loss = Loss(fields["loss"])
     opening = fields["opening"]
     state = game.new_initial_state([*opening, *fields["moves"]])
-    record = finished_game(state, fields["pair"], fields["a_plays"], len(opening), max_plies)
+    if loss is not None and state.is_terminal():
+        raise ValueError(f"the moves end the game, and a player {loss}")
+    record = finished_game(state, fields["pair"], fields["a_plays"], len(opening), max_plies, loss)
     if record is None:
         raise ValueError("the moves do not end the game")
     if record.result != fields["result"]:

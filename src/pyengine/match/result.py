@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from pyengine.games.outcomes import Loss
 from pyengine.match.interval import score_interval
 from pyengine.match.statistics import PAIR_SCORES, SprtState, elo_of_score
 
@@ -28,6 +29,8 @@ class GameRecord:
         moves: actions after the opening.
         result: 1, 0 or -1 if a won, drew or lost.
         cut_short: ``max_plies`` ended the game; it counts as a draw.
+        loss: how the loser ended the game, ``"resigns"`` or ``"loses on time"``; None if it was
+            played to its end.
     """
 
     pair: int
@@ -36,6 +39,7 @@ class GameRecord:
     moves: tuple[int, ...]
     result: int
     cut_short: bool = False
+    loss: Loss | None = None
 
     @property
     def points(self) -> float:
@@ -89,6 +93,16 @@ class MatchResult:
         return self._count(-1)
 
     @property
+    def losses_on_time(self) -> tuple[int, int]:
+        """Games that a and b lost on time."""
+        return self._lost(Loss.on_time)
+
+    @property
+    def resignations(self) -> tuple[int, int]:
+        """Games that a and b resigned."""
+        return self._lost(Loss.resigns)
+
+    @property
     def score(self) -> float:
         """Points per game, in [0, 1]: 1 for a win, 1/2 for a draw; NaN without games."""
         if not self.records:
@@ -138,6 +152,10 @@ class MatchResult:
     def _count(self, result: int) -> int:
         return sum(record.result == result for record in self.records)
 
+    def _lost(self, how: Loss) -> tuple[int, int]:
+        results = [record.result for record in self.records if record.loss is how]
+        return results.count(-1), results.count(1)
+
     def _points(self) -> dict[int, list[float]]:
         """Return the points of a by pair."""
         points: dict[int, list[float]] = {}
@@ -155,6 +173,8 @@ class MatchResult:
             "draws": self.draws,
             "losses": self.losses,
             "cut_short": self.cut_short,
+            "losses_on_time": list(self.losses_on_time),
+            "resignations": list(self.resignations),
             "score": _finite(self.score),
             "score_interval": [_finite(end) for end in self.score_interval],
             "elo": _finite(self.elo),
@@ -166,6 +186,18 @@ class MatchResult:
             "seconds": self.seconds,
             "stop_reason": self.stop_reason,
         }
+
+    def _ends(self) -> str:
+        """Return how many games ended in special ways, in parentheses."""
+        notes = [f"{self.cut_short} cut short"] if self.cut_short else []
+        for ending, counts in (
+            ("lost on time", self.losses_on_time),
+            ("resigned", self.resignations),
+        ):
+            for name, count in zip(self.names, counts, strict=True):
+                if count:
+                    notes.append(f"{count} {ending} by {name}")
+        return f" ({', '.join(notes)})" if notes else ""
 
     def __repr__(self) -> str:
         return (
@@ -181,7 +213,7 @@ class MatchResult:
         weakest, strongest = self.elo_interval
         lines = [
             f"{a} - {b}: {self.games:,} games: +{self.wins} ={self.draws} -{self.losses}"
-            + (f" ({self.cut_short} cut short)" if self.cut_short else ""),
+            + self._ends(),
             f"score {self.score:.1%} [{low:.1%}, {high:.1%}], "
             f"Elo {_elo(self.elo)} [{_elo(weakest)}, {_elo(strongest)}]",
             "pairs with 0, 1/2, 1, 1 1/2, 2 points: " + ", ".join(map(str, self.pairs)),

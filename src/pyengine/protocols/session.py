@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from typing import Unpack
 
 from pyengine.errors import EngineError
@@ -102,21 +104,28 @@ class Session:
     def choose(
         self,
         *,
+        allow: Sequence[int] | None = None,
+        avoid: Sequence[int] | None = None,
         on_progress: OnProgress | None = None,
         **settings: Unpack[SearchSettings],
     ) -> SearchResult:
         """Search for the player to move within its clock, which is charged.
 
-        ``on_progress`` is that of :meth:`Engine.search`.
+        The search ends early if the move is decided. The arguments are those of
+        :meth:`Engine.search`.
         """
+        settings = {"stop_when_decided": True, **settings}
+        search = partial(
+            self.engine.search, self.state, allow=allow, avoid=avoid, on_progress=on_progress
+        )
         clock = self.clocks[self.state.current_player()]
         if clock is None:
-            return self.engine.search(self.state, on_progress=on_progress, **settings)
+            return search(**settings)
         begin = time.monotonic()
         limit = settings.get("seconds") or self.engine.config.seconds or math.inf
         settings["seconds"] = min(clock.budget(self.state), limit)
         try:
-            return self.engine.search(self.state, on_progress=on_progress, **settings)
+            return search(**settings)
         finally:
             clock.spend(time.monotonic() - begin)
 
@@ -125,6 +134,9 @@ class Session:
         until: Callable[[], bool],
         report: Callable[[SearchResult], object] | None = None,
         every: float = 1.0,
+        *,
+        allow: Sequence[int] | None = None,
+        avoid: Sequence[int] | None = None,
         **settings: Unpack[SearchSettings],
     ) -> SearchResult | None:
         """Search the position until ``until()``, or until a budget in ``settings`` is spent.
@@ -133,24 +145,41 @@ class Session:
             until: asked every 50 ms.
             report: receives the result so far every ``every`` seconds, and the last one.
             every: seconds.
+            allow, avoid: those of :meth:`Engine.analyze`.
             **settings: without ``simulations`` or ``seconds`` the search has no budget.
 
         Returns the last result; None if it was stopped before there was one.
         """
-        settings = {"simulations": None, "seconds": None, **settings}
-        result, due, is_reported = None, time.monotonic() + every, True
-        with closing(self.engine.analyze(self.state, every=_POLL, **settings)) as results:
+        left, seconds = settings.pop("simulations", None), settings.pop("seconds", None)
+        settings["reuse_tree"] = True
+        deadline = time.monotonic() + (math.inf if seconds is None else seconds)
+        total: SearchResult | None = None
+        # Search after search in one tree: only a complete search has its principal variations.
+        while not until():
+            turn = min(every, deadline - time.monotonic())
+            if turn <= 0 or left == 0:
+                break
+            search = self.engine.analyze(
+                self.state, every=_POLL, allow=allow, avoid=avoid,
+                **settings | {"simulations": left, "seconds": turn},
+            )  # fmt: skip
+            result = self._end_of(search, until)
+            total = result if total is None else _joined(total, result)
+            if report is not None:
+                report(total)
+            if result.stop_reason != "seconds":
+                break
+            left = None if left is None else left - result.simulations
+        return total
+
+    def _end_of(self, results: Iterator[SearchResult], until: Callable[[], bool]) -> SearchResult:
+        """Return the end of a search, which ``until()`` may stop."""
+        with closing(results):  # type: ignore[type-var]  # a generator
             for result in results:
-                is_reported = report is None
+                end = result
                 if until():
-                    break
-                if report is not None and time.monotonic() >= due:
-                    due += every
-                    report(result)
-                    is_reported = True
-        if result is not None and report is not None and not is_reported:
-            report(result)
-        return result
+                    self.engine.stop()
+        return end
 
     def ponder(self, until: Callable[[], bool]) -> None:
         """Search the position, so that its tree is there for the next move, until ``until()``."""
@@ -175,6 +204,17 @@ def same_start(start: State, game: Game) -> State:
     if start == start.game.new_initial_state():
         return game.new_initial_state()
     return game.state_from_board(start.board_rows(), start.current_player())
+
+
+def _joined(before: SearchResult, now: SearchResult) -> SearchResult:
+    """Return a result with the counts of an earlier search in the same tree added."""
+    return dataclasses.replace(
+        now,
+        reused=before.reused,
+        simulations=before.simulations + now.simulations,
+        evaluations=before.evaluations + now.evaluations,
+        seconds=before.seconds + now.seconds,
+    )
 
 
 def _after(start: State, actions: Sequence[int]) -> State:

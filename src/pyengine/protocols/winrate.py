@@ -28,6 +28,11 @@ def lead_from_win_rate(win_rate: float, game: Game) -> float:
     return points_per_log_odds(game) * math.log(likely / (1 - likely))
 
 
+def stdev_of_lead(game: Game) -> float:
+    """Return the standard deviation in points that :func:`lead_from_win_rate` implies."""
+    return points_per_log_odds(game) * math.pi / math.sqrt(3)  # of the logistic distribution
+
+
 def lower_confidence_bound(win_rate: float, visits: int) -> float:
     """Return the lower end of the 95 % Wilson interval of a win rate; 0 without visits."""
     if visits == 0:

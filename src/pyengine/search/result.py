@@ -19,9 +19,10 @@ from pyengine.games.board_layout import state_text
 from pyengine.games.notebook import state_picture
 from pyengine.search.tree import (
     PROVEN,
+    Line,
     SearchTree,
     action_name,
-    lines_of_nodes,
+    lines_of,
     names_of_line,
     signed,
 )
@@ -140,18 +141,6 @@ class SearchResult:
         depth, visits = integer("max_depth", max_depth, 0), integer("min_visits", min_visits, 0)
         return SearchTree.from_nodes(self.tree_nodes, depth, visits, self.state)
 
-    def lines(self, n: int) -> list[list[int]]:
-        """Return the principal variations of the best ``n`` visited moves, the selected one first.
-
-        A line is the move, then the most visited replies. Only nodes that a result keeps are in
-        it; see :meth:`tree`.
-        """
-        best = [i for i in self.order() if self.visits[i]][: integer("n", n, 0)]
-        lines = lines_of_nodes(self.tree_nodes, [int(self.actions[i]) for i in best])
-        if lines and lines[0][0] == self.action:
-            lines[0] = list(self.pv)
-        return lines
-
     def to_dict(self) -> dict[str, Any]:
         """Return all values as JSON-compatible Python objects (NaN becomes None).
 
@@ -179,6 +168,18 @@ class SearchResult:
         nodes = self.tree_nodes
         known = nodes[(nodes["parent"] == 0) & (nodes["proven"] != _core.NOT_PROVEN)]
         return {int(node["action"]): int(node["proven"]) for node in known}
+
+    def lines(self, limit: int = _TABLE_ROWS) -> list[Line]:
+        """Return the principal variations of the best moves, best move first.
+
+        Each has ``actions``, the first of which is the root move, and the ``visits`` of each.
+        Moves without visits are omitted. Lines end where a result keeps no nodes; see :meth:`tree`.
+        """
+        limit = integer("limit", limit, 0)
+        known = lines_of(self.tree_nodes)
+        best = [i for i in self.order().tolist() if self.visits[i]][:limit]
+        moves = [(int(self.actions[i]), int(self.visits[i])) for i in best]
+        return [known.get(action) or Line([action], [visits]) for action, visits in moves]
 
     def order(self) -> npt.NDArray[np.intp]:
         """Return indices into ``actions``: the selected one, then by visits and prior."""

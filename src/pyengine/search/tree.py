@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,13 @@ _SHOWN_DEPTH = 3
 _SHOWN_CHILDREN = 3
 
 PROVEN = {-1: "loss", 0: "draw", 1: "win"}
+
+
+class Line(NamedTuple):
+    """A principal variation: its moves, and the visits of each."""
+
+    actions: list[int]
+    visits: list[int]
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -210,3 +217,23 @@ def lines_of_nodes(nodes: npt.NDArray[np.void], actions: Iterable[int]) -> list[
 def signed(value: float) -> str:
     """Format a value with its sign and three decimals; never -0.000."""
     return f"{round(value, 3) + 0.0:+.3f}"
+
+
+def lines_of(nodes: npt.NDArray[Any]) -> dict[int, Line]:
+    """Return a principal variation for each root move among the records of a tree."""
+    keys = (nodes["action"], -nodes["prior"], -nodes["visits"].astype(np.int64), nodes["parent"])
+    order = np.lexsort(keys)
+    parents = nodes["parent"][order]
+    is_best = np.diff(parents, prepend=-2) > 0  # the first of its parent
+    best = dict(zip(parents[is_best].tolist(), order[is_best].tolist(), strict=True))
+    actions, visits = nodes["action"].tolist(), nodes["visits"].tolist()
+    lines = {}
+    for number in np.flatnonzero(nodes["parent"] == 0).tolist():
+        path: int | None = number
+        line = Line([], [])
+        while path is not None:
+            line.actions.append(actions[path])
+            line.visits.append(visits[path])
+            path = best.get(path)
+        lines[actions[number]] = line
+    return lines

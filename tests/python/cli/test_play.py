@@ -98,8 +98,8 @@ DIALOGUES = [
      "0:00 - 0:00 X move: b2", "engine plays"),
     ("a clock does not override the simulations", "tic_tac_toe -m rollout --clock 5 -n 40",
      "b2;quit", "40 simulations"),
-    ("a player without time loses", "connect_four -m rollout --human second --clock 0.0001", "quit",
-     "Red (X) loses on time: Yellow (O) wins", "never", "engine plays"),
+    ("a player without time loses", "connect_four -m rollout --human second --clock 0.0000001",
+     "quit", "Red (X) loses on time: Yellow (O) wins", "never", "engine plays"),
 ]  # fmt: skip
 
 

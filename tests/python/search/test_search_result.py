@@ -354,16 +354,14 @@ def test_a_result_of_a_game_without_str_shows_no_address() -> None:
         json.dumps(result.to_dict(), allow_nan=False)
 
 
-def test_lines_are_those_of_the_tree() -> None:
-    state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 3])
-    result = pyengine.search(state, evaluator="uniform", simulations=300, solver=False)
-    lines = result.lines(3)
-    assert lines[0] == result.pv
-    root = result.tree(max_depth=9)
-    for line in lines[1:]:
-        node = root
-        for action in line:
-            node = next(child for child in node.children if child.action == action)
-        assert not node.children
-    assert len(result.lines(100)) == int((result.visits > 0).sum())
-    assert result.lines(0) == []
+def test_lines_begin_with_each_visited_move_and_follow_the_most_visits():
+    state = pyengine.load_game("connect_four").new_initial_state()
+    result = pyengine.search(state, evaluator="connect4", simulations=200, threads=1)
+    lines = result.lines()
+    assert [line.actions[0] for line in lines] == [
+        int(result.actions[i]) for i in result.order() if result.visits[i]
+    ]
+    assert lines[0].actions == result.pv
+    assert all(line.visits == sorted(line.visits, reverse=True) for line in lines)
+    assert lines[0].visits[0] == result.visits.max()
+    assert result.lines(2) == lines[:2]

@@ -1,0 +1,55 @@
+"""``pyengine gtp``: play and analyse for a client that speaks GTP."""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from typing import Annotated
+
+from typer import Argument, Option
+
+from pyengine.cli.options import EvaluatorOptions, ParamOption, SearchOptions, game_from
+from pyengine.cli.protocol import ClientOptions, engines
+from pyengine.eval.bundled import game_of_model
+from pyengine.protocols.gtp.client import ClientSettings
+from pyengine.protocols.gtp.commands import gtp_client
+from pyengine.protocols.lines import standard_streams
+from pyengine.protocols.session import Session
+
+
+def gtp(
+    evaluator: EvaluatorOptions,
+    settings: SearchOptions,
+    client: ClientOptions,
+    game: Annotated[
+        str | None,
+        Argument(help="A game. Default: go, on the board that the client asks for."),
+    ] = None,
+    param: ParamOption = None,
+    resign_below: Annotated[
+        float | None,
+        Option(metavar="WINRATE", min=0, max=1, help="Resign below this win rate. Default: never."),
+    ] = None,
+) -> None:
+    """Play and analyse for a client that speaks GTP, such as Sabaki, Lizzie, q5Go or GoGui.
+
+    Examples:
+
+      pyengine gtp                       Go; 9x9 and 7x7 are played by networks
+
+      pyengine gtp -n 1600 --ponder      more thought, also in the opponent's time
+
+      pyengine gtp --name KataGo         for Lizzie and LizzieYzy
+
+      pyengine gtp othello               another game, for GoGui
+    """
+    lines, output = standard_streams()
+    first = game_from(game or _game_for(evaluator.model), param)
+    session = Session(first, engines(evaluator, settings))
+    chosen = ClientSettings(client.name or "pyengine", client.ponder, resign_below)
+    with closing(session), suppress(BrokenPipeError):
+        gtp_client(session, lines, output, chosen).run()
+
+
+def _game_for(model: str | None) -> str:
+    """Return the game of a bundled network, else Go."""
+    return str((model and game_of_model(model)) or "go")

@@ -1,0 +1,1 @@
+"""KataGo's JSON analysis protocol, for Go. Needs pydantic (extra ``cli``)."""

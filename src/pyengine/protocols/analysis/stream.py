@@ -1,0 +1,45 @@
+"""The analysis protocol on standard input and output: a JSON value per line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import from_json  # comes with pydantic
+
+from pyengine.protocols.analysis.jobs import Send
+from pyengine.protocols.analysis.service import Analysis
+from pyengine.protocols.lines import Lines, Output
+
+
+def serve(analysis: Analysis, lines: Lines, output: Output, *, wait: bool = True) -> None:
+    """Answer the queries of a client until its input ends, then finish what is open.
+
+    Args:
+        analysis: answers the queries, and is finished at the end.
+        lines: a query per line.
+        output: receives a reply per line.
+        wait: search the open queries to their end; False ends them.
+
+    """
+
+    def send(reply: Mapping[str, Any]) -> None:
+        output.write(json.dumps(reply, separators=(",", ":")))
+
+    try:
+        while (line := lines.read()) is not None:
+            if line.strip():
+                _handle(line, analysis, send)
+    except OSError:  # the client has gone
+        wait = False
+    analysis.finish(at_once=not wait)
+
+
+def _handle(line: str, analysis: Analysis, send: Send) -> None:
+    try:
+        query = from_json(line, allow_inf_nan=False)
+    except ValueError as error:
+        send({"error": f"could not parse the line as JSON: {error}"})
+        return
+    analysis.handle(query, send)
