@@ -25,6 +25,7 @@ _REPORT_EVERY = 1.0  # seconds
 _CERTAIN = 100  # centipoints of a certain win
 _MEBIBYTE = 1 << 20
 _FIELDS = {field.name: field for field in SearchConfig.fields()}
+_IN_FULL = {"stop_when_decided": False}  # a budget that the client wants to be spent
 _RESULTS = {1: "p1win", -1: "p2win", 0: "draw"}
 _PLAYERS = {"x": 0, "0": 0, "o": 1, "1": 1}
 _POSITION = re.compile(r"(startpos|fen\s+(?P<fen>.*?))(\s+moves\b(?P<moves>.*))?", re.DOTALL)
@@ -159,7 +160,9 @@ class Ugi:
         begin = time.monotonic()
         if is_endless:
             result = self._session.analyze(until, self._report, _REPORT_EVERY, **self._settings)
-            assert result is not None
+            if result is None:  # ended at once
+                result = self._session.choose(simulations=1, seconds=None)
+                self._report(result)
             return result
         due = begin + _REPORT_EVERY
 
@@ -179,11 +182,12 @@ class Ugi:
         for player, clock in enumerate(("p1", "p2")):
             self._set_clock(player, numbers.get(f"{clock}time"), numbers.get(f"{clock}inc", 0))
         if "movetime" in numbers:
-            return {"seconds": max(numbers["movetime"], 1) / 1000, "simulations": None}
+            return {"seconds": max(numbers["movetime"], 1) / 1000, **_IN_FULL, "simulations": None}
         if "nodes" in numbers:
-            return {"simulations": max(numbers["nodes"], 1), "seconds": None}
+            return {"simulations": max(numbers["nodes"], 1), **_IN_FULL, "seconds": None}
         if "depth" in numbers:
-            return {"simulations": simulations_of_depth(numbers["depth"]), "seconds": None}
+            count = simulations_of_depth(numbers["depth"])
+            return {"simulations": count, **_IN_FULL, "seconds": None}
         return {}
 
     def _set_clock(self, player: int, milliseconds: int | None, increment: int) -> None:

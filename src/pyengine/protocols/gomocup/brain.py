@@ -193,9 +193,7 @@ class Brain:
         until = self._inbox.until("stop", "yxstop", leaving="end")
         begin = time.monotonic()
         settings = self._limits.of_move(session.engine.config, begin - self._arrival)
-        result = session.choose(
-            on_progress=lambda _: not until(), stop_when_decided=True, **settings
-        )
+        result = session.choose(on_progress=lambda _: not until(), **settings)
         if seconds := settings.get("seconds"):
             self._limits.learn_lag(time.monotonic() - begin - seconds)
         return result

@@ -111,7 +111,7 @@ class NBoard:
             self._show(lines, 0, time.monotonic() - begin)
         else:
             self._session.clocks = [None, None]
-            self._report(self._search(n), n)
+            self._report(self._search(n, stop_when_decided=False), n)
         self._status("")
 
     def _go(self) -> None:
@@ -127,7 +127,7 @@ class NBoard:
         seconds = _EXACT_SECONDS if clock is None else min(clock.budget(state) / 2, _EXACT_SECONDS)
         lines = self._endgame.lines(state, 1, seconds)
         if not lines:
-            result = self._search(1, stop_when_decided=True)
+            result = self._search(1)
             lines = searched_lines(result, 1)
             self._report(result, 1)
         best = lines[0]
