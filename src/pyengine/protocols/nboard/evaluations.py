@@ -56,10 +56,8 @@ def searched_lines(result: SearchResult, n: int) -> list[Line]:
     proven = result.proven_moves()
     q: dict[int, float] = dict(zip(result.actions.tolist(), result.q.tolist(), strict=True))
     lines = []
-    for actions in [line.actions for line in result.lines(n)] or [[result.action]]:
+    for actions in result.lines(n) or [[result.action]]:
         first = actions[0]
-        if first == result.action:
-            actions = result.pv
         value = float(proven.get(first, q[first]))
         if math.isnan(value):  # not visited
             value = result.value
