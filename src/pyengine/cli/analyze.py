@@ -131,7 +131,10 @@ def analyze(
         if stopped:
             break
     if output.as_json:
-        values = [review.to_dict() for review in reviews]
+        values = [
+            {"file": str(file), **review.to_dict()}
+            for file, review in zip(files, reviews, strict=False)
+        ]
         print_json(values[0] if len(files) == 1 else values)
     if stopped:
         raise KeyboardInterrupt

@@ -89,7 +89,9 @@ def _overlays(review: Review) -> str:
 
 
 def _data(review: Review, positions: Sequence[State]) -> dict[str, Any]:
-    texts = ["\n".join(comment(review, ply)) for ply in range(len(positions))]
+    texts = [
+        "\n".join([*comment(review, ply), *_best_now(review, ply)]) for ply in range(len(positions))
+    ]
     data: dict[str, Any] = {"texts": texts, "mistakes": _mistakes(review)}
     game = review.file.game
     if not game.has_board:
@@ -108,6 +110,16 @@ def _data(review: Review, positions: Sequence[State]) -> dict[str, Any]:
         "owners": [_owners(evaluation) for evaluation in review.evaluations],
         "best": [*_best(review, positions), []],
     }
+
+
+def _best_now(review: Review, ply: int) -> Iterator[str]:
+    """Describe the lettered moves of a position."""
+    candidates = review.moves[ply].candidates if ply < len(review.moves) else ()
+    if candidates:
+        yield ""
+        yield f"Best now ({review.colours[0]} wins):"
+    for label, candidate in zip("ABC", candidates, strict=False):
+        yield f"{label} {percent(candidate.win_rate)}: {' '.join(candidate.names)}"
 
 
 def _mistakes(review: Review) -> list[int]:
@@ -244,7 +256,7 @@ def _summary(review: Review) -> str:
     rows = []
     for player in (0, 1):
         summary = review.summary(player)
-        cells = [(summary.player, _TEXT), (str(summary.moves), "")]
+        cells = [(summary.player, f"{_TEXT} line"), (str(summary.moves), "")]
         cells += [(percent(summary.win_rate_lost), "")]
         cells += [(points_text(summary.points_lost), "")] if points else []
         cells += [(str(count), "") for count in summary.classes.values()]

@@ -7,14 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-import numpy as np
-
-from pyengine.base.arrays import Floats
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.data.game_file import GameFile
 from pyengine.errors import ConfigError, EngineError
 from pyengine.games.game import State
-from pyengine.games.go_area import area
+from pyengine.review.evaluations import evaluations_of
 from pyengine.review.moves import Candidate, Evaluation, Review, ReviewedMove
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
@@ -24,7 +21,6 @@ from pyengine.search.tree import names_of_line
 _DEFAULT_SIMULATIONS = 800  # of a search without a budget
 _CANDIDATES = 3  # moves shown for a position
 _LINE = 12  # plies shown of a line
-_SCORED = 3  # plies of the best line whose scores count
 _POLL = 0.1  # seconds between two reports
 _LEAST_CHUNK = 16  # positions searched together
 
@@ -78,7 +74,7 @@ def review_game(
     with deferred_interrupt(engine.stop) as interrupted:
         searches = _Searches(engine, positions[:judged], interrupted)
         results = searches.run(on_progress)
-    evaluations = _evaluations(engine, positions[:judged], results)
+    evaluations = evaluations_of(engine, positions[:judged], results)
     evaluations += [None] * (len(positions) - judged)
     results += [None] * (len(positions) - judged)
     notes = list(file.notes)
@@ -192,89 +188,6 @@ def _chunk_size(config: SearchConfig, budget: int | None, engine: Engine) -> int
         return 1 << 30
     node = 40 + 4 * engine.game.num_distinct_actions()  # bytes, with an edge per action
     return max(_LEAST_CHUNK, config.memory_limit // (2 * node * budget))
-
-
-def _evaluations(
-    engine: Engine, positions: Sequence[State], results: Sequence[SearchResult | None]
-) -> list[Evaluation | None]:
-    boards = _final_boards(engine, positions, results)
-    evaluations: list[Evaluation | None] = [None] * len(positions)
-    for i, result in enumerate(results):
-        if result is None:
-            continue
-        sign = 1 - 2 * positions[i].current_player()
-        ownership, score = boards.get(i, (None, None))
-        evaluations[i] = Evaluation(
-            win_rate=win_rate(sign * result.value),
-            score=score,
-            proven=None if result.proven is None else sign * result.proven,
-            simulations=result.simulations,
-            discs=_discs(positions[i]),
-            ownership=ownership,
-        )
-    if positions and positions[-1].is_terminal():
-        evaluations[-1] = _at_the_end(positions[-1], engine.evaluator.has_final_board)
-    return evaluations
-
-
-def _final_boards(
-    engine: Engine, positions: Sequence[State], results: Sequence[SearchResult | None]
-) -> dict[int, tuple[Floats | None, float | None]]:
-    """Return the predicted ownership and score of each position, for the first player.
-
-    All predictions are one call. The score is the mean of the predictions for the position and the
-    next ones of the best line: it takes the search into account, and a network that favours the
-    player to move does so equally for both players.
-    """
-    if not engine.evaluator.has_final_board:
-        return {}
-    lines = {
-        i: _along(positions[i], result.pv[:_SCORED])
-        for i, result in enumerate(results)
-        if result is not None
-    }
-    states = [state for line in lines.values() for state in line]
-    ownership, score = engine.evaluator.evaluate_final_board(states, game=engine.game)
-    signs = np.array([1 - 2 * state.current_player() for state in states], np.float32)
-    boards, row = {}, 0
-    for i, line in lines.items():
-        rows = slice(row, row + len(line))
-        boards[i] = (
-            None if ownership is None else signs[row] * ownership[row],
-            None if score is None else float((signs[rows] * score[rows]).mean()),
-        )
-        row += len(line)
-    return boards
-
-
-def _along(state: State, actions: Sequence[int]) -> list[State]:
-    """Return a position and those after each action, up to the end of the game."""
-    line = [state]
-    for action in actions:
-        following = line[-1].clone()
-        following.apply_action(action)
-        if following.is_terminal():
-            break
-        line.append(following)
-    return line
-
-
-def _at_the_end(state: State, scored: bool) -> Evaluation:
-    value = float(state.returns()[0])
-    score = None
-    if scored and state.game.name == "go":
-        first, second = area(state)
-        score = first - second - float(state.game.params["komi"])
-    return Evaluation(
-        win_rate=win_rate(value), score=score, proven=int(np.sign(value)), discs=_discs(state)
-    )
-
-
-def _discs(state: State) -> tuple[int, int] | None:
-    if state.game.name != "othello" or not state.game.has_board:
-        return None
-    points = "".join(state.board_rows())
-    return points.count("X"), points.count("O")
 
 
 def _moves(

@@ -65,7 +65,7 @@ def _of_move(review: Review, move: ReviewedMove) -> Annotation:
             marks["SQ"] = [move.action]
     elif move.rank == 1 and move.best is not None and move.best.prior < _UNEXPECTED:
         values["TE"] = "1"
-    if move.judgement in _JUDGEMENTS:
+    if move.judgement is not None and move.judgement in _JUDGEMENTS:
         name, value = _JUDGEMENTS[move.judgement]
         values[name] = value
     return _with_next(review, move.number, "\n".join(comment(review, move.number)), values, marks)
