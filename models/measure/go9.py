@@ -14,6 +14,7 @@ __all__ = ["measurements"]
 
 _GAME = "go(board_size=9,komi=7)"
 _SIMULATIONS = 400
+_FEW_SIMULATIONS = 200
 _LEVEL = 10
 _PLIES = 4  # random moves per opening
 
@@ -32,6 +33,18 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
             games=200,
             plies=_PLIES,
             least=0.8,
+        ),
+    )
+    yield Measurement(
+        f"against GNU Go at level {_LEVEL}, {_FEW_SIMULATIONS} simulations of ours",
+        partial(
+            against_gnugo,
+            context,
+            pyengine.load_game(_GAME),
+            (evaluator, _FEW_SIMULATIONS),
+            _LEVEL,
+            games=40,
+            plies=_PLIES,
         ),
     )
     yield Measurement(

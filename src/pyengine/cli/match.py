@@ -32,6 +32,7 @@ from pyengine.match import (
     Openings,
     RandomPlayer,
     Sprt,
+    UgiPlayer,
     ValuePlayer,
 )
 from pyengine.match import match as play_match
@@ -42,11 +43,13 @@ from pyengine.search.levels import level_config
 _PLAYER = (
     "A player that searches (a bundled network, MODEL.onnx, rollout, POLICY.npz or uniform), "
     "level:LEVEL (see pyengine games GAME), value:MODEL (plays the move with the best value), "
-    "random, or another program: gtp:COMMAND ('gtp:gnugo --mode gtp') or gomocup:COMMAND."
+    "random, or another program: gtp:COMMAND ('gtp:gnugo --mode gtp'), gomocup:COMMAND or "
+    "ugi:COMMAND."
 )
-_LEVEL, _VALUE, _GTP, _GOMOCUP = "level:", "value:", "gtp:", "gomocup:"
-_WITHOUT_SETTINGS = (_LEVEL, _VALUE, _GTP, _GOMOCUP)
-_Side: TypeAlias = Engine | ValuePlayer | RandomPlayer | GtpPlayer | GomocupPlayer
+_LEVEL, _VALUE = "level:", "value:"
+_PROTOCOLS = ("gtp:", "gomocup:", "ugi:")
+_Program: TypeAlias = GtpPlayer | GomocupPlayer | UgiPlayer
+_Side: TypeAlias = Engine | ValuePlayer | RandomPlayer | _Program
 _Settings: TypeAlias = Annotated[
     list[str] | None,
     Option(metavar="NAME=VALUE", help="A search setting of this player alone; repeatable."),
@@ -131,7 +134,7 @@ def _play(a: _Side, b: _Side, *, games: int, **arguments: Any) -> MatchResult:
     """Play a match with a progress bar, then close engines and programs."""
     with ExitStack() as stack, progress_bar(games, _describe) as on_progress:
         for side in (a, b):
-            if isinstance(side, Engine | GtpPlayer | GomocupPlayer):
+            if isinstance(side, Engine | _Program):
                 stack.enter_context(side)
         return play_match(a, b, games=games, on_progress=on_progress, **arguments)
 
@@ -149,15 +152,12 @@ def _side(
 
     ``seed`` is for random moves; ``concurrent`` copies of another program run.
     """
-    if overrides and (model == "random" or model.startswith(_WITHOUT_SETTINGS)):
+    if overrides and (model == "random" or model.startswith((_LEVEL, _VALUE, *_PROTOCOLS))):
         raise ConfigError(f"--set-a and --set-b need a player that searches, got {model}")
     if model == "random":
         return RandomPlayer(seed)
-    if model.startswith(_GTP):
-        return GtpPlayer(model.removeprefix(_GTP), processes=concurrent or 1)
-    if model.startswith(_GOMOCUP):
-        command, seconds = model.removeprefix(_GOMOCUP), common.seconds or 1.0
-        return GomocupPlayer(command, seconds=seconds, processes=concurrent or 1)
+    if model.startswith(_PROTOCOLS):
+        return _program(model, common.seconds or 1.0, concurrent or 1)
     if model.startswith(_VALUE):
         return ValuePlayer(evaluator_for(model.removeprefix(_VALUE), provider=provider))
     if model.startswith(_LEVEL):
@@ -174,6 +174,15 @@ def _at_level(game: Game, level: str, common: SearchOptions, provider: str | Non
     name = required_network(None, game)
     evaluator = evaluator_for(name, provider=provider)
     return Engine(game, evaluator, config=common.config_for(evaluator).replace(**changes))
+
+
+def _program(player: str, seconds: float, processes: int) -> _Program:
+    """Create the player ``PROTOCOL:COMMAND``; GTP has no command for the seconds of a move."""
+    protocol, _, command = player.partition(":")
+    if protocol == "gtp":
+        return GtpPlayer(command, processes=processes)
+    kind = GomocupPlayer if protocol == "gomocup" else UgiPlayer
+    return kind(command, seconds=seconds, processes=processes)
 
 
 def _sprt(text: str) -> Sprt:

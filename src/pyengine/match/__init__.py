@@ -1,7 +1,7 @@
 """Matches between engines: game pairs, score intervals, Elo and SPRT."""
 
 from pyengine.base.callable_room import make_callable
-from pyengine.match.external import GomocupPlayer, GtpPlayer
+from pyengine.match.external import GomocupPlayer, GtpPlayer, UgiPlayer
 from pyengine.match.openings import Openings
 from pyengine.match.play import MatchInterrupted, match
 from pyengine.match.players import RESIGN, RandomPlayer, ValuePlayer
@@ -21,6 +21,7 @@ __all__ = [
     "Sprt",
     "SprtState",
     "TuneResult",
+    "UgiPlayer",
     "ValuePlayer",
     "match",
     "tune",

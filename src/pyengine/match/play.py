@@ -66,10 +66,10 @@ def match(
     The result is from a's perspective. No search tree is reused from move to move.
 
     Args:
-        a, b: each an :class:`~pyengine.Engine`, an external program (:class:`GtpPlayer`,
-            :class:`GomocupPlayer`), a function ``state -> action``, or an object with
-            ``search_many(states)`` whose results have an ``action``. Instead of an action it may be
-            ``pyengine.match.RESIGN``.
+        a, b: each an :class:`~pyengine.Engine`, another program (:class:`GtpPlayer`,
+            :class:`GomocupPlayer`, :class:`UgiPlayer`), a function ``state -> action``, or an
+            object with ``search_many(states)`` whose results have an ``action``. Instead of an
+            action it may be ``pyengine.match.RESIGN``.
         games: number of games. If it is odd, the last opening is played once. None = 100, or with
             ``sprt`` enough to decide 90 % of tests (:meth:`Sprt.games_for`).
         seed: of the openings; engines have their own.
@@ -102,6 +102,7 @@ def match(
         ConfigError: an argument is out of range, the engines play different games, or the record
             belongs to another match or is in use.
         DataError: the record is damaged or cannot be opened; it is not changed.
+        EngineError: a program ended, did not answer in time, or answered nonsense.
         IllegalActionError: a player chose an illegal action.
         MatchInterrupted: Ctrl-C (a KeyboardInterrupt).
 

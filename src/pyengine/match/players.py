@@ -18,6 +18,7 @@ from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.eval.evaluators import EvaluatorLike, as_evaluator
 from pyengine.games.game import Game, State
 from pyengine.games.outcomes import Loss
+from pyengine.match.external.player import ExternalPlayer
 from pyengine.search.clock import Clock
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
@@ -61,8 +62,9 @@ class Player:
 
     @property
     def concurrent_games(self) -> int | None:
-        """The number of games that it prefers to play at once, or None."""
-        return getattr(self.original, "concurrent_games", None) if self._searches else None
+        """The number of games that a program plays at once; None for other players."""
+        is_program = isinstance(self.original, ExternalPlayer)
+        return self.original.concurrent_games if is_program else None
 
     def choose(self, states: Sequence[State]) -> list[Move]:
         """Return an action for each state, or that the player resigns."""
@@ -74,8 +76,8 @@ class Player:
 
     def choose_on_clock(self, state: State, clock: Clock) -> Move:
         """Return an action for a state, or why the game is lost; the clock runs meanwhile."""
-        if callable(prepare := getattr(self.original, "prepare", None)):
-            prepare(state)
+        if isinstance(self.original, ExternalPlayer):
+            self.original.prepare(state)
         begin = time.monotonic()
         move = self._on_clock(state, clock)
         return move if clock.spend(time.monotonic() - begin) else Loss.on_time
@@ -86,8 +88,8 @@ class Player:
             seconds = min(clock.budget(state), limit)
             results = self.original.search_many([state], seconds=seconds, stop_when_decided=True)
             return results[0].action
-        if callable(search := getattr(self.original, "search_on_clock", None)):
-            return self._move(search(state, clock).action)
+        if isinstance(self.original, ExternalPlayer):
+            return self.original.search_on_clock(state, clock).action
         return self.choose([state])[0]
 
     def apply(self, state: State, action: int) -> None:

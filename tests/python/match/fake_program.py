@@ -1,6 +1,6 @@
-"""A program that plays the first empty point over GTP or Gomocup's protocol, or fails on purpose.
+"""A program that plays the first empty point over GTP, Gomocup's protocol or UGI, or fails.
 
-Usage: fake_program.py gtp|gomocup LOG [FAULT]
+Usage: fake_program.py gtp|gomocup|ugi LOG [FAULT]
 
 It writes the lines that it reads to LOG. FAULT is what happens when a move is asked for.
 """
@@ -118,6 +118,26 @@ def serve_gomocup(read: Callable[[], str], fault: str) -> None:
                 return
 
 
+def serve_ugi(read: Callable[[], str], fault: str) -> None:
+    size, taken = 5, list[str]()
+    while (line := read()) not in ("", "quit"):
+        word, *rest = line.split()
+        if word == "ugi":
+            say("id name Fake 1.0\nugiok")
+        elif word == "isready":
+            say("error" if fault == "refuses" else "readyok")
+        elif word == "position":
+            taken = rest[2:]
+        elif word == "go":
+            points = (f"{LETTERS[x]}{y + 1}" for y in range(size) for x in range(size))
+            say("info depth 1")
+            answer = "" if fault == "answers nonsense" else fail(fault)
+            move = next(point for point in points if point not in taken)
+            say(f"bestmove {move if answer is None else answer}")
+            if fault == "ends after a move":
+                return
+
+
 def main() -> None:
     protocol, log, *faults = sys.argv[1:]
 
@@ -127,7 +147,7 @@ def main() -> None:
             file.write(f"{os.getpid()} {line}\n")
         return line
 
-    serve = serve_gtp if protocol == "gtp" else serve_gomocup
+    serve = {"gtp": serve_gtp, "gomocup": serve_gomocup, "ugi": serve_ugi}[protocol]
     serve(read, faults[0] if faults else "")
 
 

@@ -15,7 +15,7 @@ from commands import command_of, printed, run
 from pyengine import Clock, ConfigError, EngineError, IllegalActionError
 from pyengine.conversion import random_leela, write_leela
 from pyengine.games.outcomes import Loss
-from pyengine.match import RESIGN, GomocupPlayer, GtpPlayer, RandomPlayer
+from pyengine.match import RESIGN, GomocupPlayer, GtpPlayer, RandomPlayer, UgiPlayer
 
 FAKE = Path(__file__).with_name("fake_program.py")
 GO = "go(board_size=5)"
@@ -23,6 +23,7 @@ GOMOKU = "gomoku(board_size=5)"
 PLAYERS: dict[str, tuple[Callable[..., Any], str]] = {
     "gtp": (GtpPlayer, GO),
     "gomocup": (GomocupPlayer, GOMOKU),
+    "ugi": (UgiPlayer, GOMOKU),
 }
 
 Command = Callable[..., str]
@@ -98,10 +99,23 @@ def test_a_gomocup_program_is_sent_the_position_or_the_last_move(
     ]  # fmt: skip
 
 
+def test_a_ugi_program_is_sent_all_moves(command: Command, log: Path) -> None:
+    with UgiPlayer(command("ugi"), seconds=0.5) as player:
+        player(state_after(GOMOKU))
+        player.prepare(state_after(GOMOKU, "A1", "E5"))
+        player.search_on_clock(state_after(GOMOKU, "A1", "E5"), Clock(60, 2))
+    assert [line for line in lines_of(log) if line != "isready"] == [
+        "ugi", "uginewgame", "position startpos", "go movetime 500",
+        "position startpos moves A1 E5", "go p1time 60000 p2time 60000 p1inc 2000 p2inc 2000",
+        "quit",
+    ]  # fmt: skip
+
+
 def test_stones_of_a_board_that_was_set_up_are_played_one_by_one(
     command: Command, log: Path
 ) -> None:
-    for protocol, (player_of, game) in PLAYERS.items():
+    for protocol in ("gtp", "gomocup"):
+        player_of, game = PLAYERS[protocol]
         rows = ["X....", "..O..", ".....", ".....", "....X"]
         state = pyengine.load_game(game).state_from_board(rows, 1)
         state.apply_action(1)
@@ -114,8 +128,10 @@ def test_stones_of_a_board_that_was_set_up_are_played_one_by_one(
         "play white B5",
     ]
     assert [line for line in lines_of(log) if "," in line] == ["0,0,1", "2,1,2", "4,4,1", "1,0,2"]
-    with pytest.raises(ConfigError), GtpPlayer(command("gtp")) as player:
-        player(pyengine.load_game("othello").state_from_board(["........"] * 7 + ["......XO"]))
+    state = pyengine.load_game("othello").state_from_board(["........"] * 7 + [".....XO."])
+    for unable in (GtpPlayer(command("gtp")), UgiPlayer(command("ugi"))):
+        with pytest.raises(ConfigError), unable as player:
+            player(state)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +191,7 @@ def test_a_gomocup_program_is_told_the_time(command: Command, log: Path) -> None
 FAILURES = [
     ("crashes", EngineError, "ended with status 3; the end of its stderr: out of | memory"),
     ("hangs", EngineError, "no answer within"),
-    ("answers nonsense", EngineError, "got 'nonsense'"),
+    ("answers nonsense", EngineError, "expected "),
     ("plays illegally", IllegalActionError, "illegal move"),
     ("refuses", EngineError, ""),
 ]
@@ -187,10 +203,10 @@ def test_an_error_names_the_program_and_the_end_of_its_stderr(
     command: Command, protocol: str, fault: str, error: type[Exception], words: str
 ) -> None:
     player_of, game = PLAYERS[protocol]
-    state = pyengine.load_game(game).new_initial_state([0, 20])  # A1 is taken in both protocols
+    state = pyengine.load_game(game).new_initial_state([0, 20])  # A1 is taken in each protocol
     with (
         pytest.raises(error, match="python") as caught,
-        player_of(command(protocol, fault), timeout=0.5) as player,
+        player_of(command(protocol, fault), timeout=0.5 if fault in ("hangs", "refuses") else 60) as player,
     ):
         player(state)
     assert words in str(caught.value)
@@ -243,8 +259,9 @@ def test_a_program_plays_concurrent_games_in_processes_of_its_own(
     lines = log.read_text().splitlines()
     processes = {line.partition(" ")[0] for line in lines}
     assert len(processes) == 2
-    # Each process keeps to its game, so that it is never sent a position again.
-    assert sum(line.endswith((" clear_board", " BOARD", " BEGIN")) for line in lines) == 2
+    # Each process keeps to its game: there is no third start.
+    starts = (" clear_board", " BOARD", " BEGIN", " uginewgame")
+    assert sum(line.endswith(starts) for line in lines) == 2
 
 
 def test_a_resignation_ends_the_game_and_is_resumed_from_the_record(
@@ -271,7 +288,7 @@ def test_a_function_may_resign() -> None:
 def test_a_program_whose_flag_falls_loses_on_time(
     command: Command, protocol: str, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("gtp", "gomocup", "player"):
+    for module in ("gtp", "gomocup", "ugi", "player"):
         monkeypatch.setattr(f"pyengine.match.external.{module}.GRACE", 0.5)
     player_of, game = PLAYERS[protocol]
     with player_of(command(protocol, fault)) as player:
@@ -280,9 +297,17 @@ def test_a_program_whose_flag_falls_loses_on_time(
     assert "lost on time by b" in str(result)
 
 
-def test_engines_keep_to_the_clock() -> None:
+def test_engines_search_for_the_budgets_of_their_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    plies = []
+
+    def budget(_: Clock, state: pyengine.State) -> float:
+        plies.append(len(state.history()))
+        return 0.001
+
+    monkeypatch.setattr(Clock, "budget", budget)
     with pyengine.Engine("connect_four", "rollout", threads=1) as engine:
-        result = pyengine.match(engine, RandomPlayer(), games=2, clock=Clock(0.3, 0.01))
+        result = pyengine.match(engine, RandomPlayer(), games=1, clock=Clock(600))
+    assert plies == list(range(4, 4 + len(result.records[0].moves), 2))
     assert result.losses_on_time == (0, 0)
 
 

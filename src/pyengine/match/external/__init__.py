@@ -2,5 +2,6 @@
 
 from pyengine.match.external.gomocup import GomocupPlayer
 from pyengine.match.external.gtp import GtpPlayer
+from pyengine.match.external.ugi import UgiPlayer
 
-__all__ = ["GomocupPlayer", "GtpPlayer"]
+__all__ = ["GomocupPlayer", "GtpPlayer", "UgiPlayer"]

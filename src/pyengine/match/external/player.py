@@ -141,7 +141,7 @@ class ExternalPlayer(ABC):
         try:
             return self._search_many(states)
         except BaseException:
-            self.close()  # an answer may still be on its way
+            self._kill()  # an answer may still be on its way
             raise
 
     def _search_many(self, states: list[State]) -> list[Answer]:
@@ -194,7 +194,7 @@ class ExternalPlayer(ABC):
         try:
             self._opponent_for(state).prepare(state)
         except BaseException:
-            self.close()
+            self._kill()
             raise
 
     def search_on_clock(self, state: State, clock: Clock) -> Answer:
@@ -205,18 +205,24 @@ class ExternalPlayer(ABC):
         try:
             return Answer(self._opponent_for(state).move(state, clock))
         except NoAnswerError:
-            self.close()
+            self._kill()
             if clock.left + GRACE > self.timeout:
                 raise
             return Answer(Loss.on_time)
         except BaseException:
-            self.close()
+            self._kill()
             raise
 
     def close(self) -> None:
         """End the programs. The next search starts them again."""
         for opponent in self._opponents:
             opponent.close()
+        self._opponents = []
+
+    def _kill(self) -> None:
+        """End the programs at once."""
+        for opponent in self._opponents:
+            opponent.program.close()
         self._opponents = []
 
     def __enter__(self) -> Self:

@@ -24,12 +24,6 @@ _STDERR_LINES = 3  # shown after a failure
 _POLL = 0.5  # seconds between two checks for Ctrl-C, which a blocked thread misses on Windows
 _TO_QUIT = 2.0  # seconds that a program has to exit by itself
 
-_GROUP: dict[str, int] = (  # Ctrl-C goes to this process, which ends the program
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    if sys.platform == "win32"
-    else {"process_group": 0}
-)
-
 
 class NoAnswerError(EngineError):
     """A program did not answer in time."""
@@ -138,13 +132,20 @@ def _split(command: str) -> list[str]:
 
 def _start(command: str) -> subprocess.Popen[bytes]:
     check_installed(command)
+    # In a group of its own, so that Ctrl-C goes to this process alone, which ends the program.
+    if sys.platform == "win32":
+        arguments: str | list[str] = command
+        flags, group = subprocess.CREATE_NEW_PROCESS_GROUP, None
+    else:
+        arguments, flags, group = _split(command), 0, 0
     try:
         return subprocess.Popen(
-            command if sys.platform == "win32" else _split(command),
+            arguments,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            **_GROUP,
+            creationflags=flags,
+            process_group=group,
         )
     except OSError as error:
         raise ConfigError(f"{shortened(command)}: {error.strerror}") from error
