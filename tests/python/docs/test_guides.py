@@ -181,5 +181,5 @@ def test_pages_cited_in_the_code_exist() -> None:
 
 def test_the_readme_links_to_every_guide() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    guides = {f"docs/guides/{page.name}" for page in (ROOT / "docs" / "guides").iterdir()}
+    guides = {f"docs/guides/{page.name}" for page in (ROOT / "docs" / "guides").glob("*.md")}
     assert guides == set(re.findall(r"\((docs/guides/[a-z-]+\.md)\)", text))
