@@ -14,13 +14,16 @@ from pyengine.cli.commands import command, summary_of
 from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
+from pyengine.cli.gomocup import gomocup
 from pyengine.cli.gtp import gtp
 from pyengine.cli.match import match
+from pyengine.cli.nboard import nboard
 from pyengine.cli.play import play
 from pyengine.cli.search import search
 from pyengine.cli.selfplay import selfplay
 from pyengine.cli.solve import solve
 from pyengine.cli.train import train
+from pyengine.cli.ugi import ugi
 
 _HELP = """\b
 pyengine games                           what can be played, and how well
@@ -39,7 +42,7 @@ app = typer.Typer(
 )
 for _function in (
     games, search, play, analyze, solve, match, selfplay, train, doctor, bench,
-    gtp, analysis,
+    gtp, analysis, gomocup, nboard, ugi,
 ):  # fmt: skip
     app.command(short_help=summary_of(_function))(command(_function))
 

@@ -20,13 +20,19 @@ from pyengine.search.engine import Engine
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClientOptions:
-    """Options of the dialogue with a client."""
+class NameOptions:
+    """The option of every dialogue with a client."""
 
     panel: ClassVar = "Client"
     name: Annotated[
-        str | None, Option(help="The engine's name as the client sees it. Default: pyengine.")
-    ] = None
+        str, Option(help="The engine's name as the client sees it.", show_default=True)
+    ] = "pyengine"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientOptions(NameOptions):
+    """Options of the dialogue with a client that lets the engine ponder."""
+
     ponder: Annotated[bool, Option("--ponder", help="Search while the other player thinks.")] = (
         False
     )

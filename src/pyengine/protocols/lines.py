@@ -98,6 +98,15 @@ def standard_streams(newline: str = "\n") -> tuple[Lines, Output]:
     return Lines(lambda: os.read(0, _CHUNK)), Output(client, newline)
 
 
+def silence_merged_stderr() -> None:
+    """Drop what is written to stderr if the client reads it among the protocol's lines.
+
+    Some clients, such as Piskvork, give both streams the same pipe.
+    """
+    if not os.isatty(2) and os.path.samestat(os.fstat(1), os.fstat(2)):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
 def log(message: str) -> None:
     """Write a message for the person who reads the client's log."""
     print(f"pyengine: {message}", file=sys.stderr, flush=True)

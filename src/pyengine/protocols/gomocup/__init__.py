@@ -1,0 +1,1 @@
+"""The protocol of Gomocup, spoken by managers of Gomoku tournaments."""

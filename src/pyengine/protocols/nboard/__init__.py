@@ -1,0 +1,1 @@
+"""The protocol of NBoard, spoken by Othello programs."""
