@@ -29,7 +29,7 @@ class Dialogue:
         self,
         *steps: object,
         game: str = "go(board_size=5,komi=0.5)",
-        evaluator: str = "uniform",
+        evaluator: object = "uniform",
         simulations: int = 8,
         settings: ClientSettings | None = None,
     ) -> None:

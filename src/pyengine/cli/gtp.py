@@ -9,11 +9,15 @@ from typer import Argument, Option
 
 from pyengine.cli.options import EvaluatorOptions, ParamOption, SearchOptions, game_from
 from pyengine.cli.protocol import ClientOptions, engines
+from pyengine.errors import ModelError
 from pyengine.eval.bundled import game_of_model
+from pyengine.games.game import load_game
 from pyengine.protocols.gtp.client import ClientSettings
 from pyengine.protocols.gtp.commands import gtp_client
 from pyengine.protocols.lines import standard_streams
 from pyengine.protocols.session import Session
+
+_LARGEST = 19  # board of Go
 
 
 def gtp(
@@ -43,13 +47,31 @@ def gtp(
       pyengine gtp othello               another game, for GoGui
     """
     lines, output = standard_streams()
-    first = game_from(game or _game_for(evaluator.model), param)
-    session = Session(first, engines(evaluator, settings))
+    session = first_session(game, param, evaluator, settings)
     chosen = ClientSettings(client.name or "pyengine", client.ponder, resign_below)
     with closing(session), suppress(BrokenPipeError):
         gtp_client(session, lines, output, chosen).run()
 
 
-def _game_for(model: str | None) -> str:
-    """Return the game of a bundled network, else Go."""
-    return str((model and game_of_model(model)) or "go")
+def first_session(
+    game: str | None,
+    param: list[str] | None,
+    evaluator: EvaluatorOptions,
+    settings: SearchOptions,
+) -> Session:
+    """Return the session before the client asks for a board.
+
+    Without a game it is the one of a bundled network, or Go on the largest board that the evaluator
+    plays. Raises EngineError if there is none.
+    """
+    engine_for = engines(evaluator, settings)
+    of_model = evaluator.model and game_of_model(evaluator.model)
+    if game is not None or param or of_model:
+        return Session(game_from(game or str(of_model or "go"), param), engine_for)
+    refused: list[ModelError] = []
+    for size in range(_LARGEST, 1, -1):
+        try:
+            return Session(load_game("go", board_size=size), engine_for)
+        except ModelError as error:
+            refused.append(error)
+    raise refused[0]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
 
 from gtp_dialogue import INFO, answers, responses
+from pyengine.protocols.gtp.syntax import Response
+from pyengine.protocols.lines import Output
 
 _LEELA = re.compile(
     r"info move [A-E][1-5] visits \d+ winrate \d+ prior \d+ lcb \d+ order 0 pv( [A-E][1-5]| pass)+"
@@ -60,6 +63,26 @@ def test_moves_of_the_player_who_is_not_to_move_are_not_restricted(capsys):
     shown, _ = answers("lz-analyze b 1 allow w a1 1 avoid b b1 5", INFO, INFO, "name")
     assert len(set(re.findall(r"info move (\w+)", shown))) == 25  # with pass, without B1
     assert "first move alone" in capsys.readouterr().err
+
+
+def test_a_report_without_moves_does_not_end_the_response():
+    stream = io.BytesIO()
+    response = Response(Output(stream), "7")
+    response.begin()
+    response.line("")
+    response.line("info move A1")
+    response.end()
+    assert stream.getvalue() == b"=7\ninfo move A1\n\n"
+
+
+def test_an_evaluator_that_fails_does_not_end_the_dialogue(capsys):
+    def broken(_planes):
+        raise ValueError("out of order")
+
+    said = responses("genmove b", "kata-genmove_analyze b 1", "name", evaluator=broken)
+    assert said[0].startswith("? ")
+    assert said[1:] == ["=", "= pyengine"]
+    assert "kata-genmove_analyze: " in capsys.readouterr().err
 
 
 def test_an_analysis_without_a_move_left_is_refused():

@@ -109,7 +109,10 @@ class Client:
             if handler is None:
                 raise GtpError("unknown command")
             text = handler(self, command.arguments)
-        except (GtpError, EngineError) as error:
+        except GtpError as error:
+            self.response.fail(str(error))
+        except EngineError as error:
+            log(f"{command.name}: {error}")
             self.response.fail(str(error))
         except BrokenPipeError:
             raise

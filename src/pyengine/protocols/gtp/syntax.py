@@ -49,8 +49,9 @@ class Response:
         self._is_open = True
 
     def line(self, text: str) -> None:
-        """Write a line of a response that has begun."""
-        self._output.write(_clean(text))
+        """Write a line of a response that has begun; an empty one, which would end it, is not."""
+        if text := _clean(text):
+            self._output.write(text)
 
     def end(self, text: str = "") -> None:
         """Complete a successful response. ``text`` may have several lines."""
