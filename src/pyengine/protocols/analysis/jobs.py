@@ -15,10 +15,11 @@ from pyengine.protocols.analysis.positions import positions
 from pyengine.protocols.analysis.query import Query, QueryError
 
 Reply: TypeAlias = dict[str, Any]
-#: Sends a reply to a client, which it identifies; called from several threads.
+#: Sends a reply to a client, which it identifies; called from several threads. Raises OSError if
+#: the client has gone.
 Send: TypeAlias = Callable[[Reply], object]
 
-_MOST_OPEN = 50_000  # positions
+_MOST_OPEN = 50_000  # positions; fewer if their games are long
 _PONDERING = 1_000_000  # visits: a query that only its client ends
 
 
@@ -32,6 +33,7 @@ class Job:
     priority: int
     send: Send
     is_terminated: bool = False
+    is_undeliverable: bool = False
     number: int = field(default_factory=itertools.count().__next__)
 
     def state(self) -> State:
@@ -57,6 +59,11 @@ class Job:
         return self.is_pondering, -self.priority
 
     @property
+    def weight(self) -> int:
+        """A measure of the memory that the job holds."""
+        return 1 + len(self.query.moves) // 100
+
+    @property
     def kind(self) -> tuple[Any, ...]:
         """Jobs of one kind can be searched together."""
         settings = self.query.override_settings
@@ -69,8 +76,11 @@ class Job:
         return bool(self.query.avoid_moves or self.query.allow_moves)
 
     def answer(self, **fields: Any) -> None:
-        """Send a reply with the job's id."""
-        self.send({"id": self.query.id, "turnNumber": self.turn, **fields})
+        """Send a reply with the job's id, if the client is still there."""
+        try:
+            self.send({"id": self.query.id, "turnNumber": self.turn, **fields})
+        except OSError:
+            self.is_undeliverable = self.is_terminated = True
 
     def answer_nothing(self) -> None:
         """Send the reply to a terminated query that was not searched."""
@@ -91,12 +101,13 @@ class Jobs:
     def add(self, jobs: Collection[Job]) -> None:
         """Let jobs wait. Raises QueryError if too many do."""
         with self._changed:
-            if self._open + len(jobs) > _MOST_OPEN:
-                raise QueryError("analyzeTurns", f"more than {_MOST_OPEN} positions are waiting")
+            weight = sum(job.weight for job in jobs)
+            if self._open + weight > _MOST_OPEN:
+                raise QueryError("analyzeTurns", "too many positions are waiting")
             for job in jobs:
                 self._by_query[job.send, job.query.id].add(job)
                 self._push(job)
-            self._open += len(jobs)
+            self._open += weight
             self._changed.notify_all()
 
     def take(self, most: Callable[[Job], int]) -> list[Job]:
@@ -108,14 +119,14 @@ class Jobs:
         Returns no job after :meth:`end`, once all are finished.
         """
         with self._changed:
-            while not (first := self._pop()):
+            while not (first := self._first()):
                 if self._ends:
                     return []
                 self._changed.wait()
-            self._running = [first]
             limit = most(first)
-            while len(self._running) < limit and (job := self._pop(first.kind)):
-                self._running.append(job)
+            self._running = [self._pop()]
+            while len(self._running) < limit and (job := self._first()) and job.kind == first.kind:
+                self._running.append(self._pop())
             return list(self._running)
 
     def should_stop(self) -> bool:
@@ -124,20 +135,23 @@ class Jobs:
             if all(job.is_terminated for job in self._running):
                 return True
             urgency = min(job.urgency for job in self._running)
-            return any(not job.is_terminated for _, _, job in self._waiting[:1]) and (
-                self._waiting[0][0] < urgency
-            )
+            first = self._first()
+            return first is not None and first.urgency < urgency
 
-    def finish(self, unfinished: Iterable[Job] = ()) -> None:
-        """Close the running jobs but ``unfinished``, which wait again."""
+    def finish(self, unfinished: Collection[Job] = ()) -> list[Job]:
+        """Close the running jobs but ``unfinished``, which wait again.
+
+        Returns those of ``unfinished`` that were terminated meanwhile: nobody else replies to them.
+        """
         with self._changed:
-            again = set(unfinished)
+            again = [job for job in unfinished if not job.is_terminated]
             for job in self._running:
                 if job in again:
                     self._push(job)
                 else:
                     self._close(job)
             self._running = []
+        return [job for job in unfinished if job not in again]
 
     def terminate(
         self, send: Send, query_id: str | None = None, turns: Collection[int] | None = None
@@ -147,48 +161,55 @@ class Jobs:
         Returns those that were waiting: nobody else replies to them.
         """
         with self._changed:
-            keys = [key for key in self._by_query if key[0] is send]
-            if query_id is not None:
-                keys = [key for key in ((send, query_id),) if key in self._by_query]
-            jobs = [
-                job
-                for key in keys
-                for job in self._by_query[key]
-                if not job.is_terminated and (turns is None or job.turn in turns)
-            ]
-            waiting = [job for job in jobs if job not in self._running]
-            for job in jobs:
-                job.is_terminated = True
-            for job in waiting:
-                self._close(job)
-        return sorted(waiting, key=lambda job: job.number)
+            if query_id is None:
+                keys = [key for key in self._by_query if key[0] == send]
+            else:
+                keys = [(send, query_id)]
+            jobs = [job for key in keys for job in self._by_query.get(key, ())]
+            return self._terminate(job for job in jobs if turns is None or job.turn in turns)
 
-    def end(self, *, at_once: bool) -> None:
-        """Let :meth:`take` return no job once all are done; ``at_once``: terminate them."""
+    def end(self, *, at_once: bool) -> list[Job]:
+        """Let :meth:`take` return no job once all are finished.
+
+        Pondering is terminated, ``at_once``: and all other jobs. Returns those that were waiting.
+        """
         with self._changed:
             self._ends = True
-            for _, _, job in self._waiting:
-                job.is_terminated |= at_once or job.is_pondering
-            for job in self._running:
-                job.is_terminated |= at_once or job.is_pondering
+            jobs = {job for jobs in self._by_query.values() for job in jobs}
+            waiting = self._terminate(job for job in jobs if at_once or job.is_pondering)
             self._changed.notify_all()
+        return waiting
+
+    def _terminate(self, jobs: Iterable[Job]) -> list[Job]:
+        """Mark jobs as terminated, close those that wait and return them."""
+        waiting = []
+        for job in jobs:
+            if not job.is_terminated:
+                job.is_terminated = True
+                if job not in self._running:
+                    waiting.append(job)
+        for job in waiting:
+            self._close(job)
+        if len(self._waiting) > 2 * self._open + 100:
+            self._waiting = [entry for entry in self._waiting if not entry[-1].is_terminated]
+            heapq.heapify(self._waiting)
+        return sorted(waiting, key=lambda job: job.number)
 
     def _push(self, job: Job) -> None:
         heapq.heappush(self._waiting, (job.urgency, job.number, job))
 
-    def _pop(self, kind: tuple[Any, ...] | None = None) -> Job | None:
-        """Take the most urgent job; None if none waits, or if it is of another kind."""
-        while self._waiting:
-            job = self._waiting[0][-1]
-            if kind is not None and not job.is_terminated and job.kind != kind:
-                return None
+    def _first(self) -> Job | None:
+        """Return the most urgent job, or None."""
+        while self._waiting and self._waiting[0][-1].is_terminated:
             heapq.heappop(self._waiting)
-            if not job.is_terminated:
-                return job
-        return None
+        return self._waiting[0][-1] if self._waiting else None
+
+    def _pop(self) -> Job:
+        """Remove the job that :meth:`_first` returns."""
+        return heapq.heappop(self._waiting)[-1]
 
     def _close(self, job: Job) -> None:
-        self._open -= 1
+        self._open -= job.weight
         key = job.send, job.query.id
         self._by_query[key].discard(job)
         if not self._by_query[key]:

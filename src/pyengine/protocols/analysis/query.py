@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -20,6 +21,7 @@ from pyengine.protocols.rules import Rules, rules_from_parts, rules_named
 LONGEST_ID = 4096  # characters
 _MOST_MOVES = 10_000
 _MOST_PRIORITY = 2**62
+_MOST_WARNINGS = 20  # of unknown fields
 _IGNORED_FIELDS = (
     "rootPolicyTemperature",
     "rootFpuReductionMax",
@@ -133,15 +135,18 @@ class Query(_Part):
         return Rules(**{**vars(rules), "bonus": str(self.white_handicap_bonus)})
 
     def warnings(self) -> dict[str, str]:
-        """Return what the engine does not do as requested, by field."""
+        """Return what the engine does not do as requested, by field; forget unknown fields."""
         unused = self.model_extra or {}
         ignored = {
             field: "not supported: ignored" if field in _IGNORED_FIELDS else "unknown field"
-            for field, value in unused.items()
-            if value is not False and field != "action"
+            for field, value in itertools.islice(unused.items(), _MOST_WARNINGS)
+            if value is not False
         }
-        if settings := self.override_settings.model_extra:
+        settings = self.override_settings.model_extra or {}
+        if settings:
             ignored["overrideSettings"] = "Unknown config params: " + ",".join(settings)
+        unused.clear()
+        settings.clear()
         for field, entries in (("avoidMoves", self.avoid_moves), ("allowMoves", self.allow_moves)):
             if any(entry.until_depth > 1 for entry in entries):
                 ignored[field] = "untilDepth above 1 is not supported: acts on the first move only"

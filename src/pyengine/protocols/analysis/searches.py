@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing
-from typing import Any
+from typing import Any, TypeVar
 
 from pyengine.games.game import Game, State
 from pyengine.protocols.analysis.jobs import Job
@@ -23,8 +24,9 @@ _MOST_ENGINES = 2  # of games; each has a tree and a cache
 _MOST_TOGETHER = 32  # positions
 _TOGETHER_SECONDS = 5.0  # expected, for positions without reports
 _POLL = 0.05  # seconds
-_NEVER = 1e9  # seconds
 _EVEN = 1000.0  # Dirichlet alpha whose noise is nearly the same for all moves
+
+T = TypeVar("T")
 
 
 class Searches:
@@ -33,9 +35,9 @@ class Searches:
     def __init__(self, engine_for: EngineFor) -> None:
         self._engine_for = engine_for
         self._engines: OrderedDict[Game, Engine] = OrderedDict()
-        self._rates: dict[Game, float] = {}  # simulations per second
+        self._rates: dict[tuple[int, int], float] = {}  # simulations per second, by board shape
         self._models: dict[str, int] = {}
-        self._thread = ThreadPoolExecutor(1, "pyengine-together")
+        self._thread = ThreadPoolExecutor(1, "pyengine-search")
 
     def most_together(self, job: Job) -> int:
         """Return how many jobs like this the engine can search before a report is due.
@@ -51,7 +53,7 @@ class Searches:
             _half(query.override_settings.max_time),
         )
         seconds = min((limit for limit in limits if limit is not None), default=_TOGETHER_SECONDS)
-        rate = self._rates.get(job.game, 0.0)
+        rate = self._rates.get(job.game.board_shape, 0.0)
         return min(int(seconds * rate / job.visits), _MOST_TOGETHER)
 
     def run(self, jobs: Sequence[Job], should_stop: Callable[[], bool]) -> list[Job]:
@@ -93,13 +95,10 @@ class Searches:
     ) -> list[Job]:
         states = [job.state() for job in jobs]
         begin = time.monotonic()
-        future = self._thread.submit(engine.search_many, states, **_settings(jobs[0], engine))
-        while not wait([future], _POLL).done:
-            if should_stop():
-                engine.stop()
-        results = future.result()
+        search = functools.partial(engine.search_many, states, **_settings(jobs[0], engine))
+        results = self._interruptible(search, engine, should_stop)
         simulations = sum(result.simulations for result in results)
-        self._rates[jobs[0].game] = simulations / (time.monotonic() - begin)
+        self._rates[engine.game.board_shape] = simulations / (time.monotonic() - begin)
         interrupted = []
         for job, state, result in zip(jobs, states, results, strict=True):
             if result.stop_reason == "stopped" and not job.is_terminated:
@@ -109,38 +108,83 @@ class Searches:
         return interrupted
 
     def _alone(self, engine: Engine, job: Job, should_stop: Callable[[], bool]) -> bool:
-        """Search a job with reports; return whether it is finished."""
+        """Search a job with reports; return whether it is finished.
+
+        Between two reports is a search of its own, because only the result of a finished search
+        contains the principal variations of all moves.
+        """
         state = job.state()
-        reporter = Reporter(job, engine, state)
-        every = job.query.report_during_search_every or _NEVER
-        due = time.monotonic() + (job.query.first_report_during_search_after or every)
-        result = None
-        with closing(_results(engine, job, state)) as results:
-            for result in results:
-                if should_stop():
-                    break
-                if time.monotonic() >= due and result.simulations:
-                    due = time.monotonic() + every
-                    reporter.send(result, is_during_search=True)
-            else:
-                job.is_terminated = True
-        if result is not None and result.seconds > 0:
-            self._rates[job.game] = result.simulations / result.seconds
-        if job.is_terminated:
-            _reply(reporter, job, result)
-        return job.is_terminated
+        reporter, slices = Reporter(job, engine, state), _Slices(job, engine, state)
+        while settings := slices.next():
+            search = functools.partial(engine.search, state, **settings)
+            result = self._interruptible(search, engine, should_stop)
+            slices.add(result)
+            if result.stop_reason == "stopped":
+                break
+            if slices.are_left and result.simulations:
+                reporter.send(result, is_during_search=True)
+        self._rates[engine.game.board_shape] = slices.rate
+        if slices.are_left and not job.is_terminated:
+            return False
+        _reply(reporter, job, result)
+        return True
+
+    def _interruptible(
+        self, search: Callable[[], T], engine: Engine, should_stop: Callable[[], bool]
+    ) -> T:
+        future = self._thread.submit(search)
+        while not wait([future], _POLL).done:
+            if should_stop():
+                engine.stop()
+        return future.result()
 
 
-def _results(engine: Engine, job: Job, state: State) -> Generator[SearchResult]:
-    """Search a position, without some moves if the query says so."""
-    moves = restricted(job.query, state)
-    restriction: dict[str, Any] = {} if moves is None else {"allow": moves}
-    results = engine.analyze(state, every=_POLL, **restriction, **_settings(job, engine))
-    yield from results
+class _Slices:
+    """The settings of the searches between the reports of a job."""
+
+    def __init__(self, job: Job, engine: Engine, state: State) -> None:
+        query = job.query
+        moves = restricted(query, state)
+        restriction: dict[str, Any] = {} if moves is None else {"allow": moves}
+        self._settings = {**_settings(job, engine), **restriction}
+        self._simulations: int | None = self._settings["simulations"]
+        self._begin = time.monotonic()
+        self._end = self._begin + (self._settings["seconds"] or math.inf)
+        self._every = query.report_during_search_every or math.inf
+        if engine.config.algorithm == "gumbel":  # divides a known budget among the moves
+            self._every = math.inf
+        self._due = self._begin + (query.first_report_during_search_after or self._every)
+        self._done = 0
+        self.are_left = True
+
+    def next(self) -> dict[str, Any]:
+        """Return the settings of the next search; none if the budget is spent."""
+        if not self.are_left:
+            return {}
+        until = min(self._due, self._end)
+        seconds = None if until == math.inf else max(until - time.monotonic(), _POLL)
+        left = None if self._simulations is None else self._simulations - self._done
+        return {**self._settings, "simulations": left, "seconds": seconds}
+
+    def add(self, result: SearchResult) -> None:
+        """Count a search."""
+        now = time.monotonic()
+        self._done += result.simulations
+        self._settings["reuse_tree"] = True
+        if not result.simulations:
+            self._every *= 2  # the evaluator is slow
+        self._due = max(self._due, now) + self._every
+        in_time = result.stop_reason == "seconds" and now < self._end
+        self.are_left = in_time or result.stop_reason == "stopped"
+
+    @property
+    def rate(self) -> float:
+        """Simulations per second."""
+        return self._done / max(time.monotonic() - self._begin, 1e-6)
 
 
-def _reply(reporter: Reporter, job: Job, result: SearchResult | None) -> None:
-    if result is None or not result.visits.any():
+def _reply(reporter: Reporter, job: Job, result: SearchResult) -> None:
+    if not result.visits.any():
         job.answer_nothing()
     else:
         reporter.send(result, is_during_search=False)

@@ -19,6 +19,8 @@ from pyengine.protocols.session import EngineFor
 #: The release of KataGo whose protocol this is; clients compare it to decide what to send.
 PROTOCOL_VERSION = "1.15.0"
 
+_POLL = 0.5  # seconds between two checks for Ctrl-C, which a blocked thread misses on Windows
+
 
 class Analysis:
     """Answers queries of the analysis protocol for any number of clients.
@@ -75,8 +77,9 @@ class Analysis:
 
         Queries of a million visits or more, which only a client ends, are always ended.
         """
-        self._jobs.end(at_once=at_once)
-        self._worker.join()
+        _answer_nothing(self._jobs.end(at_once=at_once))
+        while self._worker.is_alive():
+            self._worker.join(_POLL)
         self._searches.close()
 
     # --- queries
@@ -135,8 +138,7 @@ class Analysis:
         return self._end(send, None, _turn_numbers(query))
 
     def _end(self, send: Send, query_id: str | None, turns: set[int] | None) -> dict[str, Any]:
-        for job in self._jobs.terminate(send, query_id, turns):
-            job.answer_nothing()
+        _answer_nothing(self._jobs.terminate(send, query_id, turns))
         return {}
 
     # --- the worker
@@ -148,12 +150,13 @@ class Analysis:
                 interrupted = self._searches.run(jobs, self._jobs.should_stop)
             except EngineError as error:
                 _fail(jobs, str(error))
-            except OSError:  # the client has gone
-                pass
             except Exception:
                 log(traceback.format_exc())
                 _fail(jobs, "internal error: see the engine's log")
-            self._jobs.finish(interrupted)
+            _answer_nothing(self._jobs.finish(interrupted))
+            for job in jobs:
+                if job.is_undeliverable:
+                    self.disconnect(job.send)
 
 
 def _id_of(query: Any) -> str:
@@ -176,9 +179,11 @@ def _turn_numbers(query: Mapping[str, Any]) -> set[int] | None:
     return set(turns)
 
 
+def _answer_nothing(jobs: Sequence[Job]) -> None:
+    for job in jobs:
+        job.answer_nothing()
+
+
 def _fail(jobs: Sequence[Job], reason: str) -> None:
     for job in jobs:
-        try:
-            job.send({"error": reason, "id": job.query.id})
-        except OSError:
-            return
+        job.answer(error=reason)

@@ -27,13 +27,16 @@ def serve(analysis: Analysis, lines: Lines, output: Output, *, wait: bool = True
     def send(reply: Mapping[str, Any]) -> None:
         output.write(json.dumps(reply, separators=(",", ":")))
 
+    at_once = True
     try:
         while (line := lines.read()) is not None:
             if line.strip():
                 _handle(line, analysis, send)
+        at_once = not wait
     except OSError:  # the client has gone
-        wait = False
-    analysis.finish(at_once=not wait)
+        pass
+    finally:
+        analysis.finish(at_once=at_once)
 
 
 def _handle(line: str, analysis: Analysis, send: Send) -> None:
