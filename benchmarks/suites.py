@@ -11,6 +11,7 @@ SUITES = (
     "evaluator",
     "saturation",
     "device",
+    "review",
     "selfplay",
     "threads",
     "memory",

@@ -100,6 +100,7 @@ _ROOMS = {
     "distributed": (),
     "doctor": (),
     "match": ("MatchResult",),
+    "review": (),
     "selfplay": ("SelfPlayConfig", "SelfPlayReport"),
     "train": (),
 }

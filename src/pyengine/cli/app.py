@@ -8,6 +8,7 @@ import typer
 
 from pyengine import __version__
 from pyengine.cli.analysis import analysis
+from pyengine.cli.analyze import analyze
 from pyengine.cli.bench import bench
 from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
@@ -34,8 +35,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _function in (
-    games, search, play, solve, match, selfplay, train, doctor, bench,
-    gtp, analysis, gomocup, nboard, ugi,
+    games, search, play, analyze, solve, match, selfplay, train, doctor,
+    bench, gtp, analysis, gomocup, nboard, ugi,
 ):  # fmt: skip
     app.command()(command(_function))
 

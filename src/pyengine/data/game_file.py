@@ -79,6 +79,7 @@ def read_game_file(
         exact: the file must be a game of exactly ``game``.
 
     Raises:
+        ConfigError: the file is a list of moves, and ``game`` is None.
         DataError: the file cannot be read, is damaged, or is of another game; the message names
             the file and the reason.
         EngineError: the file is SGF and sgfmill is missing.
@@ -105,6 +106,10 @@ def game_in(
     """Return the first game in the content of a file; see :func:`read_game_file`."""
     try:
         return _parsed(content, Path(name).suffix.lower(), game, exact)
+    except _UnnamedGameError:
+        raise ConfigError(
+            f"{name}: a list of moves does not name its game: give the game, such as connect_four"
+        ) from None
     except UnicodeDecodeError as error:
         raise DataError(f"{name}: {why(error)}") from error
     except (ConfigError, DataError, ValueError) as error:  # IllegalActionError too
@@ -112,6 +117,10 @@ def game_in(
             "" if game is None else f"expected a game of {game if exact else game.name}, got "
         )
         raise DataError(f"{name}: {expected}{error}") from error
+
+
+class _UnnamedGameError(Exception):
+    """The content does not name its game."""
 
 
 def _parsed(content: bytes, suffix: str, game: Game | None, exact: bool) -> GameFile:
@@ -124,7 +133,7 @@ def _parsed(content: bytes, suffix: str, game: Game | None, exact: bool) -> Game
     if text.partition("\n")[0].strip() == SAVED_GAME:
         return _from_saved(text, game, exact)
     if game is None:
-        raise ConfigError("a list of moves does not name its game: give the game")
+        raise _UnnamedGameError
     if not text.strip():
         raise ValueError("an empty file")
     state = game.new_initial_state()

@@ -199,21 +199,6 @@ def names_of_line(state: Any, actions: Iterable[int]) -> list[str]:
     return names
 
 
-def lines_of_nodes(nodes: npt.NDArray[np.void], actions: Iterable[int]) -> list[list[int]]:
-    """Return the most visited line below the root for each of its actions."""
-    parents, visits = nodes["parent"], nodes["visits"]
-    lines = []
-    for action in actions:
-        line = [action]
-        (below,) = np.nonzero((parents == 0) & (nodes["action"] == action))
-        while below.size:
-            (below,) = np.nonzero(parents == below[visits[below].argmax()])
-            if below.size:
-                line.append(int(nodes["action"][below[visits[below].argmax()]]))
-        lines.append(line)
-    return lines
-
-
 def signed(value: float) -> str:
     """Format a value with its sign and three decimals; never -0.000."""
     return f"{round(value, 3) + 0.0:+.3f}"

@@ -8,8 +8,8 @@ from itertools import chain
 
 from pyengine.show.board import Board, Point, look_of
 
-_CELL = 32  # pixels per cell
-_MARGIN = 22  # for row and column names
+CELL = 32  #: pixels per cell
+MARGIN = 22  #: pixels left and below, for row and column names
 _ON_LINES = ("go", "gomoku")  # games with stones on the intersections
 _INK = "#222"  # text colour
 
@@ -42,8 +42,8 @@ def board_svg(
 
     ``shares``: points with their share of the visits, in [0, 1]. ``best``: the point to frame.
     """
-    width = len(board.column_names) * _CELL + _MARGIN
-    height = len(board.rows) * _CELL + _MARGIN
+    width = len(board.column_names) * CELL + MARGIN
+    height = len(board.rows) * CELL + MARGIN
     layers = (
         _grid(board),
         _names(board),
@@ -65,7 +65,7 @@ def board_svg(
 
 def _center(row: float, column: float) -> tuple[float, float]:
     """Return the x and y of the centre of a cell."""
-    return _MARGIN + (column + 0.5) * _CELL, (row + 0.5) * _CELL
+    return MARGIN + (column + 0.5) * CELL, (row + 0.5) * CELL
 
 
 def _grid(board: Board) -> Iterator[str]:
@@ -89,8 +89,8 @@ def _line(begin: tuple[float, float], end: tuple[float, float], colour: str) -> 
 
 def _names(board: Board) -> Iterator[str]:
     for row, name in enumerate(board.row_names):
-        yield _text(_MARGIN / 2, _center(row, 0)[1] + 4, name, 12, _INK)
-    y = len(board.rows) * _CELL + _MARGIN * 0.7
+        yield _text(MARGIN / 2, _center(row, 0)[1] + 4, name, 12, _INK)
+    y = len(board.rows) * CELL + MARGIN * 0.7
     for column, name in enumerate(board.column_names):
         yield _text(_center(0, column)[0], y, name, 12, _INK)
 
@@ -101,7 +101,7 @@ def _text(x: float, y: float, text: str, size: int, fill: str) -> str:
 
 def _circle(point: Point, radius: float, style: str) -> str:
     x, y = _center(*point)
-    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius * _CELL:g}" {style}/>'
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius * CELL:g}" {style}/>'
 
 
 def _stones(board: Board) -> Iterator[str]:
@@ -139,8 +139,8 @@ def _shares(board: Board, shares: Sequence[tuple[Point, float]]) -> Iterator[str
 
 def _frame(point: Point | None) -> Iterator[str]:
     if point is not None:
-        x, y = (part - _CELL / 2 + 1 for part in _center(*point))
+        x, y = (part - CELL / 2 + 1 for part in _center(*point))
         yield (
-            f'<rect x="{x:g}" y="{y:g}" width="{_CELL - 2}" height="{_CELL - 2}" fill="none" '
+            f'<rect x="{x:g}" y="{y:g}" width="{CELL - 2}" height="{CELL - 2}" fill="none" '
             'stroke="#c00" stroke-width="2"/>'
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import pyengine
-from pyengine import DataError
+from pyengine import ConfigError, DataError
 from pyengine.data.game_file import GameFile, game_in
 from pyengine.data.ggf import read_ggf, write_ggf
 from pyengine.games.game import Game, State
@@ -111,7 +111,6 @@ def test_go_with_a_repeated_position_is_read_with_the_simple_ko_rule() -> None:
     ("text", "game", "words"),
     [
         ("4 9", "connect_four", "expected a game of connect_four, got move 2: '9' is not a legal"),
-        ("4 4", None, "give the game"),
         ("", "gomoku", "an empty file"),
         (b"\xff", "gomoku", "0xff"),
         ("a1 b1 a2 b2 a3 b3", "tic_tac_toe", "'b3' follows the end of the game"),
@@ -143,3 +142,8 @@ def test_damaged_sgf_is_refused(text: str) -> None:
     pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
     with pytest.raises(DataError, match=r"x\.sgf: "):
         read(text, name=str(Path("x.sgf")))
+
+
+def test_a_list_of_moves_needs_a_game() -> None:
+    with pytest.raises(ConfigError, match="does not name its game"):
+        read("4 4")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pyengine._core import __version__
@@ -13,9 +14,31 @@ from pyengine.errors import ConfigError
 from pyengine.games.game import State
 
 _OF_ROOTS = ("AP", "CA", "FF", "GM", "ST", "SZ")
+#: Properties of which a node may have one.
+_EXCLUSIVE = (("BM", "DO", "IT", "TE"), ("GB", "GW", "DM", "UC"))
+_MARKS = ("CR", "MA", "SL", "SQ", "TR")  # on different points
 
 #: A player, and an action (None for a pass).
 _Move: TypeAlias = tuple[int, int | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotation:
+    """What to add to a node; its own comment, marks and judgements stay.
+
+    Attributes:
+        comment: text.
+        values: other properties with one value, such as ``{"BM": "1"}``.
+        marks: points to mark, as actions, by property, such as ``{"TR": [40]}``.
+        labels: labels of points.
+        variations: lines from this position, with a comment on the first move.
+    """
+
+    comment: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    labels: Mapping[int, str] = field(default_factory=dict)
+    variations: Sequence[tuple[Sequence[int], str]] = ()
 
 
 class _Node:
@@ -32,6 +55,31 @@ class _Node:
 
     def set(self, name: str, text: str) -> None:
         self.properties[name] = [grammar().escape_text(text.encode())]
+
+    def comment(self, text: str) -> None:
+        """Add a paragraph to the comment."""
+        texts = [*self.properties.get("C", []), *([text.encode()] if text else [])]
+        if text:
+            texts[-1] = grammar().escape_text(texts[-1])
+            self.properties["C"] = [b"\n\n".join(texts)]
+
+    def annotate(self, annotation: Annotation, board: Board) -> None:
+        """Add comment, values, marks and labels."""
+        self.comment(annotation.comment)
+        for name, value in annotation.values.items():
+            group = next((group for group in _EXCLUSIVE if name in group), (name,))
+            if not self.properties.keys() & set(group):
+                self.set(name, value)
+        marked = {value for name in _MARKS for value in self.properties.get(name, ())}
+        for name, actions in annotation.marks.items():
+            points = [point_text(action, board) for action in actions]
+            if new := [point for point in points if point not in marked]:
+                self.properties[name] = [*self.properties.get(name, []), *new]
+        if annotation.labels and "LB" not in self.properties:
+            self.properties["LB"] = [
+                point_text(action, board) + b":" + label.encode()
+                for action, label in annotation.labels.items()
+            ]
 
     def move(self, board: Board) -> _Move | None:
         """Return the move of the node; None if missing or unreadable."""
@@ -66,7 +114,9 @@ def write_sgf(
     result: str = "",
     texts: Mapping[str, str] | None = None,
     comments: Mapping[int, str] | None = None,
+    annotations: Mapping[int, Annotation] | None = None,
     record: SgfGame | None = None,
+    keep_rules: bool = False,
 ) -> bytes:
     """Return a game as SGF.
 
@@ -78,9 +128,11 @@ def write_sgf(
         texts: other properties of the root, such as DT. They do not replace properties of the
             record, and are left out if its game is unchanged.
         comments: comments by ply; a comment is attached to the move made from that position.
+        annotations: by ply: 0 is the start, 1 the position after the first move.
         record: a record that this game continues, from the same start. All its content is written.
             If the game leaves its main line, the game becomes the main line and the moves of the
             record become a variation.
+        keep_rules: leave komi and rules of the record as they are.
 
     Raises ConfigError if SGF does not support the game or the start.
     """
@@ -92,13 +144,16 @@ def write_sgf(
     if record is not None and len(line) < len(record.moves) and not end.is_terminal():
         unchanged = False
     node = _start_node(root, 0 if record is None else record.skipped)
+    nodes = [node]
     for ply, move in enumerate(line):
         node = _follow(node, move, board)
+        nodes.append(node)
         if comments is not None and ply in comments:
             node.set("C", comments[ply])
     if not unchanged and (ahead := node.before_move()) is not None:
         ahead.children.insert(0, _Node({}))  # ends the main line here
-    _describe(root, start, record)
+    _annotate(nodes, start, actions, annotations or {})
+    _describe(root, start, record, keep_rules)
     if record is not None and unchanged:
         recorded = record.result_text or str(record.resignation or "")
         result = recorded or result if end.is_terminal() else result or recorded
@@ -119,6 +174,42 @@ def _line(start: State, actions: Sequence[int]) -> tuple[list[_Move], State]:
         line.append((state.current_player(), None if action == rows * columns else action))
         state.apply_action(action)
     return line, state
+
+
+def _annotate(
+    nodes: Sequence[_Node],
+    start: State,
+    actions: Sequence[int],
+    annotations: Mapping[int, Annotation],
+) -> None:
+    state = start.clone()
+    for ply, node in enumerate(nodes):
+        if annotation := annotations.get(ply):
+            node.annotate(annotation, start.game.board_shape)
+            for line, comment in annotation.variations:
+                _add_variation(node, state, line, comment)
+        if ply < len(actions):
+            state.apply_action(actions[ply])
+
+
+def _add_variation(node: _Node, state: State, actions: Sequence[int], comment: str) -> None:
+    """Add a line after the main line, or to a variation that begins in the same way."""
+    board = state.game.board_shape
+    moves, _ = _line(state, actions)
+    node = node.before_move() or node
+    for ply, move in enumerate(moves):
+        child = next((child for child in node.children if child.move(board) == move), None)
+        if child is None:
+            child = _move_node(move, board)
+            node.children.append(child)
+        if ply == 0:
+            child.comment(comment)
+        node = child
+
+
+def _move_node(move: _Move, board: Board) -> _Node:
+    player, point = move
+    return _Node({COLOURS[player]: [b"" if point is None else point_text(point, board)]})
 
 
 def _tree_of(record: SgfGame) -> _Node:
@@ -154,15 +245,14 @@ def _follow(node: _Node, move: _Move, board: Board) -> _Node:
     children = (node.before_move() or node).children
     child = next((child for child in children if child.move(board) == move), None)
     if child is None:
-        player, point = move
-        child = _Node({COLOURS[player]: [b"" if point is None else point_text(point, board)]})
+        child = _move_node(move, board)
     else:
         children.remove(child)
     children.insert(0, child)
     return child
 
 
-def _describe(root: _Node, start: State, record: SgfGame | None) -> None:
+def _describe(root: _Node, start: State, record: SgfGame | None, keep_rules: bool) -> None:
     """Set the properties of the root that describe the game and its start."""
     game = start.game
     rows, columns = game.board_shape
@@ -171,12 +261,13 @@ def _describe(root: _Node, start: State, record: SgfGame | None) -> None:
     root.set("CA", "UTF-8")
     root.set("AP", f"pyengine:{__version__}")
     root.set("SZ", f"{rows}" if rows == columns else f"{columns}:{rows}")
-    root.set(EXACT_RULES, str(game))
-    root.properties.pop("RU", None)
-    if rules_name(game):
-        root.set("RU", rules_name(game))
-    if "komi" in game.params and (record is None or record.komi != game.params["komi"]):
-        root.set("KM", format(game.params["komi"], "g"))
+    if record is None or not keep_rules:
+        root.set(EXACT_RULES, str(game))
+        root.properties.pop("RU", None)
+        if rules_name(game):
+            root.set("RU", rules_name(game))
+        if "komi" in game.params and (record is None or record.komi != game.params["komi"]):
+            root.set("KM", format(game.params["komi"], "g"))
     if str(start) != str(game.new_initial_state()):
         if record is None:
             _set_up(root, start)
