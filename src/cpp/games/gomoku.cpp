@@ -31,9 +31,11 @@ GomokuRule rule_named(std::string_view name) {
 Gomoku::Params Gomoku::parse(const ParamMap& given) {
   ParamReader reader(kName, given);
   Params params;
-  params.board_size = static_cast<int>(reader.integer("board_size", params.board_size, 3, kMaxSide));
+  params.board_size =
+      static_cast<int>(reader.integer("board_size", params.board_size, 3, kMaxSide));
   params.rule = rule_named(reader.choice("rule", kRules.front(), {kRules.begin(), kRules.end()}));
-  params.win_length = static_cast<int>(reader.integer("win_length", params.win_length, 3, kMaxSide));
+  params.win_length =
+      static_cast<int>(reader.integer("win_length", params.win_length, 3, kMaxSide));
   reader.finish();
   if (params.rule == GomokuRule::renju && params.win_length != 5) {
     throw ConfigError(
