@@ -12,12 +12,16 @@ _NUMBER = re.compile(r"\d+\s*[.)]+")  # of a move: 12. or 12...
 _RESULTS = frozenset(("1-0", "0-1", "1/2-1/2", "1/2", "*", "resign", "resigns"))
 _PASSES = frozenset(("pass", "pa", "ps", "--"))
 _BETWEEN = " ,;\t"
+_WORD = re.compile(r"[^\s,;]*")
 
 
 def find_action(state: State, text: str) -> int:
     """Return the action with a name, ignoring case. Raises IllegalActionError."""
-    action = _named(text, _legal_names(state))
-    return state.string_to_action(text) if action is None else action
+    names = _legal_names(state)
+    if text in names:  # names may differ only in case: bxc3 and Bxc3
+        return names[text]
+    matches = [action for name, action in names.items() if name.lower() == text.lower()]
+    return matches[0] if len(matches) == 1 else state.string_to_action(text)
 
 
 def play_moves(state: State, text: str) -> tuple[list[int], str]:
@@ -33,14 +37,28 @@ def play_moves(state: State, text: str) -> tuple[list[int], str]:
     actions: list[int] = []
     result = ""
     for line in text.splitlines():
-        for word in [] if line.lstrip().startswith("#") else line.split():
-            if word.lower() in _RESULTS and _named(word, _legal_names(state)) is None:
-                result = word
-            elif result:
-                raise IllegalActionError(f"{short_repr(word)} follows the result {result}")
-            else:
-                _play_word(state, word, actions)
+        rest = "" if line.lstrip().startswith("#") else line
+        while rest := rest.strip(_BETWEEN):
+            if result:
+                raise IllegalActionError(f"{short_repr(_word(rest))} follows the result {result}")
+            names = _legal_names(state)
+            action, length = _next(rest, names, len(actions))
+            if not length and _word(rest).lower() in _RESULTS:
+                result, length = _word(rest), len(_word(rest))
+            elif not length and action is None:
+                action, length = _first_move(rest, names, whole=False)
+            if action is None and not length:
+                raise _no_move(state, _word(rest), len(actions) + 1)
+            rest = rest[length:]
+            if action is not None:
+                state.apply_action(action)
+                actions.append(action)
     return actions, result
+
+
+def _word(text: str) -> str:
+    word = _WORD.match(text)
+    return "" if word is None else word[0]
 
 
 def _legal_names(state: State) -> dict[str, int]:
@@ -49,58 +67,44 @@ def _legal_names(state: State) -> dict[str, int]:
     return {state.action_to_string(action): action for action in state.legal_actions()}
 
 
-def _named(text: str, names: dict[str, int]) -> int | None:
-    if text in names:  # names may differ only in case: bxc3 and Bxc3
-        return names[text]
-    matches = [action for name, action in names.items() if name.lower() == text.lower()]
-    return matches[0] if len(matches) == 1 else None
+def _next(text: str, names: dict[str, int], played: int) -> tuple[int | None, int]:
+    """Return the action at the start of a text, and the length of what names it.
 
-
-def _play_word(state: State, word: str, actions: list[int]) -> None:
-    """Play the moves in a word without blanks."""
-    rest = word
-    while rest := rest.strip(_BETWEEN):
-        names = _legal_names(state)
-        action, length = _first_move(rest, names)
-        if action is None:
-            length = _length_of_number(rest, names, len(actions))
-            action = None if length else _omitted_pass(names)
-        if action is None and not length:
-            raise _no_move(state, rest, len(actions) + 1)
-        rest = rest[length:]
-        if action is not None:
-            state.apply_action(action)
-            actions.append(action)
-
-
-def _first_move(text: str, names: dict[str, int]) -> tuple[int | None, int]:
-    """Return the legal action whose name begins a text, and the length of the name."""
-    whole = _named(text, names)
-    if whole is not None:
-        return whole, len(text)
-    if text.lower() in _PASSES and "pass" in names:
-        return names["pass"], len(text)
-    if _NUMBER.match(text):
-        return None, 0
-    for name in sorted(names, key=len, reverse=True):
-        following = text[len(name) :][:1]
-        splits_number = following.isdigit() and name[-1:].isdigit() and not name.isdigit()
-        if text.lower().startswith(name.lower()) and not splits_number:
-            return names[name], len(name)
-    return None, 0
-
-
-def _length_of_number(text: str, names: dict[str, int], played: int) -> int:
-    """Return the length of the move number that begins a text, 0 if there is none."""
+    A move number has a length and no action; an omitted pass has an action and no length.
+    """
+    action, length = _first_move(text, names, whole=True)
+    word = _word(text)
+    if action is not None:
+        return action, length
+    if word.lower() in _PASSES and "pass" in names:
+        return names["pass"], len(word)
     if number := _NUMBER.match(text):
-        return number.end()
-    numbered = text.isdecimal() and not any(name.isdigit() for name in names)
-    is_next = numbered and text in (str(played + 1), str(played // 2 + 1))
-    return len(text) if is_next else 0
+        return None, number.end()
+    has_numbers = any(name.isdigit() for name in names)
+    if not has_numbers and word in (str(played + 1), str(played // 2 + 1)):
+        return None, len(word)
+    is_omitted = list(names) == ["pass"] and word.lower() not in _RESULTS
+    return (names["pass"], 0) if is_omitted else (None, 0)
 
 
-def _omitted_pass(names: dict[str, int]) -> int | None:
-    return names["pass"] if list(names) == ["pass"] else None
+def _first_move(text: str, names: dict[str, int], *, whole: bool) -> tuple[int | None, int]:
+    """Return the legal action whose name begins a text, and the length of the name.
+
+    ``whole``: the name must not be followed by other letters. Otherwise it must not split a number.
+    """
+    fitting: list[tuple[int, bool, str]] = []
+    for name in names:
+        following = text[len(name) :][:1]
+        is_whole = following == "" or following in _BETWEEN
+        splits_number = following.isdigit() and name[-1:].isdigit() and not name.isdigit()
+        if text[: len(name)].lower() == name.lower() and (is_whole if whole else not splits_number):
+            fitting.append((len(name), text.startswith(name), name))
+    if not fitting:
+        return None, 0
+    (length, exact, name), *others = sorted(fitting, reverse=True)
+    if not exact and others and others[0][0] == length:  # they differ only in case
+        return None, 0
+    return names[name], length
 
 
 def _no_move(state: State, text: str, number: int) -> IllegalActionError:

@@ -12,6 +12,7 @@ from pyengine import ConfigError, DataError
 from pyengine.data.game_file import GameFile, game_in
 from pyengine.data.ggf import read_ggf, write_ggf
 from pyengine.games.game import Game, State
+from toy_games import ToyGame, ToyState
 
 START = "8 ---------------------------O*------*O--------------------------- *"
 
@@ -147,3 +148,13 @@ def test_damaged_sgf_is_refused(text: str) -> None:
 def test_a_list_of_moves_needs_a_game() -> None:
     with pytest.raises(ConfigError, match="does not name its game"):
         read("4 4")
+
+
+def test_names_of_moves_may_have_blanks_and_commas() -> None:
+    class Blanks(ToyState):
+        def action_to_string(self, action: int) -> str:
+            return ("take 1", "take 12", "x(0,0)")[action]
+
+    game = pyengine.games.as_game(ToyGame(Blanks))
+    file = game_in(b"1. take 1 Take 12, x(0,0) take 12", "moves.txt", game)
+    assert file.actions == (0, 1, 2, 1)
