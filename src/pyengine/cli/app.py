@@ -41,8 +41,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _function in (
-    games, search, play, analyze, solve, match, selfplay, train, doctor, bench,
-    gtp, analysis, gomocup, nboard, ugi,
+    games, search, play, analyze, solve, match, selfplay, train, doctor,
+    bench, gtp, analysis, gomocup, nboard, ugi,
 ):  # fmt: skip
     app.command(short_help=summary_of(_function))(command(_function))
 
