@@ -16,16 +16,16 @@ namespace {
 
 using namespace search_test;
 
-constexpr std::array kAlgorithms{Algorithm::puct, Algorithm::gumbel, Algorithm::uct,
+constexpr std::array kEveryAlgorithm{Algorithm::puct, Algorithm::gumbel, Algorithm::uct,
                                  Algorithm::flat_ucb};
 
-struct Bench {
+struct RestrictedBench {
   std::shared_ptr<const AnyGame> game;
   SearchConfig config;
   Searcher searcher;
   Patient host;
 
-  Bench(const char* name, const SearchConfig& settings, Mock mock = {})
+  RestrictedBench(const char* name, const SearchConfig& settings, Mock mock = {})
       : game(load_game(name)),
         config(settings),
         searcher(game, std::make_shared<MockEvaluator>(mock), settings) {}
@@ -36,7 +36,7 @@ struct Bench {
   }
 };
 
-SearchConfig config_of(std::uint64_t simulations, int threads = 1) {
+SearchConfig restricted_config(std::uint64_t simulations, int threads = 1) {
   SearchConfig config;
   config.threads = threads;
   config.simulations = simulations;
@@ -49,14 +49,14 @@ SearchConfig config_of(std::uint64_t simulations, int threads = 1) {
 TEST_CASE("only the allowed moves are searched, the same with any number of threads") {
   const RootMoves moves{.allow = {{6, 1, 4, 4}}, .avoid = {4, 0}};
   for (const Mock& mock : {Mock{}, Mock{.immediate = true}, Mock{.answered = 0.5}}) {
-    for (const Algorithm algorithm : kAlgorithms) {
+    for (const Algorithm algorithm : kEveryAlgorithm) {
       CAPTURE(Names<Algorithm>::values[static_cast<std::size_t>(algorithm)]);
       std::vector<std::uint32_t> first;
       for (const int threads : {1, 4}) {
-        SearchConfig config = config_of(300, threads);
+        SearchConfig config = restricted_config(300, threads);
         config.algorithm = algorithm;
         config.dirichlet_fraction = 0.25;
-        Bench bench("connect_four", config, mock);
+        RestrictedBench bench("connect_four", config, mock);
         const SearchResult result = bench.search(moves);
         CHECK(result.actions == std::vector<std::int32_t>{1, 6});
         CHECK(total(result.visits) == 300);
@@ -70,8 +70,8 @@ TEST_CASE("only the allowed moves are searched, the same with any number of thre
 }
 
 TEST_CASE("the evaluation is the position's, with its priors normalised over the moves") {
-  Bench all("connect_four", config_of(1));
-  Bench some("connect_four", config_of(1));
+  RestrictedBench all("connect_four", restricted_config(1));
+  RestrictedBench some("connect_four", restricted_config(1));
   const SearchResult whole = all.search();
   const SearchResult part = some.search({.allow = {{0, 5}}, .avoid = {}});
   CHECK(part.network_value == whole.network_value);
@@ -81,14 +81,14 @@ TEST_CASE("the evaluation is the position's, with its priors normalised over the
 }
 
 TEST_CASE("a restriction that removes nothing equals none") {
-  Bench bench("connect_four", config_of(100));
+  RestrictedBench bench("connect_four", restricted_config(100));
   bench.search();
   const RootMoves all{.allow = {{6, 5, 4, 3, 2, 1, 0}}, .avoid = {}};
   CHECK(bench.search(all).reused == 100);
 }
 
 TEST_CASE("a tree continues only with the same moves, and advance() lifts the restriction") {
-  Bench bench("connect_four", config_of(100));
+  RestrictedBench bench("connect_four", restricted_config(100));
   const RootMoves moves{.allow = {{2, 3}}, .avoid = {}};
   bench.search(moves);
   const SearchResult again = bench.search({.allow = {{3, 2}}, .avoid = {}});
@@ -106,9 +106,9 @@ TEST_CASE("a tree continues only with the same moves, and advance() lifts the re
 }
 
 TEST_CASE("a proof for the moves searched ends the search but is not the position's") {
-  SearchConfig config = config_of(5000);
+  SearchConfig config = restricted_config(5000);
   config.solver = true;
-  Bench bench("tic_tac_toe", config);
+  RestrictedBench bench("tic_tac_toe", config);
   State state(bench.game);
   for (const int move : {0, 3, 1, 4})
     state.apply_action(move);  // c1 (2) wins, a move that ignores c2 (5) loses
@@ -121,7 +121,7 @@ TEST_CASE("a proof for the moves searched ends the search but is not the positio
 }
 
 TEST_CASE("illegal actions and an empty remainder are refused, and the tree survives") {
-  Bench bench("connect_four", config_of(50));
+  RestrictedBench bench("connect_four", restricted_config(50));
   bench.search();
   const auto refused = [&](const RootMoves& moves, const char* message) {
     CHECK_THROWS_WITH(bench.search(moves), doctest::Contains(message));
@@ -137,9 +137,9 @@ TEST_CASE("illegal actions and an empty remainder are refused, and the tree surv
 TEST_SUITE("concurrent") {
   TEST_CASE("leased and concurrent searches respect the restriction") {
     for (const bool immediate : {false, true}) {
-      SearchConfig config = config_of(20000, 4);
+      SearchConfig config = restricted_config(20000, 4);
       config.deterministic = false;
-      Bench bench("othello", config, {.immediate = immediate});
+      RestrictedBench bench("othello", config, {.immediate = immediate});
       const SearchResult result = bench.search({.allow = {}, .avoid = {19}});
       CHECK(result.actions == std::vector<std::int32_t>{26, 37, 44});
       CHECK(total(result.visits) == 20000);

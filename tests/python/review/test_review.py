@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -114,22 +116,25 @@ def test_a_game_without_moves_is_refused() -> None:
         review_game(file, pyengine.Engine(TIC_TAC_TOE, "uniform"))
 
 
-def test_trees_that_exceed_the_memory_are_grown_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = []
-    many = pyengine.Engine.search_many
+@pytest.mark.parametrize(("simulations", "largest"), [(10, 16), (30_000, 4)])
+def test_neighbours_are_searched_in_turns_in_groups_that_fit_the_memory(
+    simulations: int, largest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = []
 
-    def noted(self: Any, states: Any, **settings: Any) -> Any:
-        sizes.append(len(states))
-        return many(self, states, **settings)
+    def noted(_engine: Any, states: list[Any], **_settings: Any) -> list[Any]:
+        groups.append([len(state.history()) for state in states])
+        return [SimpleNamespace(simulations=0, proven=None)] * len(states)
 
     monkeypatch.setattr(pyengine.Engine, "search_many", noted)
-    monkeypatch.setattr("pyengine.review.search._LEAST_CHUNK", 2)
-    config = SearchConfig(simulations=30_000, memory_limit=1 << 23)
-    with pyengine.Engine(TIC_TAC_TOE, "uniform", config=config) as engine:
-        review = review_game(file_of("b2 a1 c3 a3 a2"), engine)
-    assert len(sizes) > 1
-    assert sum(sizes) == 6
-    assert None not in review.evaluations
+    game = pyengine.load_game("gomoku")
+    moves = "".join(f"{column}{row}" for row in (1, 3, 5) for column in "abdeghjkmno"[::-1])
+    config = SearchConfig(simulations=simulations, memory_limit=1 << 26)
+    with pyengine.Engine(game, "uniform", config=config) as engine:
+        review_game(file_of(moves, game), engine)
+    assert sorted(itertools.chain.from_iterable(groups)) == list(range(34))
+    assert max(map(len, groups)) == largest
+    assert all(b - a == 2 for group in groups for a, b in itertools.pairwise(group))
 
 
 def test_returning_false_from_progress_keeps_what_was_searched() -> None:
@@ -146,7 +151,7 @@ def test_returning_false_from_progress_keeps_what_was_searched() -> None:
     assert seen
     assert seen[0][1] == 60_000_000
     assert not review.complete
-    assert all(e is not None and e.simulations > 0 for e in review.evaluations)
+    assert [e is not None and e.simulations > 0 for e in review.evaluations] == [True, False] * 3
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT to oneself")
@@ -164,7 +169,7 @@ def test_ctrl_c_raises_with_the_review_so_far() -> None:
         review_game(file_of("C3 C2 B2", game), engine, on_progress=interrupt)
     review = stopped.value.review
     assert not review.complete
-    assert None not in review.evaluations
+    assert review.evaluations[0] is not None
 
 
 def test_to_dict_is_json_with_every_move_and_position(lost: Review) -> None:

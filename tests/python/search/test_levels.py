@@ -10,7 +10,13 @@ import pytest
 import pyengine
 from pyengine.search.levels import level_config, level_of, levels_of, opponents_of
 
-GAMES = ("tic_tac_toe", "connect_four", "othello", "gomoku", "go(board_size=9,komi=7)")
+GAMES = (
+    "tic_tac_toe",
+    "connect_four",
+    "othello",
+    "gomoku(board_size=9)",
+    "go(board_size=9,komi=7)",
+)
 pytestmark = pytest.mark.skipif(
     "go9" not in pyengine.bundled_models(), reason="this build has no go9"
 )
