@@ -138,10 +138,12 @@ def run(report: Report, options: Options) -> None:
     file = played(moves)
     network = Network(MODEL, path, file.game, pyengine.OnnxEvaluator(path))
     for threads in common.thread_counts():
-        with report.row(f"review/{MODEL}/moves={moves},threads={threads}") as row:
+        with report.row(f"review/{file.game.name}/{MODEL}/moves={moves},threads={threads}") as row:
             networks.check_answers(network)
             row.update(measure(file, network, threads, options))
-    with report.row(f"review/device/moves={moves},batch={DEVICE_BATCH},threads=2") as row:
+    with report.row(
+        f"review/{many_trees.GAME}/device/moves={moves},batch={DEVICE_BATCH},threads=2"
+    ) as row:
         row.update(measure_device(options))
     report.notes.append(
         f"{SIMULATIONS} simulations for each position; score, lines and losses count as the "
