@@ -17,7 +17,7 @@ namespace {
 using namespace search_test;
 
 constexpr std::array kEveryAlgorithm{Algorithm::puct, Algorithm::gumbel, Algorithm::uct,
-                                 Algorithm::flat_ucb};
+                                     Algorithm::flat_ucb};
 
 struct RestrictedBench {
   std::shared_ptr<const AnyGame> game;
