@@ -203,12 +203,11 @@ def test_an_error_names_the_program_and_the_end_of_its_stderr(
     command: Command, protocol: str, fault: str, error: type[Exception], words: str
 ) -> None:
     player_of, game = PLAYERS[protocol]
+    timeout = 0.5 if fault in ("hangs", "refuses") else 60
     state = pyengine.load_game(game).new_initial_state([0, 20])  # A1 is taken in each protocol
     with (
         pytest.raises(error, match="python") as caught,
-        player_of(
-            command(protocol, fault), timeout=0.5 if fault in ("hangs", "refuses") else 60
-        ) as player,
+        player_of(command(protocol, fault), timeout=timeout) as player,
     ):
         player(state)
     assert words in str(caught.value)

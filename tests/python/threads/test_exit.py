@@ -28,6 +28,9 @@ def answer_of(actions):
         return numpy.full((len(batch), actions), 1 / actions), numpy.zeros(len(batch))
     return answer
 
+def often(engine, state, report, settings):  # reports 10,000 times a second
+    return engine._parts.searcher.search(state, settings, report, 1e-4, None, None)
+
 def in_background(work):
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
@@ -62,7 +65,7 @@ _WORK = {
 in_background(lambda: [engine.search(state, simulations=50) for _ in iter(int, 1)])
 """,
     "on_progress": """
-in_background(lambda: engine._search(state, lambda result: None, 1e-4, SECONDS))
+in_background(lambda: often(engine, state, lambda result: None, SECONDS))
 """,
     "search_many": "in_background(lambda: engine.search_many([state] * 20, **SECONDS))",
     "an analysis in a daemon thread": """
@@ -146,7 +149,7 @@ game, evaluator = ToyGame(Stuck), 'rollout'
     + """
 inner, start = pyengine.Engine(game, 'uniform'), game.new_initial_state()
 def evaluator(batch):
-    inner._search(start, lambda result: stuck(), 1e-4, dict(simulations=20000))
+    often(inner, start, lambda result: stuck(), dict(simulations=20000))
     return answer(batch)
 """,
 }
