@@ -253,8 +253,7 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
   return pipeline.run(searches, options, host);
 }
 
-SearchResult Searcher::result_so_far(const TreeSearch& search,
-                                     Clock::time_point start_time) const {
+SearchResult Searcher::result_so_far(const TreeSearch& search, Clock::time_point start_time) const {
   SearchResult result =
       read_tree(search.tree(), game_->shape().num_actions, search.config(),
                 choice_stream(search.config(), search.stream()), kept_nodes(search), search.plan());

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, wait
 from typing import Any, NamedTuple, Self, Unpack
 
@@ -216,7 +216,7 @@ class Engine:
         allow: Sequence[int] | None = None,
         avoid: Sequence[int] | None = None,
         **settings: Unpack[SearchSettings],
-    ) -> Iterator[SearchResult]:
+    ) -> Generator[SearchResult, None, None]:
         """Yield the result so far every ``every`` seconds while searching in the background.
 
         Without a budget the search runs until the loop is left. The last result is the final one.
@@ -239,7 +239,7 @@ class Engine:
         self._warn_of_a_lost_tree(state)
         return self._stream(state.clone(), _Call(allow, avoid, every, settings))
 
-    def _stream(self, state: Any, call: _Call) -> Iterator[SearchResult]:
+    def _stream(self, state: Any, call: _Call) -> Generator[SearchResult, None, None]:
         _core.throw_at_exit()  # at exit no thread can search
         latest: list[SearchResult] = []
         final: Future[SearchResult] = Future()
