@@ -151,10 +151,10 @@ class Session:
 
         Returns the last result; None if it was stopped before there was one.
         """
-        budget = {"simulations": None, "seconds": None, **settings}
+        settings = {"simulations": None, "seconds": None, **settings}
         result, due, is_reported = None, time.monotonic() + every, True
         search = self.engine.analyze(
-            self.state, every=min(every, _POLL), allow=allow, avoid=avoid, **budget
+            self.state, every=min(every, _POLL), allow=allow, avoid=avoid, **settings
         )
         with closing(search) as results:
             for result in results:
