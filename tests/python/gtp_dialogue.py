@@ -12,6 +12,7 @@ from pyengine import Engine
 from pyengine.protocols.gtp.client import ClientSettings
 from pyengine.protocols.gtp.commands import gtp_client
 from pyengine.protocols.gtp.syntax import parse_command
+from pyengine.protocols.inbox import Inbox
 from pyengine.protocols.lines import Lines, Output
 from pyengine.protocols.session import Session
 
@@ -40,8 +41,8 @@ class Dialogue:
             pyengine.load_game(game),
             lambda own: Engine(own, evaluator, simulations=simulations, threads=1),
         )
-        lines = Lines(lambda: next(self._steps, b""))
-        self.client = gtp_client(self.session, lines, Output(self._stream), settings)
+        inbox = Inbox(Lines(lambda: next(self._steps, b"")))
+        self.client = gtp_client(self.session, inbox, Output(self._stream), settings)
 
     def _chunks(self, steps: Iterator[object]) -> Iterator[bytes]:
         sent = 0

@@ -14,6 +14,7 @@ from pyengine.eval.bundled import game_of_model
 from pyengine.games.game import load_game
 from pyengine.protocols.gtp.client import ClientSettings
 from pyengine.protocols.gtp.commands import gtp_client
+from pyengine.protocols.inbox import Inbox
 from pyengine.protocols.lines import standard_streams
 from pyengine.protocols.session import Session
 
@@ -50,7 +51,7 @@ def gtp(
     session = first_session(game, param, evaluator, settings)
     chosen = ClientSettings(client.name or "pyengine", client.ponder, resign_below)
     with closing(session), suppress(BrokenPipeError):
-        gtp_client(session, lines, output, chosen).run()
+        gtp_client(session, Inbox(lines), output, chosen).run()
 
 
 def first_session(

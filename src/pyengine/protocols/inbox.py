@@ -18,15 +18,19 @@ class Inbox:
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
         self._ahead: deque[str | None] = deque()
-        self._words: Counter[str] = Counter()  # the first words of the lines ahead
+        self._texts: Counter[str] = Counter()  # first words, and whole lines, of the lines ahead
 
     def read(self) -> str | None:
         """Wait for the next line and return it; None at the end of the input."""
         if not self._ahead:
             return self._lines.read()
         line = self._ahead.popleft()
-        self._words[first_word(line)] -= 1
+        self._texts.subtract(_texts(line))
         return line
+
+    def waiting(self) -> bool:
+        """Return whether :meth:`read` would return at once, with a line or the end."""
+        return bool(self._ahead) or self._lines.waiting()
 
     def until(
         self,
@@ -38,7 +42,8 @@ class Inbox:
         """Return a function that says whether a line that arrived ends the search.
 
         Args:
-            *ends: first words, in lower case, of lines that end a search; they stay to be read.
+            *ends: first words, or whole lines, in lower case, that end a search; these lines stay
+                to be read.
             leaving: the first word of the line that ends the dialogue. It ends a search after half
                 a second, so that a script may send it early.
             at_end: whether the end of the input also does.
@@ -58,7 +63,7 @@ class Inbox:
         return is_over
 
     def _has(self, word: str | None) -> bool:
-        return word is not None and self._words[word] > 0
+        return word is not None and self._texts[word] > 0
 
     def _look_ahead(self, answered: Mapping[str, Callable[[], object]]) -> None:
         while self._lines.waiting() and not (self._ahead and self._ahead[-1] is None):
@@ -68,4 +73,8 @@ class Inbox:
                 answered[word]()
             else:
                 self._ahead.append(line)
-                self._words[word] += 1
+                self._texts.update(_texts(line))
+
+
+def _texts(line: str | None) -> set[str]:
+    return {first_word(line), (line or "").strip().lower()}

@@ -103,15 +103,16 @@ class Session:
     def choose(
         self,
         *,
+        charge: bool = True,
         allow: Sequence[int] | None = None,
         avoid: Sequence[int] | None = None,
         on_progress: OnProgress | None = None,
         **settings: Unpack[SearchSettings],
     ) -> SearchResult:
-        """Search for the player to move within its clock, which is charged.
+        """Search for the player to move within its clock.
 
-        The search ends early if the move is decided. The arguments are those of
-        :meth:`Engine.search`.
+        The search ends early if the move is decided. ``charge``: whether its time is taken from
+        the clock. The other arguments are those of :meth:`Engine.search`.
         """
         settings = {"stop_when_decided": True, **settings}
         search = partial(
@@ -126,7 +127,8 @@ class Session:
         try:
             return search(**settings)
         finally:
-            clock.spend(time.monotonic() - begin)
+            if charge:
+                clock.spend(time.monotonic() - begin)
 
     def analyze(
         self,
@@ -138,21 +140,21 @@ class Session:
         avoid: Sequence[int] | None = None,
         **settings: Unpack[SearchSettings],
     ) -> SearchResult | None:
-        """Search the position until ``until()``, or until a budget in ``settings`` is spent.
+        """Search the position until ``until()``, which is waited for even after a proof.
 
         Args:
             until: asked every 50 ms.
             report: receives the result so far every ``every`` seconds, and the last one.
             every: seconds.
             allow, avoid: those of :meth:`Engine.analyze`.
-            **settings: without ``simulations`` or ``seconds`` the search has no budget.
+            **settings: of the search, which has no budget unless they contain one.
 
         Returns the last result; None if it was stopped before there was one.
         """
-        budget: SearchSettings = {"simulations": None, "seconds": None, **settings}
+        settings = {"simulations": None, "seconds": None, **settings}
         result, due, is_reported = None, time.monotonic() + every, True
         search = self.engine.analyze(
-            self.state, every=min(every, _POLL), allow=allow, avoid=avoid, **budget
+            self.state, every=min(every, _POLL), allow=allow, avoid=avoid, **settings
         )
         with closing(search) as results:
             for result in results:
@@ -165,6 +167,8 @@ class Session:
                     is_reported = True
         if result is not None and report is not None and not is_reported:
             report(result)
+        while not until():
+            time.sleep(_POLL)
         return result
 
     def ponder(self, until: Callable[[], bool]) -> None:

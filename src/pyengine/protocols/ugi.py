@@ -24,6 +24,7 @@ from pyengine.search.result import SearchResult
 _REPORT_EVERY = 1.0  # seconds
 _CERTAIN = 100  # centipoints of a certain win
 _MEBIBYTE = 1 << 20
+_MOST_SECONDS, _MOST_NODES = 1e6, 2**32 - 1
 _FIELDS = {field.name: field for field in SearchConfig.fields()}
 _IN_FULL = {"stop_when_decided": False}  # a budget that the client wants to be spent
 _RESULTS = {1: "p1win", -1: "p2win", 0: "draw"}
@@ -159,7 +160,8 @@ class Ugi:
         until = self._inbox.until("stop", leaving="quit", at_end=is_endless, isready=self._ready)
         begin = time.monotonic()
         if is_endless:
-            result = self._session.analyze(until, self._report, _REPORT_EVERY, **self._settings)
+            endless = {**self._settings, "simulations": None, "seconds": None}
+            result = self._session.analyze(until, self._report, _REPORT_EVERY, **endless)
             if result is None:  # ended at once
                 result = self._session.choose(simulations=1, seconds=None)
                 self._report(result)
@@ -182,9 +184,10 @@ class Ugi:
         for player, clock in enumerate(("p1", "p2")):
             self._set_clock(player, numbers.get(f"{clock}time"), numbers.get(f"{clock}inc", 0))
         if "movetime" in numbers:
-            return {"seconds": max(numbers["movetime"], 1) / 1000, **_IN_FULL, "simulations": None}
+            return {"seconds": _seconds(numbers["movetime"]), **_IN_FULL, "simulations": None}
         if "nodes" in numbers:
-            return {"simulations": max(numbers["nodes"], 1), **_IN_FULL, "seconds": None}
+            count = min(max(numbers["nodes"], 1), _MOST_NODES)
+            return {"simulations": count, **_IN_FULL, "seconds": None}
         if "depth" in numbers:
             count = simulations_of_depth(numbers["depth"])
             return {"simulations": count, **_IN_FULL, "seconds": None}
@@ -195,9 +198,9 @@ class Ugi:
             self._session.clocks[player] = None
             return
         clock = self._session.clocks[player]
-        left = max(milliseconds, 1) / 1000
-        if clock is None or clock.increment != increment / 1000:
-            clock = self._session.clocks[player] = Clock(left, increment=increment / 1000)
+        left, added = _seconds(milliseconds), _seconds(increment) if increment > 0 else 0.0
+        if clock is None or clock.increment != added:
+            clock = self._session.clocks[player] = Clock(left, increment=added)
         clock.set(left)
 
     def _report(self, result: SearchResult) -> None:
@@ -208,6 +211,10 @@ class Ugi:
             f"nodes {result.simulations} nps {rate} score cp {round(_CERTAIN * result.value)} "
             f"pv {' '.join(line)}"
         )
+
+
+def _seconds(milliseconds: int) -> float:
+    return min(max(milliseconds, 1) / 1000, _MOST_SECONDS)
 
 
 def _setting(name: str, text: str) -> dict[str, Any]:

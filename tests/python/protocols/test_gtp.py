@@ -135,6 +135,8 @@ def test_the_clock_of_the_player_to_move_limits_a_search():
         ("time_settings 0 5 1", "Clock(0, period_seconds=5, period_moves=1)"),
         ("kgs-time_settings none", "None"),
         ("kgs-time_settings byoyomi 60 30 5", "Clock(60, periods=5, period_seconds=30)"),
+        ("kgs-time_settings byoyomi 60 30 0", "Clock(60)"),
+        ("kgs-time_settings byoyomi 60 0 5", "Clock(60)"),
         ("kgs-time_settings canadian 60 30 5", "Clock(60, period_seconds=30, period_moves=5)"),
         ("kata-time_settings fischer 60 2.5", "Clock(60, increment=2.5)"),
         ("kata-time_settings absolute 1e30", "Clock(1e+07)"),
@@ -158,6 +160,22 @@ def test_an_interrupt_ends_a_search_with_a_move():
     move, name = answers("genmove b", "# interrupt", "name", simulations=10**9)
     assert move
     assert name == "pyengine"
+
+
+@pytest.mark.parametrize(
+    ("command", "charged"),
+    [("genmove b", True), ("reg_genmove b", False), ("pyengine-line", False)],
+)
+def test_only_moves_that_are_played_take_time_from_the_clock(command: str, charged: bool):
+    dialogue = Dialogue("time_settings 100 0 0", command)
+    dialogue.run()
+    assert (dialogue.session.clocks[0].left < 100) is charged
+
+
+def test_stop_ends_pondering():
+    dialogue = Dialogue("genmove b", "stop", settings=ClientSettings(ponder=True))
+    dialogue.run()
+    assert dialogue.client.pondered is None
 
 
 def test_pondering_prepares_the_next_search():

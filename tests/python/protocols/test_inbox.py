@@ -57,3 +57,12 @@ def test_a_line_ends_one_search_alone():
     assert is_over(inbox, [], at_end=False)
     assert inbox.read() == "stop"
     assert not is_over(inbox, [], at_end=False)
+
+
+def test_a_whole_line_may_end_a_search():
+    inbox = inbox_of("# a comment\n# Interrupt \ngo\n")
+    until = inbox.until("# interrupt")
+    assert [until() for _ in range(2000)][-1]
+    assert inbox.waiting()
+    assert [inbox.read(), inbox.read()] == ["# a comment", "# Interrupt "]
+    assert not inbox.until("# interrupt")()

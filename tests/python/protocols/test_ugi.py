@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import time
 from collections.abc import Callable
 
 import pytest
@@ -10,7 +12,7 @@ import pyengine
 from dialogues import assert_matches, random_lines, replies, tiny_engines
 from pyengine.games import as_game
 from pyengine.protocols.inbox import Inbox
-from pyengine.protocols.lines import Output
+from pyengine.protocols.lines import Lines, Output
 from pyengine.protocols.session import Session
 from pyengine.protocols.ugi import Ugi
 from toy_games import ToyGame, ToyState
@@ -124,6 +126,36 @@ def test_every_game_is_played_to_its_end_by_moves_and_queries(game: str):
         moves.append(replies(speaks(game), f"{position}go nodes 2\n")[-1].split()[1])
     (result,) = replies(speaks(game), f"{position}query result\n")
     assert result in ("response p1win", "response p2win", "response draw")
+
+
+@pytest.mark.parametrize(
+    "limits",
+    ["p1time 99999999999999 p1inc 99999999999999", "p1time 50 p1inc -5", "nodes 999999999999"],
+)
+def test_limits_out_of_range_still_give_a_move(limits: str):
+    lines = replies(speaks("tic_tac_toe"), f"go {limits}\n")
+    assert_matches(lines, [INFO, r"bestmove [abc]\d"])
+
+
+def test_an_infinite_search_goes_on_after_a_proof():
+    written: list[str] = []
+
+    def next_chunk() -> bytes:
+        if not written:
+            written.append("go")
+            return b"setoption name simulations value 5\ngo infinite\n"
+        if len(written) == 1:
+            while b"info depth" not in stream.getvalue():
+                time.sleep(0.002)
+            time.sleep(0.1)  # longer than the engine needs after its last report
+            written.append(stream.getvalue().decode())
+            return b"stop\n"
+        return b""
+
+    stream = io.BytesIO()
+    speaks("tic_tac_toe")(Inbox(Lines(next_chunk)), Output(stream))
+    assert "bestmove" not in written[1]
+    assert "bestmove" in stream.getvalue().decode()
 
 
 def test_the_engine_introduces_itself():

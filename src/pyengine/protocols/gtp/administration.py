@@ -32,8 +32,9 @@ def _quit(client: Client, _: list[str]) -> str:
     return ""
 
 
-def _stop(_: Client, _arguments: list[str]) -> str:
-    return ""  # the line itself has ended an analysis
+def _stop(client: Client, _: list[str]) -> str:
+    client.pondered = None  # the line itself has ended an analysis
+    return ""
 
 
 def _clear_cache(client: Client, _: list[str]) -> str:

@@ -28,12 +28,11 @@ def _analysis(make_report: _MakeReport) -> Handler:
             restriction = request.restriction(client.state)
             client.response.begin()
             client.session.analyze(
-                client.input.waiting,
+                client.inbox.waiting,
                 lambda result: client.response.line(report(result)),
                 request.seconds,
                 **restriction,
             )
-            client.wait_for_input()  # a proof ends a search, but not the analysis
         return ""
 
     return analyze

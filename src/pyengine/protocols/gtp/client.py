@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -13,11 +11,9 @@ from pyengine.errors import EngineError
 from pyengine.games.game import Game, State
 from pyengine.protocols.gtp.position import Position
 from pyengine.protocols.gtp.syntax import Command, GtpError, Response, parse_command
-from pyengine.protocols.lines import Lines, Output, log
+from pyengine.protocols.inbox import Inbox
+from pyengine.protocols.lines import Output, log
 from pyengine.protocols.session import Session
-
-_INTERRUPT = "# interrupt"  # GoGui
-_POLL = 0.02  # seconds
 
 
 @dataclass(frozen=True)
@@ -40,6 +36,7 @@ class Client:
 
     Attributes:
         session: the engine and the clocks.
+        inbox: the client's lines.
         position: the game in progress.
         settings: given by the user.
         response: to the command in progress.
@@ -50,7 +47,7 @@ class Client:
     def __init__(
         self,
         session: Session,
-        lines: Lines,
+        inbox: Inbox,
         output: Output,
         commands_for: Callable[[Game], Mapping[str, Handler]],
         settings: ClientSettings | None = None,
@@ -58,7 +55,7 @@ class Client:
         self.session = session
         self.position = Position(session)
         self.settings = settings or ClientSettings()
-        self.input = _Input(lines)
+        self.inbox = inbox
         self.pondered: State | None = None
         self.thinking_seconds = 0.0
         self._output = output
@@ -84,9 +81,9 @@ class Client:
     def run(self) -> None:
         """Answer commands until ``quit`` or the end of the input."""
         while not self._has_quit:
-            if self.pondered == self.state and not self.input.waiting():
+            if self.pondered == self.state and not self.inbox.waiting():
                 self._ponder()
-            line = self.input.read()
+            line = self.inbox.read()
             if line is None:
                 return
             command = parse_command(line)
@@ -96,11 +93,6 @@ class Client:
     def quit(self) -> None:
         """End the dialogue after this command."""
         self._has_quit = True
-
-    def wait_for_input(self) -> None:
-        """Wait until the next line is there."""
-        while not self.input.waiting():
-            time.sleep(_POLL)
 
     def _execute(self, command: Command) -> None:
         self.response = Response(self._output, command.id)
@@ -124,34 +116,11 @@ class Client:
 
     def _ponder(self) -> None:
         try:
-            self.session.ponder(self.input.waiting)
+            self.session.ponder(self.inbox.waiting)
         except EngineError as error:
             log(f"pondering: {error}")
-        if not self.input.waiting():  # nothing is left to search
             self.pondered = None
 
 
 #: Runs a command; returns the rest of its response.
 Handler: TypeAlias = Callable[[Client, list[str]], str]
-
-
-class _Input:
-    """Lines of input; a command in progress may look at those that wait."""
-
-    def __init__(self, lines: Lines) -> None:
-        self._lines = lines
-        self._waiting: deque[str | None] = deque()
-
-    def read(self) -> str | None:
-        """Wait for the next line and return it; None at the end of the input."""
-        return self._waiting.popleft() if self._waiting else self._lines.read()
-
-    def waiting(self) -> bool:
-        """Return whether a line or the end waits."""
-        return bool(self._waiting) or self._lines.waiting()
-
-    def is_interrupted(self) -> bool:
-        """Return whether the client asks to finish the command in progress soon."""
-        while self._lines.waiting() and (not self._waiting or self._waiting[-1] is not None):
-            self._waiting.append(self._lines.read())
-        return any(line is not None and line.strip() == _INTERRUPT for line in self._waiting)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict, Unpack
+from typing import Literal, TypeAlias, TypedDict, Unpack
 
 from pyengine.protocols.gtp.client import Client, Handler
 from pyengine.protocols.gtp.syntax import GtpError, exactly, integer, player_of, real
@@ -14,6 +14,9 @@ _LEAST = 1e-3
 #: Kinds of time settings, with the number of their arguments.
 _KGS_KINDS = {"none": 0, "absolute": 1, "byoyomi": 3, "byo-yomi": 3, "canadian": 3}
 _KATA_KINDS = {**_KGS_KINDS, "fischer": 2}
+
+
+_Unit: TypeAlias = Literal["periods", "period_moves"]
 
 
 class _Overtime(TypedDict, total=False):
@@ -29,7 +32,7 @@ def _time_settings(client: Client, arguments: list[str]) -> str:
     seconds, moves = _seconds(byo_yomi), integer(stones)
     if seconds and not moves:
         return _set_clocks(client, 0)
-    return _set_canadian(client, _seconds(main), seconds, moves)
+    return _set_byo_yomi(client, _seconds(main), seconds, "period_moves", moves)
 
 
 def _kgs_time_settings(client: Client, arguments: list[str]) -> str:
@@ -50,16 +53,16 @@ def _set_by_kind(client: Client, arguments: list[str], kinds: dict[str, int]) ->
     seconds = _seconds(overtime[0])
     if kind == "fischer":
         return _set_clocks(client, _seconds(main), increment=seconds)
-    count = integer(overtime[1])
-    if kind == "canadian":
-        return _set_canadian(client, _seconds(main), seconds, count)
-    return _set_clocks(client, _seconds(main), periods=count, period_seconds=seconds)
+    unit: _Unit = "period_moves" if kind == "canadian" else "periods"
+    return _set_byo_yomi(client, _seconds(main), seconds, unit, integer(overtime[1]))
 
 
-def _set_canadian(client: Client, main: float, seconds: float, moves: int) -> str:
-    if seconds and moves:
-        return _set_clocks(client, main, period_seconds=seconds, period_moves=moves)
-    return _set_clocks(client, main)
+def _set_byo_yomi(client: Client, main: float, seconds: float, unit: _Unit, count: int) -> str:
+    if not (seconds and count):
+        return _set_clocks(client, main)
+    if unit == "periods":
+        return _set_clocks(client, main, period_seconds=seconds, periods=count)
+    return _set_clocks(client, main, period_seconds=seconds, period_moves=count)
 
 
 def _set_clocks(client: Client, main: float, **overtime: Unpack[_Overtime]) -> str:

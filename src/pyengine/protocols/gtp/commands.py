@@ -19,7 +19,8 @@ from pyengine.protocols.gtp import (
 )
 from pyengine.protocols.gtp.client import Client, ClientSettings, Handler
 from pyengine.protocols.gtp.position import is_go
-from pyengine.protocols.lines import Lines, Output
+from pyengine.protocols.inbox import Inbox
+from pyengine.protocols.lines import Output
 from pyengine.protocols.session import Session
 
 _ALL: dict[str, Handler] = {
@@ -50,7 +51,7 @@ def commands_for(game: Game) -> Mapping[str, Handler]:
 
 
 def gtp_client(
-    session: Session, lines: Lines, output: Output, settings: ClientSettings | None = None
+    session: Session, inbox: Inbox, output: Output, settings: ClientSettings | None = None
 ) -> Client:
     """Return the dialogue with a client that speaks GTP; ``run()`` holds it."""
-    return Client(session, lines, output, commands_for, settings)
+    return Client(session, inbox, output, commands_for, settings)

@@ -83,7 +83,7 @@ def _policy(client: Client, _: list[str]) -> str:
 
 def _line(client: Client, _: list[str]) -> str:
     with client.position.turn_of(client.position.player):
-        return " ".join(names_of(client.state, search(client).pv))
+        return " ".join(names_of(client.state, search(client, charge=False).pv))
 
 
 def _ownership(client: Client, _: list[str]) -> str:

@@ -13,6 +13,8 @@ from pyengine.protocols.gtp.syntax import GtpError, exactly, integer, player_of
 from pyengine.protocols.gtp.vertices import find_move, move_name, pass_action
 from pyengine.search.result import SearchResult, win_rate
 
+_INTERRUPT = "# interrupt"  # GoGui
+
 
 def _play(client: Client, arguments: list[str]) -> str:
     if len(arguments) < 2:
@@ -80,7 +82,7 @@ def _has_other_moves(client: Client, player: int, passing: int) -> bool:
 def _reg_genmove(client: Client, arguments: list[str]) -> str:
     """Choose a move without playing it."""
     with client.position.turn_of(player_of(exactly(arguments, 1)[0])):
-        return move_name(client.state, search(client).action)
+        return move_name(client.state, search(client, charge=False).action)
 
 
 def generate(
@@ -108,20 +110,24 @@ def generate(
 def search(
     client: Client,
     on_progress: Callable[[SearchResult], None] | None = None,
+    *,
+    charge: bool = True,
     **restriction: Unpack[Restriction],
 ) -> SearchResult:
-    """Search for the player to move; GoGui may interrupt it."""
+    """Search for the player to move within its clock; GoGui may interrupt it."""
     if client.state.is_terminal():
         raise GtpError("the game is over")
+
+    is_interrupted = client.inbox.until(_INTERRUPT)
 
     def goes_on(result: SearchResult) -> bool:
         if on_progress is not None:
             on_progress(result)
-        return not client.input.is_interrupted()
+        return not is_interrupted()
 
     begin = time.monotonic()
     try:
-        return client.session.choose(on_progress=goes_on, **restriction)
+        return client.session.choose(charge=charge, on_progress=goes_on, **restriction)
     finally:
         client.thinking_seconds += time.monotonic() - begin
 
