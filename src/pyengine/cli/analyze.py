@@ -197,9 +197,9 @@ def _review(
 
 
 def _with_note(review: Review, setup: Setup) -> Review:
-    if not setup.about:
+    if not setup.for_players:
         return review
-    return dataclasses.replace(review, notes=(*review.notes, f"{setup.name}: {setup.about}"))
+    return dataclasses.replace(review, notes=(*review.notes, f"{setup.name}: {setup.for_players}"))
 
 
 def _write(path: Path, content: bytes) -> None:

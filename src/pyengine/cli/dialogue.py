@@ -44,7 +44,7 @@ from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
 from pyengine.search.tree import names_of_line
 
-_SHOWN_MOVES = 30  # maximum number of legal moves listed
+_FEW_MOVES = 30  # legal moves that are listed after a wrong move
 _SHOWN_LINE = 8  # plies
 _PASS = "pass"  # the name of the move in Go and Othello
 _ALIASES = {"exit": "quit", "q": "quit", "?": "help"}
@@ -183,13 +183,12 @@ class Dialogue:
         result = self._think(self.engine.config)
         if result is None:
             return
-        lead = lead_of(result)
         name = self.state.action_to_string(result.action)
         line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
         figures = (
-            f"  wins {percent(result)}, {f'{lead}, ' if lead else ''}"
-            f"{result.simulations:,} simulation{'' if result.simulations == 1 else 's'} "
-            f"in {result.seconds:.2f} s, line {line}"
+            f"  wins {percent(result)}, {result.simulations:,} "
+            f"simulation{'' if result.simulations == 1 else 's'} in {result.seconds:.2f} s, "
+            f"line {line}"
         )
         words = Text.assemble(("engine plays ", "dim"), (name, "bold"), (figures, "dim"))
         say(self.out, words, indent=2)
@@ -257,7 +256,7 @@ class Dialogue:
         try:
             self._apply(legal_action(self.state, typed))
         except IllegalActionError as error:
-            few = len(self.state.legal_actions()) <= _SHOWN_MOVES
+            few = len(self.state.legal_actions()) <= _FEW_MOVES
             ask = f"{self._legal()} (or type help)" if few else _ASK_FOR_HELP
             self._say(f"{error}. {ask}")
             return
@@ -276,12 +275,7 @@ class Dialogue:
 
     def _legal(self) -> str:
         names = [self.state.action_to_string(a) for a in self.state.legal_actions()]
-        shown, others = names[:_SHOWN_MOVES], names[_SHOWN_MOVES:]
-        if _PASS in others:  # not visible on the board
-            others.remove(_PASS)
-            shown.append(_PASS)
-        more = f" and {len(others)} more" if others else ""
-        return f"legal moves: {' '.join(shown)}{more}"
+        return f"legal moves: {' '.join(names)}"
 
     def _moves(self, _rest: str = "") -> None:
         say(self.out, Text(self._legal()))

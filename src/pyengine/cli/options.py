@@ -42,8 +42,7 @@ from pyengine.search.config import SearchConfig
 
 _PLAYOUT_SECONDS = 3.0  # default per move
 _NO_NETWORK = (
-    "random playouts: no network is bundled for this game, and without one the engine is weak on "
-    "large boards"
+    "random playouts: no network is bundled for this game, and without one the engine is weak"
 )
 
 _SETTINGS = {field.name: field for field in SearchConfig.fields()}

@@ -48,7 +48,7 @@ def engines(evaluator: EvaluatorOptions, settings: SearchOptions) -> EngineFor:
         opened[name] = setup
         config = with_time_for_playouts(setup.evaluator, settings.config_for(setup.evaluator))
         engine = Engine(game, setup.evaluator, config=config)
-        log(f"{game} is played by {name}. {setup.about}".strip())
+        log(f"{game} is played by {name}; {setup.for_players}".rstrip("; "))
         return engine
 
     return engine_for
