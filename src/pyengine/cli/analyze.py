@@ -67,7 +67,11 @@ class GameFileOptions:
         if self.game is None and self.param:
             raise ConfigError("--param needs --game")
         named = None if self.game is None else game_from(self.game, self.param)
-        return [_read(file, named) for file in self.files]
+        reads = [_read(file, named) for file in self.files]
+        for file, read in zip(self.files, reads, strict=True):
+            if not read.actions:
+                raise ConfigError(f"{file}: the game has no moves to review")
+        return reads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,10 +120,12 @@ def analyze(
     html_files = _outputs(output.html, files, ".html")
     for read in reads if sgf_files else ():
         check_in_sgf(str(read.game))
+    # All problems with files and networks are reported before the first review.
+    setups = {game: evaluator.setup(game) for game in {read.game for read in reads}}
     reviews = []
     stopped = False
     for number, (file, read) in enumerate(zip(files, reads, strict=True)):
-        review, stopped = _review(file, read, evaluator, settings, seed)
+        review, stopped = _review(file, read, setups[read.game], settings, seed)
         reviews.append(review)
         if sgf_files:
             _write(sgf_files[number], review_sgf(review))
@@ -167,12 +173,11 @@ def _outputs(out: Path | None, files: Sequence[Path], suffix: str) -> list[Path]
 def _review(
     file: Path,
     read: GameFile,
-    options: EvaluatorOptions,
+    setup: Setup,
     settings: SearchOptions,
     seed: int | None,
 ) -> tuple[Review, bool]:
     """Review a game with a progress bar; also return whether Ctrl-C stopped it."""
-    setup = options.setup(read.game)
     config = settings.config_for(setup.evaluator, **({} if seed is None else {"seed": seed}))
     if config.simulations is None and config.seconds is None:
         playouts = isinstance(setup.evaluator, RolloutEvaluator)

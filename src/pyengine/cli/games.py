@@ -15,9 +15,9 @@ from typer import Argument
 from pyengine.cli.options import JsonOption, game_from
 from pyengine.cli.output import console, print_json, say
 from pyengine.eval.bundled import (
+    board_shapes,
     bundled_models,
     game_of_model,
-    manifest,
     network_of_text,
     networks_of_game,
     strength_in_words,
@@ -83,10 +83,7 @@ def _board(network: str) -> str:
     """Describe what a network plays: its boards, and its komi in Go."""
     game = game_of_model(network)
     assert game is not None
-    entry = manifest()[network]
-    shapes = [load_game(text).board_shape for text in entry.get("games", [entry["game"]])]
-    rows = ["x".join(map(str, shape)) for shape in sorted(shapes)]
-    boards = rows[0] if len(rows) == 1 else f"{rows[0]} to {rows[-1]}"
+    boards = " to ".join("x".join(map(str, shape)) for shape in board_shapes(network))
     return f"{boards}, komi {game.params['komi']:g}" if "komi" in game.params else boards
 
 

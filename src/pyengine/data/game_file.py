@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.checks import shortened
 from pyengine.base.files import path_of, read_limited, unread, why
 from pyengine.data.ggf import is_ggf, read_ggf
 from pyengine.data.sgf.collection import SgfError
@@ -34,8 +35,9 @@ class GameFile:
         game: the game with the board, komi and rules of the file.
         start: the position before the first move, with handicap and set-up stones.
         actions: the moves.
-        players: the names of the first and the second player, "" if unknown.
-        result: the result as written in the file, "" if unknown.
+        players: the names of the first and the second player, "" if unknown; in one printable
+            line, shortened if long.
+        result: the result as written in the file, "" if unknown; also shortened.
         notes: what was unusual or ignored.
         record: the record, of an SGF file alone.
     """
@@ -105,7 +107,7 @@ def game_in(
 ) -> GameFile:
     """Return the first game in the content of a file; see :func:`read_game_file`."""
     try:
-        return _parsed(content, Path(name).suffix.lower(), game, exact)
+        file = _parsed(content, Path(name).suffix.lower(), game, exact)
     except _UnnamedGameError:
         raise ConfigError(
             f"{name}: a list of moves does not name its game: give the game, such as connect_four"
@@ -117,6 +119,12 @@ def game_in(
             "" if game is None else f"expected a game of {game if exact else game.name}, got "
         )
         raise DataError(f"{name}: {expected}{error}") from error
+    first, second = map(_one_line, file.players)
+    return replace(file, players=(first, second), result=_one_line(file.result))
+
+
+def _one_line(text: str) -> str:
+    return shortened(" ".join(text.split()))
 
 
 class _UnnamedGameError(Exception):

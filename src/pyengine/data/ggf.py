@@ -13,6 +13,7 @@ from pyengine.games.move_names import find_action
 from pyengine.games.outcomes import winner_of
 
 _HEAD = re.compile(r"\(\s*;\s*GM\s*\[\s*Othello\s*\]", re.IGNORECASE)
+_GAME = re.compile(r"\(\s*;(?:[^\[\]]|\[[^\]]*\])*?;\s*\)")  # ;) may be in a value
 _PROPERTY = re.compile(r"([A-Z]{1,2})\s*\[([^\]]*)\]")
 _STONES = str.maketrans({"*": "X", "O": "O", "-": "."})
 _LETTERS = str.maketrans({"X": "*", "O": "O", ".": "-"})
@@ -60,11 +61,10 @@ def read_ggf(text: str) -> GgfGame:
     heads = list(_HEAD.finditer(text))
     if not heads:
         raise DataError("expected a game that begins with (;GM[Othello]")
-    begin = heads[0].start()
-    end = text.find(";)", begin)
-    if end < 0:
+    whole = _GAME.match(text, heads[0].start())
+    if whole is None:
         raise DataError("the game is truncated: expected ;) at its end")
-    pairs = [(name, value.strip()) for name, value in _PROPERTY.findall(text[begin:end])]
+    pairs = [(name, value.strip()) for name, value in _PROPERTY.findall(whole[0])]
     values = dict(reversed(pairs))  # the first of each name
     kind = values.get("TY", "8").lstrip("0123456789").lower()
     if "a" in kind:
@@ -107,13 +107,16 @@ def _moves(state: State, pairs: Sequence[tuple[str, str]]) -> list[int]:
             continue
         move = value.partition("/")[0].strip()
         number = len(actions) + 1
+        is_pass = move.lower() in _PASSES
+        if state.is_terminal() and is_pass:
+            continue  # the passes of both players end the game already
         if state.is_terminal():
             raise DataError(f"move {number}: {name}[{shortened(value)}] follows the end")
         if "BW".index(name) != state.current_player() and _must_pass(state):
             actions.append(_play(state, "pass", number))
         if "BW".index(name) != state.current_player():
             raise DataError(f"move {number}: {name}[{shortened(value)}] is out of turn")
-        actions.append(_play(state, "pass" if move.lower() in _PASSES else move, number))
+        actions.append(_play(state, "pass" if is_pass else move, number))
     return actions
 
 

@@ -195,6 +195,16 @@ def networks_of_game(game: str) -> list[str]:
     return [name for name in bundled_models() if _has_game(name, game)]
 
 
+def board_shapes(name: str) -> list[tuple[int, int]]:
+    """Return the smallest and the largest board that a bundled network plays, or its only one."""
+    games = _games_of_model(name)
+    shapes = {game.board_shape for game in games}
+    parameter, largest = _FREE_SIZE.get(games[0].name, ("", 0))
+    if parameter and is_for_search(name):
+        shapes.add((largest, largest))
+    return [min(shapes), max(shapes)] if len(shapes) > 1 else list(shapes)
+
+
 def _plays(name: str) -> str:
     rows, columns = load_game(manifest()[name]["game"]).board_shape
     return f"{name} plays {rows}x{columns}"

@@ -36,12 +36,11 @@ def review_text(review: Review, *, blocks: bool = True) -> Iterator[RenderableTy
 
     ``blocks``: draw the graph with block characters instead of ASCII.
     """
-    yield Text(heading(review), style="bold")
-    for name, text in facts(review).items():
+    yield Text(textwrap.fill(heading(review), _COLUMNS), style="bold")
+    for name, text in [*facts(review).items(), *(("note", note) for note in review.notes)]:
         if text:
-            yield Text(f"{name + ':':<8}{text}")
-    for note in review.notes:
-        yield Text(textwrap.fill(f"note:   {note}", _COLUMNS, subsequent_indent=" " * 8))
+            line = f"{name + ':':<8}{text}"
+            yield Text(textwrap.fill(line, _COLUMNS, subsequent_indent=" " * 8))
     yield Text("")
     yield from _graph(review, _BLOCKS if blocks else _ASCII)
     yield Text("")

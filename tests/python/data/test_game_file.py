@@ -83,6 +83,22 @@ def test_ggf_gives_players_result_and_start() -> None:
     assert game.start.board_rows()[3] == "...XX..."
 
 
+def test_ggf_may_end_with_passes_and_have_its_end_mark_in_a_name() -> None:
+    wipe_out = ["f5", "d6", "c5", "f4", "e3", "f6", "g5", "e6", "e7"]
+    moves = "".join(f"{'BW'[i % 2]}[{move}]" for i, move in enumerate(wipe_out))
+    game = read(f"(;GM[Othello]PB[Ann ;) x]BO[{START}]{moves}W[PA]B[PA];)")
+    assert (game.players[0], names_of(game)) == ("Ann ;) x", wipe_out)
+
+
+def test_names_and_results_are_short_and_printable() -> None:
+    name, result = "\x1b[31mAnn\n\u3000B", "B+" + "9" * 500
+    game = read(f"(;GM[Othello]PB[{name}]PW[{'x' * 500}]BO[{START}]B[d3];)")
+    assert game.players[0] == r"\x1b[31mAnn B"
+    assert len(game.players[1]) < 110
+    saved = read(f"pyengine game\ngame: connect_four\nresult: {result}\nactions: 3")
+    assert len(saved.result) < 110
+
+
 def test_sgf_gives_the_game_the_start_and_the_players() -> None:
     pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
     game = read("(;SZ[9]KM[6.5]HA[2]AB[gc][cg]PB[a]PW[b]RE[W+R];W[ee];B[gg])", name="x.sgf")

@@ -31,6 +31,10 @@ def fail(fault: str) -> str | None:
         sys.exit(3)
     if fault == "hangs":
         time.sleep(60)
+    if fault == "talks on":
+        for _ in range(600):
+            say("MESSAGE thinking" if sys.argv[1] == "gomocup" else "")
+            time.sleep(0.1)
     if fault == "sleeps":
         time.sleep(0.3)
     answers = {"resigns": "resign", "plays illegally": "A1", "talks": "hello"}

@@ -191,6 +191,7 @@ def test_a_gomocup_program_is_told_the_time(command: Command, log: Path) -> None
 FAILURES = [
     ("crashes", EngineError, "ended with status 3; the end of its stderr: out of | memory"),
     ("hangs", EngineError, "no answer within"),
+    ("talks on", EngineError, "no answer within"),
     ("answers nonsense", EngineError, "expected "),
     ("plays illegally", IllegalActionError, "illegal move"),
     ("refuses", EngineError, ""),
@@ -203,7 +204,7 @@ def test_an_error_names_the_program_and_the_end_of_its_stderr(
     command: Command, protocol: str, fault: str, error: type[Exception], words: str
 ) -> None:
     player_of, game = PLAYERS[protocol]
-    timeout = 0.5 if fault in ("hangs", "refuses") else 60
+    timeout = 0.5 if fault in ("hangs", "talks on", "refuses") else 60
     state = pyengine.load_game(game).new_initial_state([0, 20])  # A1 is taken in each protocol
     with (
         pytest.raises(error, match="python") as caught,

@@ -184,6 +184,11 @@ def test_the_end_of_input_waits_for_open_queries_but_not_for_pondering():
     assert spoken(line_of(**ENDLESS), wait=False)[-1]["isDuringSearch"] is False
 
 
+def test_a_number_beyond_json_is_not_echoed():
+    (reply,) = spoken(b'{"id":"v","action":"query_version","more":1e999}\n')
+    assert reply["more"] is None
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -65,9 +65,9 @@ class _Gomocup(Opponent):
 
     def _ask(self, command: str, seconds: float | None = None) -> str:
         """Return the answer to a command."""
-        self.program.write(command)
+        self.program.write(command, seconds)
         while True:
-            answer = self.program.read(seconds).strip()
+            answer = self.program.read().strip()
             word = answer.partition(" ")[0].upper()
             if word in ("ERROR", "UNKNOWN"):
                 raise self.program.error(f"{command.splitlines()[0]}: {answer}")

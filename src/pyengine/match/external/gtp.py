@@ -64,8 +64,8 @@ class _Gtp(Opponent):
 
     def _ask(self, command: str, seconds: float | None = None) -> str:
         """Return the response to a command; raise _RefusedError if it is an error."""
-        self.program.write(command)
-        while not (first := self.program.read(seconds)).strip():
+        self.program.write(command, seconds)
+        while not (first := self.program.read()).strip():
             pass
         if first[0] not in "=?":
             raise self.program.error(f"expected a response to {command}, got {short_repr(first)}")

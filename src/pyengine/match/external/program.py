@@ -59,8 +59,13 @@ class Program:
         _read(self._process.stdout, lines.put, lambda: lines.put(None))
         _read(self._process.stderr, self._errors.append, self._all_errors.set)
 
-    def write(self, line: str) -> None:
-        """Write a line. Raises EndedError."""
+    def write(self, line: str, seconds: float | None = None) -> None:
+        """Write a line, whose whole answer is due within ``seconds``; None = the ``timeout``.
+
+        Raises EndedError.
+        """
+        self._limit = self._timeout if seconds is None else min(seconds, self._timeout)
+        self._deadline = time.monotonic() + self._limit
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(f"{line}{self.newline}".encode())
@@ -68,27 +73,22 @@ class Program:
         except (OSError, ValueError):
             raise self._ended() from None
 
-    def read(self, seconds: float | None = None) -> str:
-        """Return the next line.
-
-        Args:
-            seconds: to wait for it; None = the program's ``timeout``.
+    def read(self) -> str:
+        """Return the next line of the answer to the last line written.
 
         Raises:
             NoAnswerError: it did not come in time; the program is killed.
             EndedError: the program has ended.
 
         """
-        limit = self._timeout if seconds is None else min(seconds, self._timeout)
-        deadline = time.monotonic() + limit
-        while (wait := deadline - time.monotonic()) > 0:
+        while (wait := self._deadline - time.monotonic()) > 0:
             with suppress(queue.Empty):
                 line = self._lines.get(timeout=min(wait, _POLL))
                 if line is None:
                     raise self._ended()
                 return line
         self._kill()
-        raise NoAnswerError(str(self.error(f"no answer within {limit:g} seconds")))
+        raise NoAnswerError(str(self.error(f"no answer within {self._limit:g} seconds")))
 
     def error(self, reason: str) -> EngineError:
         """Return an error that names the program, with the end of its standard error."""

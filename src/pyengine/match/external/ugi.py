@@ -79,9 +79,9 @@ class _Ugi(Opponent):
             pass
 
     def choose(self, state: State, clock: Clock | None) -> int | Loss:
-        self.program.write(f"go {_time(clock, self._seconds)}")
         limit = None if clock is None else clock.left + GRACE
-        while not (line := self.program.read(limit).strip()).startswith("bestmove"):
+        self.program.write(f"go {_time(clock, self._seconds)}", limit)
+        while not (line := self.program.read().strip()).startswith("bestmove"):
             pass
         words = line.split()
         if len(words) < 2:

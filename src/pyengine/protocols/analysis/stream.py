@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic_core import from_json  # comes with pydantic
+from pydantic_core import from_json, to_json  # come with pydantic
 
 from pyengine.protocols.analysis.jobs import Send
 from pyengine.protocols.analysis.service import Analysis
@@ -25,7 +24,7 @@ def serve(analysis: Analysis, lines: Lines, output: Output, *, wait: bool = True
     """
 
     def send(reply: Mapping[str, Any]) -> None:
-        output.write(json.dumps(reply, separators=(",", ":")))
+        output.write(to_json(reply, inf_nan_mode="null").decode())
 
     at_once = True
     try:
