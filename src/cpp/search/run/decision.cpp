@@ -21,12 +21,15 @@ constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
   return std::chrono::duration<double>(to - from).count();
 }
 
+[[nodiscard]] bool visits_decide(const SearchConfig& config) noexcept {
+  return config.stop_when_decided && config.algorithm != Algorithm::gumbel &&
+      config.choose == MoveChoice::visits && config.temperature == 0.0;
+}
+
 }  // namespace
 
 Decision::Decision(const SearchConfig& config)
-    : by_visits_(config.stop_when_decided && config.algorithm != Algorithm::gumbel &&
-                 config.choose == MoveChoice::visits && config.temperature == 0.0),
-      solver_(config.solver) {
+    : by_visits_(visits_decide(config)), solver_(config.solver) {
   if (by_visits_) deadline_ = deadline_after(Clock::now(), config.seconds);
 }
 
