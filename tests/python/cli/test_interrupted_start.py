@@ -22,7 +22,7 @@ def run(folder: Path, handler: signal.Handlers) -> subprocess.CompletedProcess[s
     package = folder / "pyengine"
     package.mkdir()
     (package / "__init__.py").write_text(SLOW)
-    (package / "cli.py").write_text("def main():\n    return 7\n")
+    (package / "cli.py").write_text("def main(arguments):\n    return 7\n")
     return subprocess.run(
         [sys.executable, "-c", COMMAND],
         capture_output=True,
