@@ -22,31 +22,20 @@ _PLIES = 4  # random moves per opening
 def measurements(model: Path, context: Context) -> Iterator[Measurement]:
     """Yield the measurements."""
     evaluator = network(model)
-    yield Measurement(
-        f"against GNU Go at level {_LEVEL}, {_SIMULATIONS} simulations of ours",
-        partial(
-            against_gnugo,
-            context,
-            pyengine.load_game(_GAME),
-            (evaluator, _SIMULATIONS),
-            _LEVEL,
-            games=200,
-            plies=_PLIES,
-            least=0.8,
-        ),
-    )
-    yield Measurement(
-        f"against GNU Go at level {_LEVEL}, {_FEW_SIMULATIONS} simulations of ours",
-        partial(
-            against_gnugo,
-            context,
-            pyengine.load_game(_GAME),
-            (evaluator, _FEW_SIMULATIONS),
-            _LEVEL,
-            games=40,
-            plies=_PLIES,
-        ),
-    )
+    for simulations, games, least in ((_SIMULATIONS, 200, 0.8), (_FEW_SIMULATIONS, 40, None)):
+        yield Measurement(
+            f"against GNU Go at level {_LEVEL}, {simulations} simulations of ours",
+            partial(
+                against_gnugo,
+                context,
+                pyengine.load_game(_GAME),
+                (evaluator, simulations),
+                _LEVEL,
+                games=games,
+                plies=_PLIES,
+                least=least,
+            ),
+        )
     yield Measurement(
         f"against go9x9_pyaq, {_SIMULATIONS} simulations each",
         partial(

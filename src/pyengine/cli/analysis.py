@@ -62,11 +62,9 @@ def analysis(
 ) -> None:
     """Analyse games of Go by KataGo's JSON protocol, for KaTrain, Ogatak and scripts.
 
-    Examples:
+    pyengine analysis
 
-      pyengine analysis
-
-      pyengine analysis --model my-network.onnx --threads 4
+    pyengine analysis --model my-network.onnx --threads 4
 
     Boards from 2x2 to 19x19. Without --model, boards of 9x9 and 7x7 are analysed by the bundled
     networks and others by random playouts, which are weak.

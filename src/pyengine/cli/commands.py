@@ -60,12 +60,8 @@ def _examples_first(doc: str) -> str:
     """Move the examples in a docstring to its start, in lines that typer does not join."""
     lines = doc.splitlines()
     examples = [line.strip() for line in lines if line.strip().startswith("pyengine ")]
-    skipped = ("\b", "Examples:")
-    rest = [
-        line for line in lines
-        if line.strip() not in skipped and not line.strip().startswith("pyengine ")
-    ]  # fmt: skip
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(rest))
+    rest = "\n".join(line for line in lines if not line.strip().startswith("pyengine "))
+    text = "\n\n".join(" ".join(block.split()) for block in re.split(r"\n{2,}", rest))
     return "\n".join(["\b", *examples, "", text]) if examples else text
 
 

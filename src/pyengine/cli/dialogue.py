@@ -326,7 +326,8 @@ class Dialogue:
             return
         self.out.print(moves_table(result, 5))
         line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
-        facts = (f"wins {percent(result)}", lead_of(result), f"line {line}")
+        lead = lead_of(result)
+        facts = (f"wins {percent(result)}", f"expected: {lead}" if lead else "", f"line {line}")
         say(self.out, Text(", ".join(filter(None, facts))))
 
     def _go(self, _rest: str = "") -> None:

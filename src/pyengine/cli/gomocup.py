@@ -24,10 +24,9 @@ def gomocup(
 
     Managers start the program pbrain-pyengine, which is this command without options.
 
-    \b
-    Examples:
-      pyengine gomocup
-      pyengine gomocup --model rollout --simulations 2000
+    pyengine gomocup
+
+    pyengine gomocup --model rollout --simulations 2000
     """
     silence_merged_stderr()
     lines, output = standard_streams(newline="\r\n")

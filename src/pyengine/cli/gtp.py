@@ -37,15 +37,13 @@ def gtp(
 ) -> None:
     """Play and analyse for a client that speaks GTP, such as Sabaki, Lizzie, q5Go or GoGui.
 
-    Examples:
+    pyengine gtp                       Go; 9x9 and 7x7 are played by networks
 
-      pyengine gtp                       Go; 9x9 and 7x7 are played by networks
+    pyengine gtp -n 1600 --ponder      more thought, also in the opponent's time
 
-      pyengine gtp -n 1600 --ponder      more thought, also in the opponent's time
+    pyengine gtp --name KataGo         for Lizzie and LizzieYzy
 
-      pyengine gtp --name KataGo         for Lizzie and LizzieYzy
-
-      pyengine gtp othello               another game, for GoGui
+    pyengine gtp othello               another game, for GoGui
     """
     lines, output = standard_streams()
     session = first_session(game, param, evaluator, settings)

@@ -23,10 +23,9 @@ def nboard(
     The depth chosen in NBoard sets the number of simulations, unless -n or -s is given: 50 at
     depth 2, 800 at depth 10, 25,600 at depth 20.
 
-    \b
-    Examples:
-      pyengine nboard
-      pyengine nboard --simulations 5000 --threads 4
+    pyengine nboard
+
+    pyengine nboard --simulations 5000 --threads 4
     """
     lines, output = standard_streams()
     with closing(Session(load_game("othello"), engines(evaluator, settings))) as session:

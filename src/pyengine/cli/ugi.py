@@ -20,11 +20,11 @@ def ugi(
 ) -> None:
     """Play any game over UGI, the universal game interface.
 
-    \b
-    Examples:
-      pyengine ugi connect_four
-      pyengine ugi 'gomoku(board_size=9)' --threads 2
-      pyengine ugi my_game.py:Game --model rollout
+    pyengine ugi connect_four
+
+    pyengine ugi 'gomoku(board_size=9)' --threads 2
+
+    pyengine ugi my_game.py:Game --model rollout
     """
     lines, output = standard_streams()
     with closing(Session(game.load(), engines(evaluator, settings))) as session:

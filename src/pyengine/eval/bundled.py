@@ -101,7 +101,8 @@ def _with_likely_network(error: ConfigError, text: str) -> ConfigError:
     name = bare_name(text)
     if names_foreign_game(text) or name in registered_games() or "did you mean" in str(error):
         return error
-    return ConfigError(f"{error}{did_you_mean(name, list(manifest()))}")
+    hint = did_you_mean(name, manifest()) or f"; or a bundled network: {', '.join(manifest())}"
+    return ConfigError(f"{error}{hint}")
 
 
 def load_or_wrap(game: Any) -> Game:

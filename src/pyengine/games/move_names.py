@@ -15,6 +15,12 @@ _BETWEEN = " ,;\t"
 _WORD = re.compile(r"[^\s,;]*")
 
 
+def one_word_name(state: State, action: int) -> str:
+    """Return the name of a move, or its number if the name is empty or has blanks."""
+    name = state.action_to_string(action)
+    return name if len(name.split()) == 1 else str(action)
+
+
 def find_action(state: State, text: str) -> int:
     """Return the action with a name, ignoring case. Raises IllegalActionError."""
     names = _legal_names(state)

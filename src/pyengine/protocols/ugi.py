@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from pyengine import __version__
 from pyengine.errors import ConfigError, EngineError, IllegalActionError
 from pyengine.games.game import State
-from pyengine.games.move_names import find_action
+from pyengine.games.move_names import find_action, one_word_name
 from pyengine.protocols.depth import simulations_of_depth
 from pyengine.protocols.inbox import Inbox
 from pyengine.protocols.lines import Output
@@ -20,6 +20,7 @@ from pyengine.protocols.words import first_word, whole_number
 from pyengine.search.clock import Clock
 from pyengine.search.config import SearchConfig
 from pyengine.search.result import SearchResult
+from pyengine.search.tree import names_of_line
 
 _REPORT_EVERY = 1.0  # seconds
 _CERTAIN = 100  # centipoints of a certain win
@@ -148,7 +149,7 @@ class Ugi:
         try:
             if self._session.state.is_terminal():
                 raise ConfigError("the game is over")
-            best = _move_name(self._session.state, self._search(text.split()).action)
+            best = one_word_name(self._session.state, self._search(text.split()).action)
         except EngineError as error:
             self._say(f"error: {error}")
         self._output.write(f"bestmove {best}")
@@ -205,7 +206,7 @@ class Ugi:
 
     def _report(self, result: SearchResult) -> None:
         rate = round(result.simulations / max(result.seconds, 1e-3))
-        line = _names_of_line(result.state, result.pv)
+        line = names_of_line(result.state, result.pv, one_word_name)
         self._output.write(
             f"info depth {len(result.pv)} time {round(1000 * result.seconds)} "
             f"nodes {result.simulations} nps {rate} score cp {round(_CERTAIN * result.value)} "
@@ -239,21 +240,6 @@ def _action_of(state: State, word: str) -> int:
         if number is None or number not in state.legal_actions():
             raise
         return number
-
-
-def _move_name(state: State, action: int) -> str:
-    """Return the name of a move, or its number if the name has blanks."""
-    name = state.action_to_string(action)
-    return str(action) if not name or len(name.split()) != 1 else name
-
-
-def _names_of_line(state: State, actions: Iterable[int]) -> list[str]:
-    names = []
-    state = state.clone()
-    for action in actions:
-        names.append(_move_name(state, action))
-        state.apply_action(action)
-    return names
 
 
 def _sign(value: float) -> int:

@@ -10,8 +10,9 @@ from typing import Any
 
 from pyengine.games.board_layout import board_of, last_point, point_of, state_text
 from pyengine.games.game import State
-from pyengine.review.moves import Evaluation, Judgement, Review, ReviewedMove
+from pyengine.review.moves import Evaluation, MoveClass, Review, ReviewedMove
 from pyengine.review.wording import (
+    SCORE_SOURCE,
     comment,
     discs_text,
     facts,
@@ -24,8 +25,8 @@ from pyengine.review.wording import (
 from pyengine.show.board import look_of
 from pyengine.show.picture import CELL, MARGIN, board_svg
 
-_SIGNS = {Judgement.inaccuracy: "?!", Judgement.mistake: "?", Judgement.blunder: "??"}
-_MARKED = (Judgement.mistake, Judgement.blunder)  # in the graph
+_SIGNS = {MoveClass.inaccuracy: "?!", MoveClass.mistake: "?", MoveClass.blunder: "??"}
+_MARKED = (MoveClass.mistake, MoveClass.blunder)  # in the graph
 _OWNER_STEPS = 4  # levels of ownership on each side, one digit per point
 _TEXT = "text"  # class of cells with words
 
@@ -123,7 +124,7 @@ def _best_now(review: Review, ply: int) -> Iterator[str]:
 
 
 def _mistakes(review: Review) -> list[int]:
-    return [move.number for move in review.moves if move.judgement in _SIGNS]
+    return [move.number for move in review.moves if move.move_class in _SIGNS]
 
 
 def _owners(evaluation: Evaluation | None) -> str | None:
@@ -178,7 +179,7 @@ def _lead(known: Sequence[tuple[int, Evaluation]]) -> str:
 
 def _ticks(review: Review) -> str:
     """Mark the mistakes and blunders at the top and at the bottom."""
-    bad = (move.number for move in review.moves if move.judgement in _MARKED)
+    bad = (move.number for move in review.moves if move.move_class in _MARKED)
     return "".join(f'<path class="bad" d="M{i},92V100M{i},0V8"/>' for i in bad)
 
 
@@ -191,7 +192,7 @@ def _scale(review: Review) -> str:
     points = f" ({_most_lead(scores):.0f} points)" if scores else ""
     return (
         f"Top: 100%{points}; bottom: 0%. Ticks: mistakes. "
-        "Keys: arrows, Home, End; m = next mistake."
+        f"Keys: arrows, Home, End; m = next mistake.{' ' + SCORE_SOURCE if scores else ''}"
     )
 
 
@@ -243,16 +244,16 @@ def _start_of_row(review: Review, move: ReviewedMove) -> list[tuple[str, str]]:
 
 
 def _class_of(move: ReviewedMove) -> tuple[str, str]:
-    if move.judgement is None:
+    if move.move_class is None:
         return "-", _TEXT
-    sign = _SIGNS.get(move.judgement, "")
-    return f"{move.judgement} {sign}".strip(), f"{_TEXT} {move.judgement}"
+    sign = _SIGNS.get(move.move_class, "")
+    return f"{move.move_class} {sign}".strip(), f"{_TEXT} {move.move_class}"
 
 
 def _summary(review: Review) -> str:
     points = [("points", "")] if review.has_score else []
     headings = [("player", _TEXT), ("moves", ""), ("lost", ""), *points]
-    headings += [(str(judgement), "") for judgement in Judgement]
+    headings += [(str(each), "") for each in MoveClass]
     rows = []
     for player in (0, 1):
         summary = review.summary(player)

@@ -17,7 +17,7 @@ _WORST = 10  # moves
 _LEAST_WIN_RATE, _LEAST_POINTS = 0.005, 1.0  # less is within the accuracy of a search
 
 
-class Judgement(StrEnum):
+class MoveClass(StrEnum):
     """How good a move is, by the win rate that it loses."""
 
     best = "best"
@@ -28,7 +28,7 @@ class Judgement(StrEnum):
 
 
 #: The least win rate lost by each class of bad moves.
-LEAST_LOSS = {Judgement.blunder: 0.2, Judgement.mistake: 0.1, Judgement.inaccuracy: 0.05}
+LEAST_LOSS = {MoveClass.blunder: 0.2, MoveClass.mistake: 0.1, MoveClass.inaccuracy: 0.05}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,15 +145,15 @@ class ReviewedMove:
         return win_rate >= _LEAST_WIN_RATE or points >= _LEAST_POINTS
 
     @property
-    def judgement(self) -> Judgement | None:
+    def move_class(self) -> MoveClass | None:
         """The class of the move; None if its loss is unknown."""
         lost = self.win_rate_lost
         if lost is None:
             return None
         if self.rank == 1:
-            return Judgement.best
+            return MoveClass.best
         classes = (name for name, least in LEAST_LOSS.items() if lost >= least)
-        return next(classes, Judgement.good)
+        return next(classes, MoveClass.good)
 
     def to_dict(self, player: str) -> dict[str, Any]:
         """Return JSON-compatible values, with the player's name."""
@@ -164,7 +164,7 @@ class ReviewedMove:
             "action": self.action,
             "win_rate_lost": self.win_rate_lost,
             "points_lost": self.points_lost,
-            "judgement": self.judgement,
+            "class": self.move_class,
             "rank": self.rank,
             "candidates": [candidate.to_dict() for candidate in self.candidates],
         }
@@ -178,7 +178,7 @@ class Summary:
     moves: int
     win_rate_lost: float | None  #: mean of a move; None without moves
     points_lost: float | None
-    classes: dict[Judgement, int]
+    classes: dict[MoveClass, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,14 +229,14 @@ class Review:
     def summary(self, player: int) -> Summary:
         """Return a player's losses."""
         moves = [m for m in self.moves if m.player == player and m.win_rate_lost is not None]
-        counted = Counter(move.judgement for move in moves)
+        counted = Counter(move.move_class for move in moves)
         name = self.file.players[player]
         return Summary(
             player=f"{self.colours[player]} ({name})" if name else self.colours[player],
             moves=len(moves),
             win_rate_lost=_mean([m.win_rate_lost for m in moves]),
             points_lost=_mean([m.points_lost for m in moves]),
-            classes={judgement: counted[judgement] for judgement in Judgement},
+            classes={each: counted[each] for each in MoveClass},
         )
 
     def to_dict(self) -> dict[str, Any]:

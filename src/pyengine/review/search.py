@@ -69,16 +69,16 @@ def review_game(
         raise ConfigError("the game has no moves to review")
     begin, before = time.perf_counter(), engine.stats()["evaluations"]
     positions = file.positions
-    judged = len(positions) - _closing_passes(file)
+    reviewed = len(positions) - _closing_passes(file)
     with deferred_interrupt(engine.stop) as interrupted:
-        searches = _Searches(engine, positions[:judged], interrupted)
+        searches = _Searches(engine, positions[:reviewed], interrupted)
         results = searches.run(on_progress)
-    evaluations = evaluations_of(engine, positions[:judged], results)
-    evaluations += [None] * (len(positions) - judged)
-    results += [None] * (len(positions) - judged)
+    evaluations = evaluations_of(engine, positions[:reviewed], results)
+    evaluations += [None] * (len(positions) - reviewed)
+    results += [None] * (len(positions) - reviewed)
     notes = list(file.notes)
-    if judged < len(positions):
-        notes.append("the passes at the end are not judged: dead stones are still on the board")
+    if reviewed < len(positions):
+        notes.append("the passes at the end are not reviewed: dead stones are still on the board")
     review = Review(
         file=file,
         model=model,

@@ -1,21 +1,21 @@
-"""A review as SGF: comments, variations, marks and judgements."""
+"""A review as SGF: comments, variations, marks and classes of moves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from pyengine.data.sgf.write import Annotation, write_sgf
-from pyengine.review.moves import Evaluation, Judgement, Review, ReviewedMove
+from pyengine.review.moves import Evaluation, MoveClass, Review, ReviewedMove
 from pyengine.review.wording import comment, facts, percent
 
 _LABELS = "ABC"
 _UNEXPECTED = 0.05  # prior below which the best move is worth a mark
 _CLEAR, _FAVOURABLE = 0.9, 0.75  # win rates
 _EVEN = 0.05  # distance of the win rate from one half
-_JUDGEMENTS: Mapping[Judgement, tuple[str, str]] = {
-    Judgement.blunder: ("BM", "2"),
-    Judgement.mistake: ("BM", "1"),
-    Judgement.inaccuracy: ("DO", ""),
+_PROPERTIES: Mapping[MoveClass, tuple[str, str]] = {
+    MoveClass.blunder: ("BM", "2"),
+    MoveClass.mistake: ("BM", "1"),
+    MoveClass.inaccuracy: ("DO", ""),
 }
 
 
@@ -61,12 +61,12 @@ def _of_move(review: Review, move: ReviewedMove) -> Annotation:
     values, marks = _values(review, move.after), {}
     if move.is_lossy and move.best is not None:
         marks["TR"] = [move.best.actions[0]]
-        if move.judgement in (Judgement.mistake, Judgement.blunder):
+        if move.move_class in (MoveClass.mistake, MoveClass.blunder):
             marks["SQ"] = [move.action]
     elif move.rank == 1 and move.best is not None and move.best.prior < _UNEXPECTED:
         values["TE"] = "1"
-    if move.judgement is not None and move.judgement in _JUDGEMENTS:
-        name, value = _JUDGEMENTS[move.judgement]
+    if move.move_class is not None and move.move_class in _PROPERTIES:
+        name, value = _PROPERTIES[move.move_class]
         values[name] = value
     return _with_next(review, move.number, "\n".join(comment(review, move.number)), values, marks)
 
@@ -84,7 +84,7 @@ def _with_next(
     labels: dict[int, str] = {}
     variations = []
     if following is not None and following.is_lossy:
-        is_bad = following.judgement in _JUDGEMENTS
+        is_bad = following.move_class in _PROPERTIES
         for label, candidate in zip(_LABELS, following.candidates, strict=False):
             if candidate.actions[0] == following.action or (label != "A" and not is_bad):
                 continue

@@ -9,8 +9,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pyengine.review.moves import Judgement, Review, ReviewedMove
+from pyengine.review.moves import MoveClass, Review, ReviewedMove
 from pyengine.review.wording import (
+    SCORE_SOURCE,
     discs_text,
     facts,
     heading,
@@ -27,8 +28,8 @@ _MOST_PER_POSITION = 3  # columns
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ASCII = " .:#"
 _LABELS = {0: "100%", _GRAPH_ROWS // 2: " 50%", _GRAPH_ROWS - 1: "  0%"}
-_BAD = (Judgement.mistake, Judgement.blunder)
-_STYLES = {Judgement.blunder: "red", Judgement.mistake: "magenta", Judgement.inaccuracy: "yellow"}
+_BAD = (MoveClass.mistake, MoveClass.blunder)
+_STYLES = {MoveClass.blunder: "red", MoveClass.mistake: "magenta", MoveClass.inaccuracy: "yellow"}
 
 
 def review_text(review: Review, *, blocks: bool = True) -> Iterator[RenderableType]:
@@ -54,6 +55,8 @@ def review_text(review: Review, *, blocks: bool = True) -> Iterator[RenderableTy
     yield _moves_table(review)
     if any(e is not None and e.proven is not None for e in review.evaluations):
         yield Text("! proven")
+    if any(e is not None and e.score is not None for e in review.evaluations):
+        yield Text(SCORE_SOURCE)
 
 
 def _graph(review: Review, levels: str) -> Iterator[Text]:
@@ -100,7 +103,7 @@ def _ticks(shown: Sequence[int]) -> str:
 
 def _marks(review: Review, shown: Sequence[int]) -> str:
     """Return a line with an x below each bad move."""
-    bad = {move.number for move in review.moves if move.judgement in _BAD}
+    bad = {move.number for move in review.moves if move.move_class in _BAD}
     columns = []
     for column, position in enumerate(shown):
         before = shown[column - 1] if column else -1
@@ -130,9 +133,9 @@ def _worst_table(review: Review, worst: Sequence[ReviewedMove]) -> Table:
             review.colours[move.player],
             move.name,
             *lost,
-            str(move.judgement),
+            str(move.move_class),
             _shortened(line, _COLUMNS - taken - 8 * len(points)),
-            style=_STYLES.get(move.judgement) if move.judgement else None,
+            style=_STYLES.get(move.move_class) if move.move_class else None,
         )
     return table
 
@@ -148,7 +151,7 @@ def _shortened(names: Sequence[str], width: int) -> str:
 
 def _summary_table(review: Review) -> Table:
     points = ("points",) if review.has_score else ()
-    headings = ("moves", "lost", *points, *Judgement)
+    headings = ("moves", "lost", *points, *MoveClass)
     table = _table("average of", *headings, left=("average of",))
     for player in (0, 1):
         summary = review.summary(player)
@@ -179,8 +182,8 @@ def _moves_table(review: Review) -> Table:
             *([discs_text(move.after)] if discs else []),
             percent(move.win_rate_lost),
             *([points_text(move.points_lost)] if extra else []),
-            str(move.judgement or "-"),
+            str(move.move_class or "-"),
             move.alternative.names[0] if move.alternative else "",
-            style=_STYLES.get(move.judgement) if move.judgement else None,
+            style=_STYLES.get(move.move_class) if move.move_class else None,
         )
     return table

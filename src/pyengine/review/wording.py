@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pyengine.review.moves import Evaluation, Review, ReviewedMove
 
+#: Why a score and a win rate may disagree.
+SCORE_SOURCE = "Scores are the network's predictions; win rates come from the search."
+
 
 def percent(share: float | None) -> str:
     """Return a share such as ``12.3%``; "-" if unknown."""
@@ -55,7 +58,7 @@ def comment(review: Review, ply: int) -> list[str]:
 
 
 def _class_text(move: ReviewedMove) -> str:
-    return "" if move.judgement is None else f": {move.judgement}"
+    return "" if move.move_class is None else f": {move.move_class}"
 
 
 def _rank_text(move: ReviewedMove) -> str:

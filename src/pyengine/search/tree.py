@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -189,12 +189,14 @@ def action_name(state: Any, action: int) -> str:
     return str(state.action_to_string(action) if hasattr(state, "action_to_string") else action)
 
 
-def names_of_line(state: Any, actions: Iterable[int]) -> list[str]:
-    """Return the names of moves played one after another."""
+def names_of_line(
+    state: Any, actions: Iterable[int], name: Callable[[Any, int], str] = action_name
+) -> list[str]:
+    """Return the names of moves played one after another; ``name`` gives the name of each."""
     names = []
     state = state.clone()
     for action in actions:
-        names.append(action_name(state, action))
+        names.append(name(state, action))
         state.apply_action(action)
     return names
 

@@ -155,7 +155,7 @@ def test_go_shows_the_score_and_the_owners_that_the_network_expects() -> None:
     lead = r"(Black|White) leads by \d+\.\d|even"
     assert re.search(rf"on the board: Black \d+, White \d+ \+ 7; expected: ({lead})\n", text)
     assert "X Black, O White; x o likely; . open" in text
-    assert re.search(rf"wins [\d.]+%, ({lead}), line", text)
+    assert re.search(rf"wins [\d.]+%, expected: ({lead}), line", text)
 
 
 @pytest.mark.parametrize(

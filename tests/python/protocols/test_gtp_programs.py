@@ -143,7 +143,6 @@ matchups = [Matchup('a', 'b', number_of_games=2, alternating=True)]
 """
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_ringmaster_of_gomill_plays_a_match(tmp_path: Path):
     gomill = importlib.util.find_spec("gomill")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -71,6 +72,12 @@ def test_text_fits_80_columns(name: str, blocks: bool, request: pytest.FixtureRe
     text = text_of(request.getfixturevalue(name), blocks=blocks)
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
     assert blocks or not re.search("[▁-█]", text)
+
+
+def test_text_with_long_names_fits_80_columns(go: Review) -> None:
+    file = dataclasses.replace(go.file, players=("A" * 100, "B " * 50), result="R" * 100)
+    text = text_of(dataclasses.replace(go, file=file))
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
 
 
 def test_text_lists_the_worst_moves_before_all_moves(go: Review) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import pyengine
 from pyengine.data.game_file import GameFile, game_in
-from pyengine.review import Judgement, Review, ReviewInterrupted, review_game
+from pyengine.review import MoveClass, Review, ReviewInterrupted, review_game
 from pyengine.review.search import _closing_passes
 from pyengine.search.config import SearchConfig
 
@@ -42,7 +42,7 @@ def lost() -> Review:
 
 def test_a_losing_move_is_a_blunder_with_the_better_line(lost: Review) -> None:
     (worst,) = lost.worst(1)
-    assert (worst.number, worst.name, worst.judgement) == (6, "b3", Judgement.blunder)
+    assert (worst.number, worst.name, worst.move_class) == (6, "b3", MoveClass.blunder)
     assert worst.best is not None
     assert worst.best.names[0] == "c2"
     assert worst.win_rate_lost == 0.5
@@ -54,7 +54,7 @@ def test_a_losing_move_is_a_blunder_with_the_better_line(lost: Review) -> None:
 
 def test_the_engine_s_choice_loses_nothing_and_is_ranked_first(lost: Review) -> None:
     for move in lost.moves:
-        assert (move.judgement is Judgement.best) == (move.rank == 1)
+        assert (move.move_class is MoveClass.best) == (move.rank == 1)
         if move.rank == 1:
             assert move.win_rate_lost == 0.0
             assert move.alternative is None
@@ -64,7 +64,7 @@ def test_classes_follow_the_win_rate_lost_and_averages_are_those_of_the_moves(
     lost: Review,
 ) -> None:
     second = lost.summary(1)
-    assert second.classes[Judgement.blunder] == 1
+    assert second.classes[MoveClass.blunder] == 1
     assert sum(second.classes.values()) == second.moves == 3
     losses = [move.win_rate_lost or 0.0 for move in lost.moves if move.player == 1]
     assert second.win_rate_lost == pytest.approx(np.mean(losses))
@@ -98,14 +98,14 @@ def test_othello_shows_the_discs() -> None:
     assert [e and e.discs for e in review.evaluations] == [(2, 2), (4, 1), (3, 3)]
 
 
-def test_closing_passes_of_a_go_game_between_people_are_not_judged() -> None:
+def test_closing_passes_of_a_go_game_between_people_are_not_reviewed() -> None:
     pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
     moves = b"(;SZ[5]KM[0];B[cc];W[cb];B[];W[])"
     people = game_in(moves, "x.sgf")
     engine = pyengine.Engine(people.game, "uniform", simulations=4)
     review = review_game(people, engine)
-    assert [move.judgement is None for move in review.moves] == [False, False, True, True]
-    assert "not judged" in review.notes[-1]
+    assert [move.move_class is None for move in review.moves] == [False, False, True, True]
+    assert "not reviewed" in review.notes[-1]
     recorded = game_in(moves.replace(b"KM[0]", f"PYENGINE[{people.game}]KM[0]".encode()), "x.sgf")
     assert _closing_passes(recorded) == 0
 

@@ -24,7 +24,7 @@ _Move: TypeAlias = tuple[int, int | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation:
-    """What to add to a node; its own comment, marks and judgements stay.
+    """What to add to a node; its own comment, marks and annotations stay.
 
     Attributes:
         comment: text.

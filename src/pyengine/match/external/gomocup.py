@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Callable
 
-from pyengine.base.checks import number, short_repr
+from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.game import Game, State
 from pyengine.games.outcomes import Loss
 from pyengine.match.external.moves import plays_of
-from pyengine.match.external.player import GRACE, ExternalPlayer, Opponent
+from pyengine.match.external.player import GRACE, Opponent, PacedPlayer
 from pyengine.match.external.program import Program
 from pyengine.search.clock import Clock
 
@@ -21,26 +21,13 @@ _UNLIMITED = 2**31 - 1  # milliseconds
 _TOURNAMENT = 2  # game_type
 
 
-class GomocupPlayer(ExternalPlayer):
+class GomocupPlayer(PacedPlayer):
     """A Gomoku program that speaks the protocol of Gomocup (Piskvork) as a player of a match.
 
-    Args:
-        command: program and arguments, as a shell would split them; no shell runs.
-        seconds: for each move, above 0, in matches without a clock.
-        timeout: maximum seconds for an answer, above 0.
-        processes: number of copies of the program, which play concurrent games; also the number
-            of games that :func:`~pyengine.match` plays at once by default.
-
+    Arguments are those of :class:`~pyengine.match.external.player.PacedPlayer`.
     """
 
     protocol = "gomocup"
-
-    def __init__(
-        self, command: str, *, seconds: float = 1, timeout: float = 600, processes: int = 1
-    ) -> None:
-        super().__init__(command, timeout=timeout, processes=processes)
-        self.seconds = number("seconds", seconds, "a number of seconds > 0", lambda s: s > 0)
-        self.settings = f", {self.seconds:g} s a move"
 
     def _start(self) -> Opponent:
         return _Gomocup(lambda: Program(self.command, self.timeout, "\r\n"), self.seconds)

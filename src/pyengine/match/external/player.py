@@ -233,3 +233,20 @@ class ExternalPlayer(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.command!r})"
+
+
+class PacedPlayer(ExternalPlayer):
+    """A player whose protocol limits the seconds of a move.
+
+    Args:
+        seconds: for each move, above 0, in matches without a clock.
+        command, timeout, processes: as for :class:`ExternalPlayer`.
+
+    """
+
+    def __init__(
+        self, command: str, *, seconds: float = 1, timeout: float = 600, processes: int = 1
+    ) -> None:
+        super().__init__(command, timeout=timeout, processes=processes)
+        self.seconds = number("seconds", seconds, "a number of seconds > 0", lambda s: s > 0)
+        self.settings = f", {self.seconds:g} s a move"

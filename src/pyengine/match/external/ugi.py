@@ -4,39 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyengine.base.checks import number, short_repr
+from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.game import Game, State
+from pyengine.games.move_names import one_word_name
 from pyengine.games.outcomes import Loss
 from pyengine.match.external.moves import action_named
-from pyengine.match.external.player import GRACE, ExternalPlayer, Opponent
+from pyengine.match.external.player import GRACE, Opponent, PacedPlayer
 from pyengine.match.external.program import Program
 from pyengine.search.clock import Clock
+from pyengine.search.tree import names_of_line
 
 
-class UgiPlayer(ExternalPlayer):
+class UgiPlayer(PacedPlayer):
     """A program that speaks the Universal Game Interface as a player of a match.
 
     The program must play the match's game and name its moves as the game does; a name with blanks
     is replaced by the number of the action.
 
-    Args:
-        command: program and arguments, as a shell would split them; no shell runs.
-        seconds: for each move, above 0, in matches without a clock.
-        timeout: maximum seconds for an answer, above 0.
-        processes: number of copies of the program, which play concurrent games; also the number
-            of games that :func:`~pyengine.match` plays at once by default.
-
+    Arguments are those of :class:`~pyengine.match.external.player.PacedPlayer`.
     """
 
     protocol = "ugi"
-
-    def __init__(
-        self, command: str, *, seconds: float = 1, timeout: float = 600, processes: int = 1
-    ) -> None:
-        super().__init__(command, timeout=timeout, processes=processes)
-        self.seconds = number("seconds", seconds, "a number of seconds > 0", lambda s: s > 0)
-        self.settings = f", {self.seconds:g} s a move"
 
     def _start(self) -> Opponent:
         return _Ugi(lambda: Program(self.command, self.timeout), self.seconds)
@@ -72,7 +61,8 @@ class _Ugi(Opponent):
             self.program.write("uginewgame")
             self._game = state.game
         self._known = state.history()
-        moves = " ".join(_names(state))
+        start = state.game.new_initial_state()
+        moves = " ".join(names_of_line(start, self._known, one_word_name))
         self.program.write(f"position startpos{' moves ' if moves else ''}{moves}")
         self.program.write("isready")
         while self.program.read().strip() != "readyok":
@@ -87,7 +77,7 @@ class _Ugi(Opponent):
         if len(words) < 2:
             raise self.program.error(f"expected bestmove MOVE, got {short_repr(line)}")
         try:
-            return action_named(state, words[1], _name)
+            return action_named(state, words[1], one_word_name)
         except IllegalActionError as error:
             raise IllegalActionError(str(self.program.error(str(error)))) from None
 
@@ -102,17 +92,3 @@ def _time(clock: Clock | None, seconds: float) -> str:
         return f"movetime {int(1000 * limit)}"
     left, increment = int(1000 * clock.main_left), int(1000 * clock.increment)
     return f"p1time {left} p2time {left} p1inc {increment} p2inc {increment}"
-
-
-def _names(state: State) -> list[str]:
-    replay = state.game.new_initial_state()
-    names = []
-    for action in state.history():
-        names.append(_name(replay, action))
-        replay.apply_action(action)
-    return names
-
-
-def _name(state: State, action: int) -> str:
-    name = state.action_to_string(action)
-    return name if len(name.split()) == 1 else str(action)

@@ -9,7 +9,7 @@ from pyengine.games.game import State
 from pyengine.protocols.gtp.client import Client, Handler
 from pyengine.protocols.gtp.play import generate
 from pyengine.protocols.gtp.report import Report, kata_report, leela_report
-from pyengine.protocols.gtp.request import Request, read_request
+from pyengine.protocols.gtp.request import Request, Restriction, read_request
 from pyengine.protocols.gtp.syntax import GtpError
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
@@ -21,12 +21,9 @@ def _analysis(make_report: _MakeReport) -> Handler:
     """Return the command that searches until the next line of input."""
 
     def analyze(client: Client, arguments: list[str]) -> str:
-        request = read_request(arguments, client.position.player)
+        request, report, restriction = _read(client, arguments, make_report)
+        client.response.begin()
         with client.position.turn_of(request.player):
-            _refuse_end(client)
-            report = make_report(client.state.clone(), request, client.session.engine)
-            restriction = request.restriction(client.state)
-            client.response.begin()
             client.session.analyze(
                 client.inbox.waiting,
                 lambda result: client.response.line(report(result)),
@@ -42,11 +39,7 @@ def _generation(make_report: _MakeReport) -> Handler:
     """Return the command that plays a move and shows the search for it."""
 
     def generate_and_analyze(client: Client, arguments: list[str]) -> str:
-        request = read_request(arguments, client.position.player)
-        with client.position.turn_of(request.player):
-            _refuse_end(client)
-            report = make_report(client.state.clone(), request, client.session.engine)
-            restriction = request.restriction(client.state)
+        request, report, restriction = _read(client, arguments, make_report)
         client.response.begin()
         due = time.monotonic() + request.seconds
 
@@ -63,9 +56,16 @@ def _generation(make_report: _MakeReport) -> Handler:
     return generate_and_analyze
 
 
-def _refuse_end(client: Client) -> None:
-    if client.state.is_terminal():
-        raise GtpError("the game is over")
+def _read(
+    client: Client, arguments: list[str], make_report: _MakeReport
+) -> tuple[Request, Report, Restriction]:
+    """Return a request, and the writer and the restriction for its position. Raises GtpError."""
+    request = read_request(arguments, client.position.player)
+    with client.position.turn_of(request.player):
+        if client.state.is_terminal():
+            raise GtpError("the game is over")
+        report = make_report(client.state.clone(), request, client.session.engine)
+        return request, report, request.restriction(client.state)
 
 
 COMMANDS: dict[str, Handler] = {

@@ -41,7 +41,7 @@ class FinalPosition:
 
 
 def final_position(state: State, evaluator: Evaluator) -> FinalPosition:
-    """Judge which groups are dead: those whose points are expected to be the opponent's.
+    """Count a position without its dead groups, whose points are expected to be the opponent's.
 
     The expectation is the evaluator's ownership or, if it has none, the mean of 64 random playouts.
     """
@@ -64,7 +64,7 @@ def final_position(state: State, evaluator: Evaluator) -> FinalPosition:
 
 def expected_owners(state: State, evaluator: Evaluator) -> npt.NDArray[Any]:
     """Return the expected owner of each point: float32[H,W], 1 = Black, -1 = White."""
-    if state.is_terminal():  # the players have passed: judge the same stones in mid-game
+    if state.is_terminal():  # evaluators need a position in which the game goes on
         state = state.game.state_from_board(state.board_rows())
     ownership, _ = evaluator.evaluate_final_board([state])
     if ownership is None:

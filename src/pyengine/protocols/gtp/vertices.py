@@ -9,6 +9,7 @@ from pyengine.errors import IllegalActionError
 from pyengine.games.board_layout import point_of
 from pyengine.games.game import Game, State
 from pyengine.protocols.gtp.syntax import GtpError
+from pyengine.search.tree import names_of_line
 from pyengine.show.board import Point
 
 _LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
@@ -53,12 +54,7 @@ def move_name(state: State, action: int) -> str:
 
 def names_of(state: State, actions: Iterable[int]) -> list[str]:
     """Return the names of moves played one after another."""
-    names = []
-    state = state.clone()
-    for action in actions:
-        names.append(move_name(state, action))
-        state.apply_action(action)
-    return names
+    return names_of_line(state, actions, move_name)
 
 
 def find_move(state: State, text: str) -> int:

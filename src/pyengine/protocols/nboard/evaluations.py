@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pyengine.exact.solver import Solver
 from pyengine.games.game import State
 from pyengine.search.result import SearchResult, win_rate
+from pyengine.search.tree import names_of_line
 
 #: Positions with at most so many empty squares are solved exactly.
 EXACT_EMPTIES = 16
@@ -130,9 +131,4 @@ def empties(state: State) -> int:
 
 def names(state: State, actions: Iterable[int]) -> str:
     """Return moves as NBoard writes a line of play."""
-    moves = ""
-    state = state.clone()
-    for action in actions:
-        moves += move_name(state, action)
-        state.apply_action(action)
-    return moves
+    return "".join(names_of_line(state, actions, move_name))
