@@ -34,6 +34,15 @@ struct GameShape {
   friend bool operator==(const GameShape&, const GameShape&) = default;
 };
 
+/// Identifies a position up to the number of plies played: two positions after equally many plies
+/// have equal keys if and only if they have the same future. "Only if" may rely on 128 bits of a
+/// hash.
+struct PositionKey {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  friend bool operator==(const PositionKey&, const PositionKey&) = default;
+};
+
 /// The result of a game played to its end.
 struct Playout {
   Outcome outcome;
@@ -93,6 +102,19 @@ concept Game = std::regular<G> &&
       /// The board as text: rows from the top, coordinates on the edge, player to move.
       { position.to_string() } -> std::same_as<std::string>;
     };
+
+/// Optional: positions that a search of a graph recognises (SearchConfig::graph).
+template <class G>
+concept HasTranspositionKey = requires(const G position) {
+  { position.transposition_key() } noexcept -> std::same_as<PositionKey>;
+};
+
+/// Optional: `static constexpr bool kGraphByDefault`, the default of SearchConfig::graph.
+template <class G>
+[[nodiscard]] consteval bool graph_by_default() {
+  if constexpr (requires { G::kGraphByDefault; }) return G::kGraphByDefault;
+  return false;
+}
 
 /// Optional: legal_actions() as a set, for games whose actions are points and a pass.
 template <class G>

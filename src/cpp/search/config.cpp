@@ -50,6 +50,8 @@ void validate(const SearchConfig& config) {
   const bool plays_puct = config.algorithm == Algorithm::puct;
   expect(config.root_policy_temperature == 1 || plays_puct, "root_policy_temperature",
          "1 unless algorithm is puct", number_text(config.root_policy_temperature));
+  expect(!config.graph.value_or(false) || plays_puct, "graph", "True only if algorithm is puct",
+         "True");
   expect(!config.dirichlet_shaped || plays_puct, "dirichlet_shaped",
          "False unless algorithm is puct", "True");
 }

@@ -48,6 +48,7 @@ struct SearchConfig {
 
   bool stop_when_decided = false;
 
+  std::optional<bool> graph;  ///< see searches_graph()
   bool reuse_tree = true;
   std::uint64_t cache_entries = 1U << 17;
   std::uint64_t memory_limit = std::uint64_t{2} << 30;
@@ -74,6 +75,10 @@ inline constexpr std::uint64_t kLeastMemory = 8U << 20;    ///< two chunks for t
 /// Throws ConfigError naming the first invalid field.
 void validate(const SearchConfig& config);
 
+/// Whether equal positions share a node, with the game's default.
+[[nodiscard]] constexpr bool searches_graph(const SearchConfig& config, bool by_default) noexcept {
+  return config.graph.value_or(by_default && config.algorithm == Algorithm::puct);
+}
 /// Maximum number of leaves in flight per tree.
 [[nodiscard]] int max_in_flight(const SearchConfig& config) noexcept;
 /// Number of cores that this process may use.

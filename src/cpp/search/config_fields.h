@@ -117,6 +117,11 @@ struct Table<SearchConfig> {
             "With \"gumbel\", ``choose=\"mean\"`` or a temperature, only a single legal move "
             "ends it. Not for self-play.")
           .added_later(),
+      field("graph", &S::graph,
+            "whether nodes that are the same position share statistics; None = the default of the "
+            "game. For ``algorithm=\"puct\"`` and games with a transposition key. ``visits`` and "
+            "policy targets then count visits of moves, ``nodes`` counts positions.")
+          .added_later(),
       field("reuse_tree", &S::reuse_tree,
             "whether a search continues the tree of the previous one."),
       field("cache_entries", &S::cache_entries, between(0, 4294967296.0),

@@ -91,6 +91,10 @@ class AnyGame {
   [[nodiscard]] virtual bool has_liberties() const noexcept = 0;
   [[nodiscard]] virtual bool has_area() const noexcept = 0;
   [[nodiscard]] virtual bool has_ko() const noexcept = 0;
+  /// Whether a search can recognise positions that several paths reach: SearchConfig::graph.
+  [[nodiscard]] virtual bool has_transposition_key() const noexcept = 0;
+  /// The default of SearchConfig::graph.
+  [[nodiscard]] virtual bool graph_by_default() const noexcept = 0;
   /// Whether stones() and last_move() are available: false for a user's game.
   [[nodiscard]] virtual bool has_stones() const noexcept = 0;
 

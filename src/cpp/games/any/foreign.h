@@ -228,6 +228,8 @@ class ForeignGame final : public AnyGame {
   [[nodiscard]] bool has_liberties() const noexcept override { return false; }
   [[nodiscard]] bool has_area() const noexcept override { return false; }
   [[nodiscard]] bool has_ko() const noexcept override { return false; }
+  [[nodiscard]] bool has_transposition_key() const noexcept override { return false; }
+  [[nodiscard]] bool graph_by_default() const noexcept override { return false; }
   [[nodiscard]] bool has_stones() const noexcept override { return false; }
   [[nodiscard]] std::unique_ptr<AnyPosition> initial_position() const override;
   [[nodiscard]] std::unique_ptr<AnyPosition> from_setup(const BoardSetup& setup) const override;

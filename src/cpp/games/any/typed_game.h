@@ -33,6 +33,12 @@ class TypedGame final : public AnyGame {
   [[nodiscard]] bool has_liberties() const noexcept override { return HasLiberties<G>; }
   [[nodiscard]] bool has_area() const noexcept override { return HasArea<G>; }
   [[nodiscard]] bool has_ko() const noexcept override { return HasKo<G>; }
+  [[nodiscard]] bool has_transposition_key() const noexcept override {
+    return HasTranspositionKey<G>;
+  }
+  [[nodiscard]] bool graph_by_default() const noexcept override {
+    return pyengine::graph_by_default<G>();
+  }
   [[nodiscard]] bool has_stones() const noexcept override { return true; }
 
   [[nodiscard]] std::unique_ptr<AnyPosition> initial_position() const override {
