@@ -34,7 +34,8 @@ struct TreeNode {
   float q = 0.0F;                   ///< NaN without visits
   std::int8_t to_move = 0;          ///< player to move; -1 if terminal or unknown
   std::int8_t proven = kNotProven;  ///< -1, 0, 1 for the player who moved there
-  std::int16_t unused = 0;
+  bool shared = false;  ///< in a graph: an earlier node is the same position and has its children
+  std::int8_t unused = 0;
 
   static constexpr std::int8_t kNotProven = 2;
 };

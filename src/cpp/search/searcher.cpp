@@ -178,6 +178,7 @@ void Searcher::check(const State& state, const SearchConfig& config) const {
   validate(config);
   check_unfinished(state, *game_);
   check_endings(config, state);
+  check_graph(config, *game_);
 }
 
 bool Searcher::continues(const State& state) const {
@@ -189,6 +190,11 @@ bool Searcher::continues(const State& state) const {
   return *root_ == state;
 }
 
+/// For an existing tree.
+bool Searcher::has_graph_of(const SearchConfig& config) const {
+  return tree_->is_graph() == searches_graph(config, game_->graph_by_default());
+}
+
 void Searcher::drop_tree() {
   const std::lock_guard lock(mutex_);
   tree_.reset();
@@ -198,7 +204,7 @@ void Searcher::drop_tree() {
   if (pipeline_) pipeline_->release_memory();
 }
 
-void Searcher::start_tree(const State& state, const GoesOn& goes_on) {
+void Searcher::start_tree(const State& state, const SearchConfig& config, const GoesOn& goes_on) {
   State root = state;
   drop_tree();
   advanced_ = false;
@@ -206,6 +212,7 @@ void Searcher::start_tree(const State& state, const GoesOn& goes_on) {
   const std::lock_guard lock(mutex_);
   root_.emplace(std::move(root));
   tree_ = std::make_unique<Tree>(pool_);
+  prepare_tree(*tree_, config, *game_);
 }
 
 /// Sets the memory that trees may take in this call. An existing cache keeps its memory.
@@ -283,8 +290,8 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   limit_memory(config);
   pipeline_for(config).prepare(config, 1);
   const bool fits = shares_trees(grown_by_, config.algorithm) && only == only_;
-  if (!keeps_tree(config) || !fits || !continues(state)) {
-    start_tree(state, goes_on);
+  if (!keeps_tree(config) || !fits || !continues(state) || !has_graph_of(config)) {
+    start_tree(state, config, goes_on);
     only_ = std::move(only);
   } else if (tree_->nodes() == 1) {  // advanced to a move without a child
     make_room(goes_on);
@@ -356,6 +363,7 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   std::vector<std::unique_ptr<TreeSearch>> searches;
   std::vector<TreeSearch*> running;
   for (std::size_t i = 0; i < states.size(); ++i) {
+    prepare_tree(*trees[i], config, *game_);
     searches.push_back(std::make_unique<TreeSearch>(*trees[i], *states[i], config,
                                                     budget_of(config), searches_++, *bound_));
     if (config.deterministic) searches.back()->use_own_allocator();

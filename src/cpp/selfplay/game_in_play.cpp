@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "search/setup.h"
 #include "selfplay/policy_target.h"
 
 namespace pyengine {
@@ -60,7 +61,9 @@ SelfPlayContext::SelfPlayContext(std::shared_ptr<const AnyGame> game_in,
 }
 
 GameInPlay::GameInPlay(SelfPlayContext& context, const std::shared_ptr<Arena>& arena)
-    : context_(context), tree_(arena) {}
+    : context_(context), tree_(arena) {
+  prepare_tree(tree_, context.config.search, *context.game);
+}
 
 void GameInPlay::begin(std::uint64_t number) noexcept {
   record_ = {};

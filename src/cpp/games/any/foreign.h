@@ -229,6 +229,7 @@ class ForeignGame final : public AnyGame {
   [[nodiscard]] bool has_area() const noexcept override { return false; }
   [[nodiscard]] bool has_ko() const noexcept override { return false; }
   [[nodiscard]] bool has_transposition_key() const noexcept override { return false; }
+  [[nodiscard]] bool key_forgets_history() const noexcept override { return false; }
   [[nodiscard]] bool graph_by_default() const noexcept override { return false; }
   [[nodiscard]] bool has_stones() const noexcept override { return false; }
   [[nodiscard]] std::unique_ptr<AnyPosition> initial_position() const override;

@@ -15,7 +15,8 @@ class PositionKeys {
   void forget() noexcept {}
 };
 
-template <HasTranspositionKey G>
+template <Game G>
+  requires HasTranspositionKey<G>
 class PositionKeys<G> {
  public:
   [[nodiscard]] std::optional<PositionKey> of(const G& position) {

@@ -71,6 +71,9 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
   }
 }
 
+/// Walks that collided just before their leaf landed have left marks.
+TreeSearch::~TreeSearch() { detours_.clear<Sharing::shared>(); }
+
 bool TreeSearch::may_gather() const noexcept {
   if (closed_.load(std::memory_order_relaxed)) return false;
   if (!root_ready_.load(std::memory_order_acquire)) {
@@ -183,10 +186,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   if (traits_.reads_positions && !leaf.on_the_spot) {
     copy_position(position, leaf.position);
     leaf.root = &root_;
-    leaf.moves.clear();
-    for (std::size_t i = 1; i < worker.path.size(); ++i) {
-      leaf.moves.push_back(worker.path[i]->action);
-    }
+    list_moves(worker.path, leaf.moves);
   }
   const int rows = evaluator_.request(batch, position);
   if (rows == kAnswered) {
@@ -279,6 +279,24 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) {
   walk.newly_over = true;
 }
 
+/// Returns whether a leaf is in flight at the end of the path. In a graph it may have another path,
+/// and a leaf that has landed meanwhile is not noticed.
+template <Sharing S>
+bool TreeSearch::mark_collision(const Path& path, std::uint32_t times) {
+  if (!tree_.is_graph()) return mark_again<S>(path, times);
+  if (path.back()->in_flight.load(std::memory_order_relaxed) == 0) return false;
+  detours_.mark<S>(path, times);
+  return true;
+}
+
+/// Removes the marks of a leaf in flight, and of the walks that collided.
+template <Sharing S>
+void TreeSearch::remove_marks(const Path& path) noexcept {
+  if (!tree_.is_graph()) return unmark<S>(path);
+  unmark_once<S>(path);
+  detours_.clear<S>();
+}
+
 /// Handles the end that `visits` walks reached together.
 template <Sharing S>
 [[gnu::always_inline]] inline void TreeSearch::settle(Worker& worker, Slot& slot, const Turn& turn,
@@ -296,12 +314,16 @@ template <Sharing S>
   if (walk.end == WalkEnd::collision) {
     ++now.collided;
     now.collisions += visits;
-    now.hit_in_flight |=
-        mark_again<S>(worker.path, std::max(visits, times_to_mark(config_, *worker.path.back())));
+    now.hit_in_flight |= mark_collision<S>(
+        worker.path, std::max(visits, times_to_mark(config_, *worker.path.back())));
     return;
   }
-  if (walk.end == WalkEnd::known) {
-    for (std::uint32_t i = 0; i < visits; ++i) back_up<S>(worker.path, walk.value, walk.drawn);
+  if (walk.end == WalkEnd::known || walk.end == WalkEnd::transposition) {
+    if (walk.end == WalkEnd::transposition) {
+      back_up_mean<S>(worker.path, walk.drawn);
+    } else {
+      for (std::uint32_t i = 0; i < visits; ++i) back_up<S>(worker.path, walk.value, walk.drawn);
+    }
     if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
     add<S>(part.counts.completed, std::uint64_t{visits});
     now.known += static_cast<int>(visits);
@@ -418,14 +440,14 @@ bool TreeSearch::gather_leaves(Worker& worker, Slot& slot, const Turn& turn) {
 
 template <Sharing S>
 void TreeSearch::complete(Worker& worker, Flight& flight, const EvalLeaf& leaf) {
-  unmark<S>(flight.path);
+  remove_marks<S>(flight.path);
   finish_leaf<S>(worker, flight.path, flight.drawn, leaf, flight.is_root, tally);
   seats_.land();
 }
 
 template <Sharing S>
 void TreeSearch::cancel(Flight& flight) noexcept {
-  unmark<S>(flight.path);
+  remove_marks<S>(flight.path);
   give_up(*flight.path.back());
   if (!flight.is_root) {
     if (plan_) plan_->took_back(root_child(flight.path));

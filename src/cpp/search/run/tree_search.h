@@ -14,6 +14,7 @@
 #include "search/config.h"
 #include "search/rules/root_plan.h"
 #include "search/run/decision.h"
+#include "search/run/detours.h"
 #include "search/run/limits.h"
 #include "search/run/root_moves.h"
 #include "search/run/slot.h"
@@ -31,6 +32,9 @@ class alignas(kCacheLine) TreeSearch {
   /// reduced to the visits that the root can still count.
   TreeSearch(Tree& tree, const State& root, const SearchConfig& config, std::uint64_t budget,
              std::uint64_t stream, BoundEvaluator& evaluator);
+  TreeSearch(const TreeSearch&) = delete;
+  TreeSearch& operator=(const TreeSearch&) = delete;
+  ~TreeSearch();
 
   [[nodiscard]] Tree& tree() const noexcept { return tree_; }
   [[nodiscard]] const State& root() const noexcept { return root_; }
@@ -121,6 +125,10 @@ class alignas(kCacheLine) TreeSearch {
   template <Sharing S>
   void solve_ending(Worker& worker, Walk& walk, const Turn& turn);
   template <Sharing S>
+  bool mark_collision(const Path& path, std::uint32_t times);
+  template <Sharing S>
+  void remove_marks(const Path& path) noexcept;
+  template <Sharing S>
   void take_marks_back(const Worker& worker) noexcept;
   template <Sharing S>
   void end_turn(const TurnProgress& now) noexcept;
@@ -159,6 +167,7 @@ class alignas(kCacheLine) TreeSearch {
   std::unique_ptr<RootPlan> plan_;  ///< written before root_ready_
   std::span<const ActionId> only_;
   Decision decision_;
+  Detours detours_;
 
   std::atomic<bool> closed_{false};
   std::atomic<bool> decided_{false};
