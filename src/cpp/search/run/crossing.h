@@ -1,7 +1,6 @@
 /// The step of a walk in a graph from an edge node to its position.
 #pragma once
 
-#include <cstdlib>
 #include <optional>
 
 #include "search/rules/rule.h"
@@ -112,26 +111,12 @@ class Crossing {
       const Proof proof = position.proof.load(std::memory_order_relaxed);
       if (proof != Proof::none) return end_of_edge(edge, static_cast<float>(proof));
     }
-    if (state == NodeState::expanded && stop(edge, position)) {
-      const double mean = position.mean_for_chooser();
-      const double ne = edge.visits.load(std::memory_order_relaxed);
-      double v = position.chooser == edge.chooser ? mean : -mean;
-      v = v * (ne + 1) - static_cast<double>(edge.value_sum.load()) * kValueUnit;
-      return end_of_known(static_cast<float>(edge.chooser == 0 ? v : -v));
-    }
     path_.push_back(&position);
     if (state != NodeState::expanded) return end_at_unexpanded(descent_, position, state);
+    const bool knows_less = edge.visits.load(std::memory_order_relaxed) <
+        position.visits.load(std::memory_order_relaxed);
+    if (knows_less) return Walk{WalkEnd::transposition};
     return std::nullopt;
-  }
-  bool stop(const Node& edge, const Node& position) {
-    const double p = search_.config.expand_probability;
-    const double rule = p == 1.0 ? -1.0 : p > 0.99 ? 9.0 : p;
-    const auto n = edge.visits.load(std::memory_order_relaxed);
-    if (n == 0) return true;
-    if (n >= position.visits.load(std::memory_order_relaxed)) return false;
-    double q = position.mean_for_chooser();
-    if (position.chooser != edge.chooser) q = -q;
-    return std::abs(q - edge.mean_for_chooser()) > rule;
   }
 
   std::optional<Walk> end_if_proven(const Node& node) const noexcept {

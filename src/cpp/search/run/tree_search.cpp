@@ -139,12 +139,6 @@ void TreeSearch::decide(std::uint64_t simulations) noexcept {
   tickets_.limit(simulations);
 }
 
-template <Sharing S>
-void TreeSearch::count_visit(const Path& path, float value_for_first, std::uint32_t drawn) noexcept {
-  tree_.is_graph() ? back_up_in_graph<S>(path, value_for_first, drawn)
-                   : back_up<S>(path, value_for_first, drawn);
-}
-
 /// The steps that may fail come first: a leaf that cannot be finished counts as never visited.
 template <Sharing S>
 void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn,
@@ -155,7 +149,7 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t dra
       ? tree_.store_evaluation(allocator_of(worker), node, restricted_to(only_, leaf))
       : grows && tree_.store_evaluation(allocator_of(worker), node, leaf);
   // Back up before expanding: a thread that sees the edges also sees a visit.
-  count_visit<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
+  back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
   Tree::publish(node, stored);
   if (is_root) {
     if (leaf.unfinished) tree_.set_provisional();
@@ -324,8 +318,12 @@ template <Sharing S>
         worker.path, std::max(visits, times_to_mark(config_, *worker.path.back())));
     return;
   }
-  if (walk.end == WalkEnd::known) {
-    for (std::uint32_t i = 0; i < visits; ++i) count_visit<S>(worker.path, walk.value, walk.drawn);
+  if (walk.end == WalkEnd::known || walk.end == WalkEnd::transposition) {
+    if (walk.end == WalkEnd::transposition) {
+      back_up_mean<S>(worker.path, walk.drawn);
+    } else {
+      for (std::uint32_t i = 0; i < visits; ++i) back_up<S>(worker.path, walk.value, walk.drawn);
+    }
     if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
     add<S>(part.counts.completed, std::uint64_t{visits});
     now.known += static_cast<int>(visits);

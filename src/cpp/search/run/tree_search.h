@@ -138,8 +138,6 @@ class alignas(kCacheLine) TreeSearch {
   bool place_claimed(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root,
                      Tally& counts);
   template <Sharing S>
-  void count_visit(const Path& path, float value_for_first, std::uint32_t drawn) noexcept;
-  template <Sharing S>
   void finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn, const EvalLeaf& leaf,
                    bool is_root, Tally& counts);
   [[nodiscard]] Allocator& allocator_of(Worker& worker) noexcept {

@@ -14,6 +14,7 @@ enum class WalkEnd : std::uint8_t {
   known,      ///< terminal, proven, or the memory is full: `value` is set
   collision,  ///< another walk has the node in flight or is creating it
   wait,       ///< the rule waits for leaves in flight: see Selection
+  transposition,  ///< at a position of a graph that other paths have visited more: see crossing.h
 };
 
 struct Walk {

@@ -79,25 +79,22 @@ void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noe
   }
 }
 
-/// The same in a graph, from the leaf to the root. An edge node with fewer visits than its position
-/// gets the position's mean value, and the nodes above it the change of its sum.
+/// Counts one more visit of the edge node that leads to the position at the end of `path`, and gives
+/// it the position's mean value. The change of its sum is counted at the nodes above it, as 0 for
+/// the first `drawn` ones.
 template <Sharing S>
-void back_up_in_graph(const Path& path, float value_for_first, std::size_t drawn = 0) noexcept {
-  std::int64_t change = to_fixed(value_for_first);
-  for (std::size_t i = path.size(); i-- > 0;) {
+void back_up_mean(const Path& path, std::size_t drawn) noexcept {
+  const std::size_t above = path.size() - 2;
+  Node& edge = *path[above];
+  const double visits = add<S>(edge.visits, 1U) + 1.0;
+  const double mean = path.back()->mean_for_chooser() / kValueUnit;
+  const double for_chooser = path.back()->chooser == edge.chooser ? mean : -mean;
+  const std::int64_t sum = std::llround(visits * for_chooser);
+  const std::int64_t change = sum - exchange<S>(edge.value_sum, sum);
+  for (std::size_t i = 0; i < above; ++i) {
     Node& node = *path[i];
-    const Node* below = i + 1 < path.size() ? path[i + 1] : nullptr;
-    const std::uint32_t visits = add<S>(node.visits, 1U) + 1;
-    if (i < drawn) continue;
-    if (below != nullptr && is_linked(node) &&
-        visits < below->visits.load(std::memory_order_relaxed)) {
-      const double mean = below->mean_for_chooser() / kValueUnit;
-      const std::int64_t sum = std::llround(visits * (below->chooser == node.chooser ? mean : -mean));
-      change = sum - exchange<S>(node.value_sum, sum);
-      if (node.chooser != 0) change = -change;
-    } else {
-      add<S>(node.value_sum, node.chooser == 0 ? change : -change);
-    }
+    if (i >= drawn) add<S>(node.value_sum, node.chooser == edge.chooser ? change : -change);
+    add<S>(node.visits, 1U);
   }
 }
 
