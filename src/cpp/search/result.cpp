@@ -6,7 +6,7 @@
 #include <limits>
 #include <queue>
 #include <tuple>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "search/rules/gumbel.h"
 
@@ -173,7 +173,7 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t mo
   Candidates candidates;
   candidates.add(tree.root(), -1);
   std::vector<TreeNode> entries;
-  std::unordered_set<const Node*> positions;  // of the graph that have been listed
+  std::unordered_map<const Node*, std::int16_t> first;  // of each position of a graph
   while (!candidates.empty() && entries.size() < most) {
     const auto next = candidates.take();
     const Node& node = *next.node;
@@ -190,10 +190,13 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t mo
     if (proven) entry.proven = static_cast<std::int8_t>(*proven);
     entry.to_move = -1;
     const Node& position = tree.position_of(node);
-    entry.shared = is_linked(node) && !positions.insert(&position).second;
+    if (is_linked(node)) {
+      const auto [listed, is_new] = first.emplace(&position, static_cast<std::int16_t>(index));
+      if (!is_new) entry.same = listed->second;
+    }
     if (position.state.load(std::memory_order_acquire) == NodeState::expanded) {
       entry.to_move = static_cast<std::int8_t>(position.mover);
-      if (!entry.shared) {
+      if (entry.same < 0) {
         for_each_child(tree.arena(), position, position.num_children.load(std::memory_order_acquire),
                        [&](const Node& child) { candidates.add(child, index); });
       }
