@@ -4,6 +4,7 @@
 #include <new>
 #include <span>
 
+#include "base/backoff.h"
 #include "games/common/hashing.h"
 
 namespace pyengine {
@@ -25,11 +26,25 @@ constexpr int kMostDepth = 32 - kMostBits;  ///< the other bits of a tag choose 
 
 }  // namespace
 
+/// Another thread is rarely at the table, and then briefly.
+class PositionTable::Lock {
+ public:
+  explicit Lock(std::atomic<bool>& locked) noexcept : locked_(locked) {
+    for (Backoff backoff; locked_.exchange(true, std::memory_order_acquire);) backoff.pause();
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() { locked_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool>& locked_;
+};
+
 PositionTable::Link PositionTable::acquire(Allocator& allocator, const PositionKey& key,
                                            std::uint32_t ply, int chooser) noexcept {
   const Arena& arena = *allocator.arena();
   const std::uint32_t tag = tag_of(key, ply);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(locked_);
   if (!segments_.empty()) {
     const Segment& segment = segment_of(tag);
     const auto* slots = arena.at<const Slot>(segment.block);
@@ -54,7 +69,7 @@ PositionTable::Link PositionTable::acquire(Allocator& allocator, const PositionK
 
 bool PositionTable::release(const Arena& arena, BlockIndex position) noexcept {
   auto& released = *arena.at<Position>(position);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(locked_);
   if (--released.references != 0) return false;
   const std::uint32_t tag = tag_of(released.key, released.ply);
   Segment& segment = segment_of(tag);
@@ -67,7 +82,7 @@ bool PositionTable::release(const Arena& arena, BlockIndex position) noexcept {
 }
 
 void PositionTable::free_memory(Allocator& allocator) noexcept {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(locked_);
   for (const Segment& segment : segments_) allocator.give(segment.block, 1 << segment.bits);
   segments_.clear();
   directory_.clear();

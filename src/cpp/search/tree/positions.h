@@ -9,8 +9,8 @@
 /// against its memory limit.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "base/memory.h"
@@ -23,7 +23,7 @@ namespace pyengine {
 struct Position {
   PositionKey key;               ///< constant
   std::uint32_t ply = 0;         ///< since the graph's first root; constant
-  std::uint32_t references = 0;  ///< edge nodes that lead here; guarded by the table's mutex
+  std::uint32_t references = 0;  ///< edge nodes that lead here; guarded by the table's lock
   Node node;
 };
 static_assert(sizeof(Position) == 64);
@@ -59,6 +59,8 @@ class PositionTable {
     std::uint8_t depth = 0;  ///< leading bits that its tags share
   };
 
+  class Lock;
+
   [[nodiscard]] Segment& segment_of(std::uint32_t tag) noexcept {
     return segments_[directory_[depth_ == 0 ? 0 : tag >> (32 - depth_)]];
   }
@@ -69,7 +71,7 @@ class PositionTable {
   static void insert(const Arena& arena, Segment& segment, Slot entry) noexcept;
   static void erase(const Arena& arena, Segment& segment, std::uint32_t place) noexcept;
 
-  std::mutex mutex_;
+  std::atomic<bool> locked_{false};  ///< acquire / release; held for one operation
   std::vector<Segment> segments_;
   std::vector<std::uint32_t> directory_;  ///< [leading bits of a tag]: number of its segment
   int depth_ = 0;                         ///< log2 of the directory's size
