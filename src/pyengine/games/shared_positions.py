@@ -40,15 +40,17 @@ class SharedPositions:
 
     def add(self, state: Any, ply: int, planes: bytes | None, num_planes: int) -> None:
         """Compare a state with the first one of its key. `planes`: float32[num_planes, H, W]."""
-        key = _key_of(state) if hasattr(state, "transposition_key") else state.clone()
+        has_key = hasattr(state, "transposition_key")
+        key = _key_of(state) if has_key else state.clone()
+        subject = "positions with equal transposition_key()" if has_key else "states that are =="
         found = _future(state), planes
         earlier = self.known.get((ply, key), found)
         if len(self.known) < _MOST_KNOWN:
             self.known.setdefault((ply, key), found)
         expect(
             earlier[0] == found[0],
-            "positions with the same key after equally many plies must have the same future, but "
-            f"they have {earlier[0]} and {found[0]}",
+            f"{subject} must have the same future, but {earlier[0]} and {found[0]} differ, after "
+            f"{ply} plies",
         )
         if planes is not None and earlier[1] is not None and planes != earlier[1]:
             pair = np.frombuffer(earlier[1] + planes, np.float32).reshape(2, num_planes, -1)
