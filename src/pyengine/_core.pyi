@@ -183,6 +183,11 @@ class Game:
         Whether the game has board_rows() and state_from_board(); False for a user's game.
         """
     @property
+    def has_transposition_key(self) -> bool:
+        """
+        Whether a search can recognise its positions: SearchConfig.graph.
+        """
+    @property
     def name(self) -> str:
         """
         The name, for example "go".
@@ -761,6 +766,10 @@ class SearchConfig:
             move can get as many visits within the budget, or only one move is legal; time left is
             converted by the rate so far. With "gumbel", ``choose="mean"`` or a temperature, only a
             single legal move ends it. Not for self-play.
+        graph (bool or None, default None): whether nodes that are the same position share
+            statistics; None = the default of the game. For ``algorithm="puct"`` and games with a
+            transposition key. ``visits`` and policy targets then count visits of moves, ``nodes``
+            counts positions.
         reuse_tree (bool, default True): whether a search continues the tree of the previous one.
         cache_entries (int in [0, 2**32], default 2**17): evaluations in the engine's cache; 0 = no
             cache. As an argument of a search, 0 = the cache is not read.
@@ -840,6 +849,7 @@ class SearchConfig:
         root_policy_temperature: float = 1.0,
         temperature: float = 0.0,
         stop_when_decided: bool = False,
+        graph: bool | None = None,
         reuse_tree: bool = True,
         cache_entries: int = 131072,
         memory_limit: int = 2147483648,
@@ -885,6 +895,7 @@ class SearchConfig:
         root_policy_temperature: float = ...,
         temperature: float = ...,
         stop_when_decided: bool = ...,
+        graph: bool | None = ...,
         reuse_tree: bool = ...,
         cache_entries: int = ...,
         memory_limit: int = ...,
@@ -942,6 +953,8 @@ class SearchConfig:
     def fpu(self) -> typing.Literal["value", "parent", "reduction"]: ...
     @property
     def fpu_value(self) -> float: ...
+    @property
+    def graph(self) -> bool | None: ...
     @property
     def gumbel_actions(self) -> int: ...
     @property
@@ -1527,6 +1540,7 @@ class SearchSettings(typing.TypedDict, total=False):
     root_policy_temperature: float
     temperature: float
     stop_when_decided: bool
+    graph: bool | None
     reuse_tree: bool
     cache_entries: int
     memory_limit: int
