@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pyengine
-from interrupted import AlarmError, alarm
-from toy_games import Still, ToyGame
 
 GRAPH: dict[str, Any] = {"graph": True, "cache_entries": 0, "threads": 1}
 SMALL_GAMES = ["tic_tac_toe", "connect_four", "othello(board_size=4)", "go(board_size=5)"]
