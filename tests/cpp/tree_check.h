@@ -55,7 +55,8 @@ class TreeCheck {
     if (state == NodeState::terminal) {
       check_terminal_sum(node, position.value);
     } else {
-      expect(proof == Proof::none || proof == position.proof.load(), node, "not the position's proof");
+      expect(proof == Proof::none || proof == position.proof.load(), node,
+             "not the position's proof");
     }
     expect(node.chooser == parent->mover, node, "another player moved here");
     if (++links_[&position] == 1) visit_position(position, nullptr);

@@ -167,8 +167,8 @@ class Candidates {
   std::array<std::vector<Candidate>, 8> few_;  ///< indexed by visits
 };
 
-/// The most-visited nodes, at most `most` of them. They form a tree: in one, no node has more visits
-/// than its parent; in a graph, the nodes below a position follow the first of its parents.
+/// The most-visited nodes, at most `most` of them. They form a tree: in one, no node has more
+/// visits than its parent; in a graph, the nodes below a position follow the first of its parents.
 std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t most) {
   Candidates candidates;
   candidates.add(tree.root(), -1);
@@ -197,7 +197,8 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t mo
     if (position.state.load(std::memory_order_acquire) == NodeState::expanded) {
       entry.to_move = static_cast<std::int8_t>(position.mover);
       if (entry.same < 0) {
-        for_each_child(tree.arena(), position, position.num_children.load(std::memory_order_acquire),
+        for_each_child(tree.arena(), position,
+                       position.num_children.load(std::memory_order_acquire),
                        [&](const Node& child) { candidates.add(child, index); });
       }
     }

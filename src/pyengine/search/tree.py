@@ -40,8 +40,8 @@ class SearchTree:
         prior: of the action; 0 at the root.
         q: mean value; NaN without visits.
         proven: the proven value, -1, 0 or 1, else None.
-        shared: of a graph: another move leads to the same position, whose node elsewhere in the tree
-            has the children. A node may then have more visits than its parent.
+        shared: in a graph, whether a node elsewhere in the tree is the same position and has the
+            children. A node may then have more visits than its parent.
     """
 
     action: int | None

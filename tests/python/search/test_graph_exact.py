@@ -21,7 +21,6 @@ GAMES = {
     "gomoku(board_size=5)": 200,
     "othello(board_size=4)": 300,
     "go(board_size=3,superko=simple)": 400,
-    "go(board_size=3)": 400,
     "go(board_size=4)": 200,
     "go(board_size=5,superko=simple)": 100,
 }

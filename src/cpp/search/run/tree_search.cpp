@@ -186,7 +186,6 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   if (traits_.reads_positions && !leaf.on_the_spot) {
     copy_position(position, leaf.position);
     leaf.root = &root_;
-    leaf.moves.clear();
     list_moves(worker.path, leaf.moves);
   }
   const int rows = evaluator_.request(batch, position);

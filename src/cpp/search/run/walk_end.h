@@ -10,10 +10,10 @@
 namespace pyengine {
 
 enum class WalkEnd : std::uint8_t {
-  leaf,       ///< path.back() is claimed by the caller, who evaluates it
-  known,      ///< terminal, proven, or the memory is full: `value` is set
-  collision,  ///< another walk has the node in flight or is creating it
-  wait,       ///< the rule waits for leaves in flight: see Selection
+  leaf,           ///< path.back() is claimed by the caller, who evaluates it
+  known,          ///< terminal, proven, or the memory is full: `value` is set
+  collision,      ///< another walk has the node in flight or is creating it
+  wait,           ///< the rule waits for leaves in flight: see Selection
   transposition,  ///< at a position of a graph that other paths have visited more: see crossing.h
 };
 

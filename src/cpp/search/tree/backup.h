@@ -79,9 +79,9 @@ void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noe
   }
 }
 
-/// Counts one more visit of the edge node that leads to the position at the end of `path`, and gives
-/// it the position's mean value. The change of its sum is counted at the nodes above it, as 0 for
-/// the first `drawn` ones.
+/// Counts one more visit of the edge node that leads to the position at the end of `path`, and
+/// gives it the position's mean value. The change of its sum is counted at the nodes above it, as 0
+/// for the first `drawn` ones.
 template <Sharing S>
 void back_up_mean(const Path& path, std::size_t drawn) noexcept {
   const std::size_t above = path.size() - 2;

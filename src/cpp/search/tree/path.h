@@ -12,8 +12,9 @@ namespace pyengine {
 /// position.
 using Path = std::vector<Node*>;
 
-/// Appends the moves of a path.
+/// Replaces `moves` by those of a path.
 inline void list_moves(const Path& path, std::vector<ActionId>& moves) {
+  moves.clear();
   for (std::size_t i = 1; i < path.size(); ++i) {
     if (!is_linked(*path[i - 1])) moves.push_back(path[i]->action);
   }

@@ -180,7 +180,8 @@ void PositionTable::insert(const Arena& arena, Segment& segment, Slot entry) noe
 void PositionTable::erase(const Arena& arena, Segment& segment, std::uint32_t place) noexcept {
   auto* slots = arena.at<Slot>(segment.block);
   const std::uint32_t mask = (1U << segment.bits) - 1;
-  for (std::uint32_t next = (place + 1) & mask; slots[next].position != 0; next = (next + 1) & mask) {
+  for (std::uint32_t next = (place + 1) & mask; slots[next].position != 0;
+       next = (next + 1) & mask) {
     const std::uint32_t home = slots[next].tag & mask;
     if (((next - home) & mask) < ((next - place) & mask)) continue;
     slots[place] = slots[next];

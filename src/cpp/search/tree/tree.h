@@ -50,13 +50,13 @@ class alignas(kCacheLine) Tree {
   }
   /// All edges, in search order.
   [[nodiscard]] std::vector<Edge> edges(const Node& node) const;
-  /// Makes the tree a graph, in which nodes that are the same position share what is below them. Call
-  /// only on an empty tree. `proofs`: whether a proof of a position holds on every path to it.
+  /// Makes the tree a graph, in which nodes that are the same position share what is below them.
+  /// Call only on an empty tree. `proofs`: whether a proof of a position holds on every path to it.
   void share_positions(bool proofs);
   [[nodiscard]] bool is_graph() const noexcept { return positions_ != nullptr; }
   [[nodiscard]] bool shares_proofs() const noexcept { return shares_proofs_; }
-  /// The node with the moves, children and evaluation of `node`, which is `node` itself unless it is
-  /// linked.
+  /// The node with the moves, children and evaluation of `node`, which is `node` itself unless it
+  /// is linked.
   [[nodiscard]] Node& position_of(Node& node) const noexcept {
     return is_linked(node) ? arena_->at<Position>(node.children)->node : node;
   }
@@ -68,8 +68,9 @@ class alignas(kCacheLine) Tree {
   /// own position.
   std::optional<bool> link(Allocator& allocator, Node& node, const PositionKey& key,
                            std::uint32_t plies) noexcept;
-  /// Number of nodes created, including the root; in a graph, number of positions. After an advance() to a node with many visits,
-  /// the visit count serves as an upper bound until the background thread has counted.
+  /// Number of nodes created, including the root; in a graph, number of positions. After an
+  /// advance() to a node with many visits, the visit count serves as an upper bound until the
+  /// background thread has counted.
   [[nodiscard]] std::uint64_t nodes() const noexcept {
     return nodes_->load(std::memory_order_relaxed);
   }
@@ -145,9 +146,9 @@ class alignas(kCacheLine) Tree {
 
   std::shared_ptr<Arena> arena_;
   std::shared_ptr<std::atomic<std::uint64_t>> nodes_;  ///< shared with the background thread
-  std::shared_ptr<PositionTable> positions_;  ///< nullptr unless a graph; shared likewise
+  std::shared_ptr<PositionTable> positions_;           ///< nullptr unless a graph; shared likewise
   bool shares_proofs_ = true;
-  std::uint32_t root_ply_ = 0;                ///< of a graph: moves since its first root
+  std::uint32_t root_ply_ = 0;  ///< of a graph: moves since its first root
   Node root_;
   /// Noise can change the root's edges, and they fit at any memory limit. Written before the root's
   /// state becomes expanded (release), and while no worker is walking the tree.
