@@ -26,8 +26,8 @@ class RandomGame:
     """Moves lead from position to position, back to earlier ones and several to the same one.
 
     Players may move twice in a row. The game ends at positions without moves, and after
-    ``limit`` plies: up to 660 pairs of position and ply lie before the end. Values are for the first
-    player: -1, 0, 1, and in some games also a fraction.
+    ``limit`` plies: up to 660 pairs of position and ply lie before the end. Values are for the
+    first player: -1, 0, 1, and in some games also a fraction.
     """
 
     def __init__(self, seed: int) -> None:

@@ -79,8 +79,8 @@ def check_equal(result: pyengine.SearchResult, node: Node) -> None:
 def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies: int) -> Graph:
     """Search and advance a few plies, keeping the naive graph as the engine keeps its own."""
     graph = Graph(key=position_of, evaluate=evaluated_by(evaluator, game), settings=settings)
-    settings_of_graph = {"graph": True, "cache_entries": 0, "deterministic": True}
-    engine = pyengine.Engine(game, evaluator, **SERIAL, **settings_of_graph, **vars(settings))
+    as_graph: dict[str, Any] = {"graph": True, "cache_entries": 0, "deterministic": True}
+    engine = pyengine.Engine(game, evaluator, **SERIAL, **as_graph, **vars(settings))
     state = game.new_initial_state()
     for ply in range(plies):
         if state.is_terminal():
