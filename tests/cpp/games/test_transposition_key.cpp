@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ascii_boards.h"
 #include "base/rng.h"
 #include "games/connect_four.h"
 #include "games/go/go.h"
@@ -19,13 +20,6 @@
 using namespace pyengine;
 
 namespace {
-
-template <class G>
-std::vector<int> legal(const G& position) {
-  ActionList moves;
-  position.legal_actions(moves);
-  return {moves.begin(), moves.end()};
-}
 
 /// Calls `visit(position, ply)` for the positions of random games, the start excluded. Each move is
 /// one of the first `choices` legal ones: with few, move orders meet on large boards too.
@@ -145,7 +139,7 @@ TEST_CASE("without suicide, positions of Go with equal keys have the same legal 
       compare<Go9>(params, 20000, 10, [&](const Go9& a, const Go9& b) {
         if (a.transposition_key() != b.transposition_key()) return;
         if (!(a == b)) ++forgotten;
-        REQUIRE(legal(a) == legal(b));
+        REQUIRE(test::legal(a) == test::legal(b));
         REQUIRE(a.to_move() == b.to_move());
         REQUIRE(a.outcome() == b.outcome());
         REQUIRE(a.ko_point() == b.ko_point());
