@@ -34,6 +34,13 @@ class WalkerOf final : public Walker {
 
   Walk walk(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
             Allocator& allocator, Path& path) override {
+    return tree.is_graph() ? walk_in<true>(tree, start, search, rule, allocator, path)
+                           : walk_in<false>(tree, start, search, rule, allocator, path);
+  }
+
+  template <bool kGraph>
+  Walk walk_in(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
+               Allocator& allocator, Path& path) {
     const G& position = typed(start.position);
     [[maybe_unused]] const WalkScopeOf<G> scope(position.params());
     descent_.begin(position);
@@ -43,7 +50,7 @@ class WalkerOf final : public Walker {
     bool at_root = node == &tree.root();
     bool may_create = true;
     std::uint32_t drawn = 0;
-    Crossing<G> crossing(tree, search, allocator, descent_, keys_, path);
+    [[maybe_unused]] Crossing<G> crossing(tree, search, allocator, descent_, keys_, path);
     const auto end = [&](Walk walk) {
       walk.drawn = drawn;
       return walk;
@@ -62,7 +69,7 @@ class WalkerOf final : public Walker {
             : tree.create_child<Sharing::exclusive>(allocator, *node, at_cap);
         if (child != nullptr) {
           path.back() = child;
-          if (!tree.is_graph()) return end(end_at_new(tree, descent_, *child));
+          if constexpr (!kGraph) return end(end_at_new(tree, descent_, *child));
           if (const std::optional<Walk> ended = crossing.enter_new()) return end(*ended);
           node = path.back();
           at_root = false;
@@ -76,7 +83,7 @@ class WalkerOf final : public Walker {
       node = chosen.child;
       path.push_back(node);
       at_root = false;
-      if (tree.is_graph()) {
+      if constexpr (kGraph) {
         if (const std::optional<Walk> ended = crossing.enter()) return end(*ended);
         node = path.back();
         continue;
