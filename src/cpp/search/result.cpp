@@ -25,16 +25,16 @@ struct RootAction {
   RootRank rank{};
 };
 
-/// In a graph the position may know more than the edge node that leads there.
-[[nodiscard]] std::optional<int> proven_for(const Tree& tree, const Node& node,
-                                            int player) noexcept {
-  Proof proof = node.proof.load(std::memory_order_relaxed);
-  if (proof == Proof::none && tree.shares_proofs()) {
-    proof = tree.position_of(node).proof.load(std::memory_order_relaxed);
-  }
+[[nodiscard]] std::optional<int> proven_for(const Node& node, int player) noexcept {
+  const Proof proof = node.proof.load(std::memory_order_relaxed);
   if (proof == Proof::none) return std::nullopt;
   const int first = static_cast<int>(proof);
   return player == 0 ? first : -first;
+}
+
+/// The node with the proof of an edge node, which may not have been copied from its position yet.
+[[nodiscard]] const Node& proven_node(const Tree& tree, const Node& node) noexcept {
+  return tree.shares_proofs() ? tree.position_of(node) : node;
 }
 
 /// By visits, then larger q; or by q, then visits.
@@ -58,7 +58,7 @@ std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& confi
                      {}};
     // While workers are running, a sum may be ahead of its count.
     if (entry.visits != 0) entry.q = std::clamp(child.mean_for_chooser(), -1.0, 1.0);
-    if (config.solver) entry.proven = proven_for(tree, child, root.mover);
+    if (config.solver) entry.proven = proven_for(proven_node(tree, child), root.mover);
     all.push_back(entry);
   });
   for (int place = children; place < root.num_edges; ++place) {
@@ -186,15 +186,19 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t mo
     }
     entry.visits = next.visits;
     entry.q = next.visits != 0 ? static_cast<float>(node.mean_for_chooser()) : kUnvisited;
-    const auto proven = solver ? proven_for(tree, node, node.chooser) : std::nullopt;
+    const NodeState state = node.state.load(std::memory_order_acquire);
+    const bool is_edge = state == NodeState::linked;
+    const Node& position = is_edge ? tree.position_of(node) : node;
+    const Node& proved = is_edge ? proven_node(tree, node) : node;
+    const auto proven = solver ? proven_for(proved, node.chooser) : std::nullopt;
     if (proven) entry.proven = static_cast<std::int8_t>(*proven);
-    entry.to_move = -1;
-    const Node& position = tree.position_of(node);
-    if (is_linked(node)) {
+    if (is_edge) {
       const auto [listed, is_new] = first.emplace(&position, static_cast<std::int16_t>(index));
       if (!is_new) entry.same = listed->second;
     }
-    if (position.state.load(std::memory_order_acquire) == NodeState::expanded) {
+    entry.to_move = -1;
+    const NodeState below = is_edge ? position.state.load(std::memory_order_acquire) : state;
+    if (below == NodeState::expanded) {
       entry.to_move = static_cast<std::int8_t>(position.mover);
       if (entry.same < 0) {
         for_each_child(tree.arena(), position,
@@ -335,7 +339,7 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   const std::vector<RootAction> all = root_actions(tree, config, plan);
   fill_columns(result, all, num_actions);
   result.network_value = root.value;
-  if (config.solver) result.proven = proven_for(tree, root, root.mover);
+  if (config.solver) result.proven = proven_for(root, root.mover);
   result.value = result.proven ? *result.proven : std::clamp(root.mean_for_mover(), -1.0, 1.0);
   const RootAction& best = best_of(all, result.proven.has_value());
   result.action = best.action;
