@@ -33,10 +33,6 @@ else()
     # GCC bug 105651: false warnings for "text" + std::string.
     target_compile_options(pyengine_flags INTERFACE -Wno-restrict)
   endif()
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # The default of 40 % leaves steps of every walk out of line, such as appending to its path.
-    target_link_options(pyengine_flags INTERFACE --param=inline-unit-growth=80)
-  endif()
   if(PYENGINE_WERROR)
     target_compile_options(pyengine_flags INTERFACE -Werror)
   endif()

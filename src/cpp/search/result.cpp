@@ -34,8 +34,7 @@ struct RootAction {
 
 /// The node with the proof of an edge node, which may not have been copied from its position yet.
 [[nodiscard]] const Node& proven_node(const Tree& tree, const Node& node) noexcept {
-  const bool is_copied = node.proof.load(std::memory_order_relaxed) != Proof::none;
-  return is_copied || !tree.shares_proofs() ? node : tree.position_of(node);
+  return tree.shares_proofs() ? tree.position_of(node) : node;
 }
 
 /// By visits, then larger q; or by q, then visits.
