@@ -38,8 +38,9 @@ class WalkerOf final : public Walker {
                            : walk_in<false>(tree, start, search, rule, allocator, path);
   }
 
+  /// Out of line: together the two would be too large for GCC to inline their steps.
   template <bool kGraph>
-  Walk walk_in(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
+  [[gnu::noinline]] Walk walk_in(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
                Allocator& allocator, Path& path) {
     const G& position = typed(start.position);
     [[maybe_unused]] const WalkScopeOf<G> scope(position.params());
