@@ -716,9 +716,17 @@ class SearchConfig:
             minus ``fpu_value`` * sqrt(sum of the priors of visited children) [KataGo, lc0].
         fpu_value (float in [-2, 2], default 0.25): see ``fpu``; AlphaGo Zero: ``fpu="value"``,
             ``fpu_value=0``.
-        choose ("visits" or "mean", default "visits"): move played at temperature 0: the most
-            visited one (with ``algorithm="gumbel"`` the winner of sequential halving), or the one
-            with the best mean value.
+        choose ("visits", "mean" or "lcb", default "visits"): move played at temperature 0: the most
+            visited one (with ``algorithm="gumbel"`` the winner of sequential halving), the one with
+            the best mean value, or the one with the best lower confidence bound of its mean
+            [KataGo, Leela Zero]. "lcb" keeps a search on one thread if the evaluator answers
+            immediately.
+        lcb_stdevs (float >= 0, default 5.0): for ``choose="lcb"``: the bound is q - lcb_stdevs * s
+            / sqrt(visits), where s is the standard deviation of the values of the move's visits
+            [KataGo, lcbStdevs].
+        lcb_visits (float in [0, 1], default 0.15): for ``choose="lcb"``: least visits of a move
+            that may be chosen, as a share of the most visits of a move [KataGo,
+            minVisitPropForLCB].
         exploration ("standard", "alphago" or "log", default "standard"): exploration term.
             "alphago" is ``c_puct`` * P / (1 + N), for ``algorithm="puct"`` [AlphaGo, 2016]; "log"
             is ``uct_c`` * ln(n / (1 + N)), for "uct" and "flat_ucb".
@@ -761,6 +769,10 @@ class SearchConfig:
             move can get as many visits within the budget, or only one move is legal; time left is
             converted by the rate so far. With "gumbel", ``choose="mean"`` or a temperature, only a
             single legal move ends it. Not for self-play.
+        graph (bool or None, default None): whether nodes that are the same position share
+            statistics; None = the default of the game. For ``algorithm="puct"`` and games with a
+            transposition key. ``visits`` and policy targets then count visits of moves, ``nodes``
+            counts positions.
         reuse_tree (bool, default True): whether a search continues the tree of the previous one.
         cache_entries (int in [0, 2**32], default 2**17): evaluations in the engine's cache; 0 = no
             cache. As an argument of a search, 0 = the cache is not read.
@@ -824,7 +836,9 @@ class SearchConfig:
         c_puct_factor: float = 1.0,
         fpu: typing.Literal["value", "parent", "reduction"] = "reduction",
         fpu_value: float = 0.25,
-        choose: typing.Literal["visits", "mean"] = "visits",
+        choose: typing.Literal["visits", "mean", "lcb"] = "visits",
+        lcb_stdevs: float = 5.0,
+        lcb_visits: float = 0.15,
         exploration: typing.Literal["standard", "alphago", "log"] = "standard",
         uct_c: float = 0.7071067811865476,
         expand_probability: float = 1.0,
@@ -840,6 +854,7 @@ class SearchConfig:
         root_policy_temperature: float = 1.0,
         temperature: float = 0.0,
         stop_when_decided: bool = False,
+        graph: bool | None = None,
         reuse_tree: bool = True,
         cache_entries: int = 131072,
         memory_limit: int = 2147483648,
@@ -869,7 +884,9 @@ class SearchConfig:
         c_puct_factor: float = ...,
         fpu: typing.Literal["value", "parent", "reduction"] = ...,
         fpu_value: float = ...,
-        choose: typing.Literal["visits", "mean"] = ...,
+        choose: typing.Literal["visits", "mean", "lcb"] = ...,
+        lcb_stdevs: float = ...,
+        lcb_visits: float = ...,
         exploration: typing.Literal["standard", "alphago", "log"] = ...,
         uct_c: float = ...,
         expand_probability: float = ...,
@@ -885,6 +902,7 @@ class SearchConfig:
         root_policy_temperature: float = ...,
         temperature: float = ...,
         stop_when_decided: bool = ...,
+        graph: bool | None = ...,
         reuse_tree: bool = ...,
         cache_entries: int = ...,
         memory_limit: int = ...,
@@ -921,7 +939,7 @@ class SearchConfig:
     @property
     def cache_entries(self) -> int: ...
     @property
-    def choose(self) -> typing.Literal["visits", "mean"]: ...
+    def choose(self) -> typing.Literal["visits", "mean", "lcb"]: ...
     @property
     def collision(self) -> typing.Literal["virtual_visit", "virtual_loss"]: ...
     @property
@@ -943,6 +961,8 @@ class SearchConfig:
     @property
     def fpu_value(self) -> float: ...
     @property
+    def graph(self) -> bool | None: ...
+    @property
     def gumbel_actions(self) -> int: ...
     @property
     def gumbel_c_scale(self) -> float: ...
@@ -952,6 +972,10 @@ class SearchConfig:
     def gumbel_noise(self) -> bool: ...
     @property
     def in_flight(self) -> int | None: ...
+    @property
+    def lcb_stdevs(self) -> float: ...
+    @property
+    def lcb_visits(self) -> float: ...
     @property
     def memory_limit(self) -> int: ...
     @property
@@ -1511,7 +1535,9 @@ class SearchSettings(typing.TypedDict, total=False):
     c_puct_factor: float
     fpu: typing.Literal["value", "parent", "reduction"]
     fpu_value: float
-    choose: typing.Literal["visits", "mean"]
+    choose: typing.Literal["visits", "mean", "lcb"]
+    lcb_stdevs: float
+    lcb_visits: float
     exploration: typing.Literal["standard", "alphago", "log"]
     uct_c: float
     expand_probability: float
@@ -1527,6 +1553,7 @@ class SearchSettings(typing.TypedDict, total=False):
     root_policy_temperature: float
     temperature: float
     stop_when_decided: bool
+    graph: bool | None
     reuse_tree: bool
     cache_entries: int
     memory_limit: int

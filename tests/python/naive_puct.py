@@ -40,12 +40,16 @@ class Settings:
 
 @dataclass
 class Node:
-    """A node: ``prior`` of the move to it, visits ``n`` and sum ``w`` for the first player."""
+    """A node: ``prior`` of the move to it, visits ``n`` and sum ``w`` for the first player.
+
+    ``values`` are those of the visits, for the same player.
+    """
 
     prior: float = 0.0
     n: int = 0
     w: float = 0.0
     player: int = -4
+    values: list[float] = field(default_factory=list)
     children: dict[int, Node] = field(default_factory=dict)
 
 
@@ -137,3 +141,16 @@ def simulate(root: Node, state: Any, evaluate: Evaluate, settings: Settings) -> 
     for node in path:
         node.n += 1
         node.w += value
+        node.values.append(value)
+
+
+def lower_bounds(root: Node, earlier: dict[int, int], stdevs: float) -> dict[int, float]:
+    """Return the lower confidence bound of each move; ``earlier`` visits have no known values."""
+    sign = 1 if root.player == 0 else -1
+    bounds = {}
+    for action, child in root.children.items():
+        values = child.values[earlier.get(action, 0) :]
+        variance = (float(np.var(values)) if values else 0.0) + 1 / (1 + len(values) ** 3)
+        q = sign * child.w / child.n if child.n else math.nan
+        bounds[action] = q - stdevs * math.sqrt(variance / child.n) if child.n else math.nan
+    return bounds

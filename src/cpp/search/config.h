@@ -10,7 +10,7 @@ namespace pyengine {
 /// Selection rule, see rules/rule.h.
 enum class Algorithm : std::uint8_t { puct, gumbel, uct, flat_ucb };
 /// Selection of the move played at temperature 0.
-enum class MoveChoice : std::uint8_t { visits, mean };
+enum class MoveChoice : std::uint8_t { visits, mean, lcb };
 /// Exploration term. PUCT: standard or alphago; UCB1: standard or log.
 enum class Exploration : std::uint8_t { standard, alphago, log };
 enum class FirstPlay : std::uint8_t { value, parent, reduction };
@@ -29,6 +29,8 @@ struct SearchConfig {
   FirstPlay fpu = FirstPlay::reduction;
   double fpu_value = 0.25;
   MoveChoice choose = MoveChoice::visits;
+  double lcb_stdevs = 5.0;
+  double lcb_visits = 0.15;
   Exploration exploration = Exploration::standard;
   double uct_c = std::numbers::sqrt2 / 2;
   double expand_probability = 1.0;

@@ -16,7 +16,7 @@ struct Names<Algorithm> {
 };
 template <>
 struct Names<MoveChoice> {
-  static constexpr std::array values{"visits", "mean"};
+  static constexpr std::array values{"visits", "mean", "lcb"};
 };
 template <>
 struct Names<Exploration> {
@@ -62,7 +62,17 @@ struct Table<SearchConfig> {
             "see ``fpu``; AlphaGo Zero: ``fpu=\"value\"``, ``fpu_value=0``."),
       field("choose", &S::choose,
             "move played at temperature 0: the most visited one (with ``algorithm=\"gumbel\"`` "
-            "the winner of sequential halving), or the one with the best mean value."),
+            "the winner of sequential halving), the one with the best mean value, or the one with "
+            "the best lower confidence bound of its mean [KataGo, Leela Zero]. \"lcb\" keeps a "
+            "search on one thread if the evaluator answers immediately."),
+      field("lcb_stdevs", &S::lcb_stdevs, kNotNegative,
+            "for ``choose=\"lcb\"``: the bound is q - lcb_stdevs * s / sqrt(visits), where s is "
+            "the standard deviation of the values of the move's visits [KataGo, lcbStdevs].")
+          .added_later(),
+      field("lcb_visits", &S::lcb_visits, kShare,
+            "for ``choose=\"lcb\"``: least visits of a move that may be chosen, as a share of the "
+            "most visits of a move [KataGo, minVisitPropForLCB].")
+          .added_later(),
       field("exploration", &S::exploration,
             "exploration term. \"alphago\" is ``c_puct`` * P / (1 + N), for "
             "``algorithm=\"puct\"`` [AlphaGo, 2016]; \"log\" is ``uct_c`` * ln(n / (1 + N)), for "
@@ -114,8 +124,8 @@ struct Table<SearchConfig> {
       field("stop_when_decided", &S::stop_when_decided,
             "whether the search ends early when no other root move can get as many visits within "
             "the budget, or only one move is legal; time left is converted by the rate so far. "
-            "With \"gumbel\", ``choose=\"mean\"`` or a temperature, only a single legal move "
-            "ends it. Not for self-play.")
+            "With \"gumbel\", ``choose`` other than visits or a temperature, only a single legal "
+            "move ends it. Not for self-play.")
           .added_later(),
       field("graph", &S::graph,
             "whether nodes that are the same position share statistics; None = the default of the "

@@ -254,9 +254,9 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
 }
 
 SearchResult Searcher::result_so_far(const TreeSearch& search, Clock::time_point start_time) const {
-  SearchResult result =
-      read_tree(search.tree(), game_->shape().num_actions, search.config(),
-                choice_stream(search.config(), search.stream()), kept_nodes(search), search.plan());
+  SearchResult result = read_tree(search.tree(), game_->shape().num_actions, search.config(),
+                                  choice_stream(search.config(), search.stream()),
+                                  kept_nodes(search), search.plan(), search.samples());
   if (search.restricted()) hide_proof(result);
   result.reused = search.reused();
   result.simulations = search.tally.completed.load(std::memory_order_relaxed);

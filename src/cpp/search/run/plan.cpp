@@ -115,7 +115,9 @@ bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
       traits.answering == Answering::brief || (traits.immediate() && !traits.reads_positions);
   const bool fits = answers && !size.foreign && !size.follows;
   const bool grows = grows_a_tree(config.algorithm) && config.algorithm != Algorithm::gumbel;
-  return fits && grows && !config.deterministic && size.searches == 1 &&
+  // The values of root moves are collected where a path from the root is backed up.
+  const bool samples = config.choose == MoveChoice::lcb;
+  return fits && grows && !samples && !config.deterministic && size.searches == 1 &&
       workers_for(size.visits, size.workers) > 1;
 }
 

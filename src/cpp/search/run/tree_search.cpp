@@ -123,6 +123,7 @@ void TreeSearch::ready_root() {
   const auto priors = changed_root_priors(config_, tree_, rng);
   if (!priors.empty()) tree_.change_root_priors(priors);
   plan_ = make_root_plan(config_, tree_, tickets_.budget(), rng);
+  if (config_.choose == MoveChoice::lcb) samples_.emplace(tree_.evaluated_root_edges());
   decision_.begin();
   // The visit of a forced move gives it a value and a reply.
   if (config_.stop_when_decided && tree_.root().num_edges == 1) decide(reused_ == 0 ? 1 : 0);
@@ -136,6 +137,13 @@ void TreeSearch::decide(std::uint64_t simulations) noexcept {
   tickets_.limit(simulations);
 }
 
+template <Sharing S>
+void TreeSearch::count_visit(const Path& path, float value_for_first,
+                             std::uint32_t drawn) noexcept {
+  back_up<S>(path, value_for_first, drawn);
+  if (samples_) samples_->add<S>(path, value_for_first, drawn);
+}
+
 /// The steps that may fail come first: a leaf that cannot be finished counts as never visited.
 template <Sharing S>
 void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn,
@@ -146,7 +154,7 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t dra
       ? tree_.store_evaluation(allocator_of(worker), node, restricted_to(only_, leaf))
       : grows && tree_.store_evaluation(allocator_of(worker), node, leaf);
   // Back up before expanding: a thread that sees the edges also sees a visit.
-  back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
+  count_visit<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
   Tree::publish(node, stored);
   if (is_root) {
     if (leaf.unfinished) tree_.set_provisional();
@@ -301,7 +309,7 @@ template <Sharing S>
     return;
   }
   if (walk.end == WalkEnd::known) {
-    for (std::uint32_t i = 0; i < visits; ++i) back_up<S>(worker.path, walk.value, walk.drawn);
+    for (std::uint32_t i = 0; i < visits; ++i) count_visit<S>(worker.path, walk.value, walk.drawn);
     if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
     add<S>(part.counts.completed, std::uint64_t{visits});
     now.known += static_cast<int>(visits);
