@@ -711,6 +711,11 @@ class SearchConfig:
         c_puct_base (float > 0 or None, default 19652.0): see ``c_puct``; None makes c(n) the
             constant ``c_puct`` [AlphaZero, pb_c_base; AlphaGo Zero: None].
         c_puct_factor (float >= 0, default 1.0): see ``c_puct`` [KataGo, lc0].
+        c_puct_stdev (float in [0, 1], default 0.0): share by which exploration scales with the
+            standard deviation s of a node's values: times 1 + c_puct_stdev * (s / 0.4 - 1), where s
+            is shrunk towards 0.4 [KataGo, cpuctUtilityStdevScale]. 0 = off. Only with
+            ``algorithm="puct"``; takes 8 bytes per evaluated position, and one thread if the
+            evaluator answers immediately.
         fpu ("value", "parent" or "reduction", default "reduction"): value of a child without
             visits: the constant ``fpu_value``, the value of its parent, or the value of its parent
             minus ``fpu_value`` * sqrt(sum of the priors of visited children) [KataGo, lc0].
@@ -767,8 +772,8 @@ class SearchConfig:
             the move that ``choose`` selects, with "gumbel" the winner of sequential halving.
         stop_when_decided (bool, default False): whether the search ends early when no other root
             move can get as many visits within the budget, or only one move is legal; time left is
-            converted by the rate so far. With "gumbel", ``choose="mean"`` or a temperature, only a
-            single legal move ends it. Not for self-play.
+            converted by the rate so far. With "gumbel", ``choose`` other than visits or a
+            temperature, only a single legal move ends it. Not for self-play.
         graph (bool or None, default None): whether nodes that are the same position share
             statistics; None = the default of the game. For ``algorithm="puct"`` and games with a
             transposition key. ``visits`` and policy targets then count visits of moves, ``nodes``
@@ -834,6 +839,7 @@ class SearchConfig:
         c_puct: float = 1.25,
         c_puct_base: float | None = 19652.0,
         c_puct_factor: float = 1.0,
+        c_puct_stdev: float = 0.0,
         fpu: typing.Literal["value", "parent", "reduction"] = "reduction",
         fpu_value: float = 0.25,
         choose: typing.Literal["visits", "mean", "lcb"] = "visits",
@@ -882,6 +888,7 @@ class SearchConfig:
         c_puct: float = ...,
         c_puct_base: float | None = ...,
         c_puct_factor: float = ...,
+        c_puct_stdev: float = ...,
         fpu: typing.Literal["value", "parent", "reduction"] = ...,
         fpu_value: float = ...,
         choose: typing.Literal["visits", "mean", "lcb"] = ...,
@@ -936,6 +943,8 @@ class SearchConfig:
     def c_puct_base(self) -> float | None: ...
     @property
     def c_puct_factor(self) -> float: ...
+    @property
+    def c_puct_stdev(self) -> float: ...
     @property
     def cache_entries(self) -> int: ...
     @property
@@ -1533,6 +1542,7 @@ class SearchSettings(typing.TypedDict, total=False):
     c_puct: float
     c_puct_base: float | None
     c_puct_factor: float
+    c_puct_stdev: float
     fpu: typing.Literal["value", "parent", "reduction"]
     fpu_value: float
     choose: typing.Literal["visits", "mean", "lcb"]

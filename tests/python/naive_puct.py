@@ -36,6 +36,7 @@ class Settings:
     c_puct_factor: float = 1.0
     fpu: str = "reduction"
     fpu_value: float = 0.25
+    c_puct_stdev: float = 0.0
 
 
 @dataclass
@@ -102,6 +103,11 @@ def choose(node: Node, s: Settings) -> int:
     c = s.c_puct
     if s.c_puct_base is not None:
         c += s.c_puct_factor * math.log((1 + n + s.c_puct_base) / s.c_puct_base)
+
+    if s.c_puct_stdev and n > 1:
+        squared, mean_square = value * value, sum(v * v for v in node.values) / n
+        variance = ((squared + 0.16) * 2 + mean_square * n) / (n + 1) - squared
+        c *= 1 + s.c_puct_stdev * (math.sqrt(variance) / 0.4 - 1)
 
     def key(item: tuple[int, Node]) -> tuple[float, float, int]:
         action, child = item

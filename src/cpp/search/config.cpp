@@ -52,6 +52,8 @@ void validate(const SearchConfig& config) {
          "1 unless algorithm is puct", number_text(config.root_policy_temperature));
   expect(!config.graph.value_or(false) || plays_puct, "graph", "True only if algorithm is puct",
          "True");
+  expect(config.c_puct_stdev == 0 || plays_puct, "c_puct_stdev", "0 unless algorithm is puct",
+         number_text(config.c_puct_stdev));
   expect(!config.dirichlet_shaped || plays_puct, "dirichlet_shaped",
          "False unless algorithm is puct", "True");
 }

@@ -26,6 +26,7 @@ struct SearchConfig {
   double c_puct = 1.25;
   std::optional<double> c_puct_base = 19652.0;
   double c_puct_factor = 1.0;
+  double c_puct_stdev = 0.0;
   FirstPlay fpu = FirstPlay::reduction;
   double fpu_value = 0.25;
   MoveChoice choose = MoveChoice::visits;

@@ -54,6 +54,12 @@ struct Table<SearchConfig> {
             "see ``c_puct``; None makes c(n) the constant ``c_puct`` [AlphaZero, pb_c_base; "
             "AlphaGo Zero: None]."),
       field("c_puct_factor", &S::c_puct_factor, kNotNegative, "see ``c_puct`` [KataGo, lc0]."),
+      field("c_puct_stdev", &S::c_puct_stdev, kShare,
+            "share by which exploration scales with the standard deviation s of a node's values: "
+            "times 1 + c_puct_stdev * (s / 0.4 - 1), where s is shrunk towards 0.4 [KataGo, "
+            "cpuctUtilityStdevScale]. 0 = off. Only with ``algorithm=\"puct\"``; takes 8 bytes per "
+            "evaluated position, and one thread if the evaluator answers immediately.")
+          .added_later(),
       field("fpu", &S::fpu,
             "value of a child without visits: the constant ``fpu_value``, the value of its "
             "parent, or the value of its parent minus ``fpu_value`` * sqrt(sum of the priors of "

@@ -51,26 +51,35 @@ void PuctRule::configure(const SearchConfig& config) {
       config.exploration == config_.exploration;
   config_ = config;
   if (!same_rate) rates_.assign(256, 0.0);
+  final_rates_ = config.c_puct_stdev == 0.0 ? rates_.size() : 0;
   unvisited_.reserve(64);
 }
 
-double PuctRule::rate(double n) noexcept {
+double PuctRule::rate(const Tree& tree, const Node& node, double n) noexcept {
   const auto place = static_cast<std::size_t>(n);
-  if (place < rates_.size() && rates_[place] != 0.0) return rates_[place];
-  return compute_rate(n);
+  if (place < final_rates_ && rates_[place] != 0.0) return rates_[place];
+  return compute_rate(tree, node, n);
 }
 
-double PuctRule::compute_rate(double n) {
-  const double rate = puct::exploration_rate(config_, n);
+double PuctRule::compute_rate(const Tree& tree, const Node& node, double n) {
+  const double rate = rate_of_count(n);
+  if (config_.c_puct_stdev != 0.0) return rate * puct::stdev_factor(config_, tree, node);
+  final_rates_ = rates_.size();
+  return rate;
+}
+
+double PuctRule::rate_of_count(double n) {
   const auto place = static_cast<std::size_t>(n);
+  if (place < rates_.size() && rates_[place] != 0.0) return rates_[place];
+  const double rate = puct::exploration_rate(config_, n);
   if (place >= kMostRates) return rate;
   if (place >= rates_.size()) rates_.resize(2 * place, 0.0);
   return rates_[place] = rate;
 }
 
-[[gnu::always_inline]] inline puct::Parent PuctRule::parent_of(const Node& node,
+[[gnu::always_inline]] inline puct::Parent PuctRule::parent_of(const Tree& tree, const Node& node,
                                                                double n) noexcept {
-  puct::Parent parent{rate(n), puct::growth(config_, n)};
+  puct::Parent parent{rate(tree, node, n), puct::growth(config_, n)};
   if (config_.collision == CollisionRule::virtual_loss) parent.loss = config_.virtual_loss;
   if (config_.solver) parent.lost = loss_of(node.mover);
   return parent;
@@ -84,7 +93,7 @@ Selection PuctRule::best(const Tree& tree, const Node& node, bool may_create) no
 
   // In edge order the first of several equal scores is the one to choose.
   const bool sorted = !at_root || tree.root_is_sorted();
-  const puct::Parent parent = parent_of(node, visits_of(node));
+  const puct::Parent parent = parent_of(tree, node, visits_of(node));
   unvisited_.clear();
   Scan scan = scan_(tree.arena(), node, count, parent, unvisited_);
   if (!creates && unvisited_.empty() && sorted) return Selection::of(scan.child);
@@ -117,7 +126,7 @@ void PuctRule::allot(const Tree& tree, const Node& node, const RootSearch& searc
   const auto at_once = static_cast<std::uint32_t>(n / kVisitsPerAllotted);
   const bool forces = &node == &tree.root() && search.config.forced_playouts > 0.0;
   if (visits > 1 && at_once > 1 && !forces) {
-    allotter_.read(tree, node, config_, parent_of(node, n), may_create);
+    allotter_.read(tree, node, config_, parent_of(tree, node, n), may_create);
     if (allotter_.allot(std::min(visits, at_once), given)) return;
   }
   Allotment& one = given.emplace_back();

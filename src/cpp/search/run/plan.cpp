@@ -115,9 +115,9 @@ bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
       traits.answering == Answering::brief || (traits.immediate() && !traits.reads_positions);
   const bool fits = answers && !size.foreign && !size.follows;
   const bool grows = grows_a_tree(config.algorithm) && config.algorithm != Algorithm::gumbel;
-  // The values of root moves are collected where a path from the root is backed up.
-  const bool samples = config.choose == MoveChoice::lcb;
-  return fits && grows && !samples && !config.deterministic && size.searches == 1 &&
+  // A lease adds a sum of values to the nodes above it, not their squares.
+  const bool squares = config.choose == MoveChoice::lcb || config.c_puct_stdev != 0.0;
+  return fits && grows && !squares && !config.deterministic && size.searches == 1 &&
       workers_for(size.visits, size.workers) > 1;
 }
 

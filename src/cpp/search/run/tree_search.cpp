@@ -67,6 +67,7 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
     ready_root();
   } else {
     tree.keep_prior_sums(config.algorithm == Algorithm::gumbel);
+    tree.keep_squares(config.c_puct_stdev != 0.0);
     if (!reads_priors(config.algorithm)) tree.order_by(order_of_tree(config.seed, stream));
   }
 }
@@ -141,6 +142,7 @@ template <Sharing S>
 void TreeSearch::count_visit(const Path& path, float value_for_first,
                              std::uint32_t drawn) noexcept {
   back_up<S>(path, value_for_first, drawn);
+  if (tree_.keeps_squares()) back_up_square<S>(tree_, path, value_for_first, drawn);
   if (samples_) samples_->add<S>(path, value_for_first, drawn);
 }
 

@@ -72,6 +72,15 @@ void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noe
   }
 }
 
+/// Adds the square of the same value wherever the tree stores the sum.
+template <Sharing S>
+void back_up_square(Tree& tree, const Path& path, float value, std::size_t drawn) noexcept {
+  const std::int64_t fixed = to_fixed(value * value);
+  for (std::size_t i = drawn; i < path.size(); ++i) {
+    if (auto* const sum = tree.squares(*path[i])) add<S>(*sum, fixed);
+  }
+}
+
 /// Marks the terminal node at the end of `path` proven, then each node above it that has a winning
 /// move or whose moves are all proven.
 void prove(const Tree& tree, const Path& path, float value_for_first) noexcept;

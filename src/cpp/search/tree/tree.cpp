@@ -54,7 +54,7 @@ class Sweep {
   Arena& arena() { return *allocator_.arena(); }
 
   void drop_content(const Node& node) {
-    if (node.edges != 0) allocator_.give(node.edges, stored_edge_units(arena(), node));
+    if (node.edges != 0) free_edges(allocator_, node);
     int rest = node.num_children.load(std::memory_order_relaxed);
     if (rest == 0) return;
     for (BlockWalk walk(arena(), node);; walk.next()) {
@@ -119,6 +119,7 @@ void copy_node(const Node& from, Node& to) {
   to.mover = from.mover;
   to.edges_are_bits = from.edges_are_bits;
   to.has_prior_sum = from.has_prior_sum;
+  to.has_square_sum = from.has_square_sum;
 }
 
 }  // namespace
@@ -141,7 +142,9 @@ std::vector<Edge> Tree::edges(const Node& node) const {
 bool Tree::store_evaluation(Allocator& allocator, Node& node, const EvalLeaf& leaf) {
   node.value = leaf.value;
   node.mover = leaf.to_move & 1;
-  if (&node != &root_) return store_edges(allocator, leaf, node, keeps_prior_sums_);
+  if (&node != &root_) {
+    return store_edges(allocator, leaf, node, {keeps_prior_sums_, keeps_squares_});
+  }
   root_edges_.resize(static_cast<std::size_t>(leaf.num_legal()));
   list_edges(leaf, root_edges_);
   if (order_ != 0) order_root();
@@ -266,6 +269,8 @@ bool Tree::advance(ActionId action) {
                  });
   if (kept == nullptr) return false;
   std::vector<Edge> kept_edges = edges(*kept);
+  const auto* sum = squares(*kept);
+  const std::int64_t kept_squares = sum != nullptr ? sum->load(std::memory_order_relaxed) : 0;
   Node new_root;
   copy_node(*kept, new_root);
   const std::uint32_t visits = kept->visits.load(std::memory_order_relaxed);
@@ -273,6 +278,7 @@ bool Tree::advance(ActionId action) {
   sweep_root(kept, counted ? count_nodes(*arena_, *kept) : visits, counted);
   root_edges_ = std::move(kept_edges);
   copy_node(new_root, root_);
+  root_squares_.store(kept_squares, std::memory_order_relaxed);
   return true;
 }
 
@@ -280,6 +286,7 @@ void Tree::clear() {
   sweep_root(nullptr, 1, true);
   root_edges_.clear();
   copy_node(Node(), root_);
+  root_squares_.store(0, std::memory_order_relaxed);
 }
 
 /// The background thread runs one sweep after another, so each sees the count corrected by the
