@@ -770,6 +770,10 @@ class SearchConfig:
             temperature), normalised, or improved_policy ** (1 / temperature) with
             ``algorithm="gumbel"``; proven losses have probability 0, a proven win is played. 0 =
             the move that ``choose`` selects, with "gumbel" the winner of sequential halving.
+        draw_value (float in [-1, 1], default 0.0): value of a draw for the player to move at the
+            root; the opponent gets the negative [contempt]. Applies to games that end in a draw, to
+            proven draws, to playouts, and to the probability of a draw of a network with a 3-way
+            value. Proofs are unaffected. Not for self-play.
         stop_when_decided (bool, default False): whether the search ends early when no other root
             move can get as many visits within the budget, or only one move is legal; time left is
             converted by the rate so far. With "gumbel", ``choose`` other than visits or a
@@ -859,6 +863,7 @@ class SearchConfig:
         dirichlet_shaped: bool = False,
         root_policy_temperature: float = 1.0,
         temperature: float = 0.0,
+        draw_value: float = 0.0,
         stop_when_decided: bool = False,
         graph: bool | None = None,
         reuse_tree: bool = True,
@@ -908,6 +913,7 @@ class SearchConfig:
         dirichlet_shaped: bool = ...,
         root_policy_temperature: float = ...,
         temperature: float = ...,
+        draw_value: float = ...,
         stop_when_decided: bool = ...,
         graph: bool | None = ...,
         reuse_tree: bool = ...,
@@ -959,6 +965,8 @@ class SearchConfig:
     def dirichlet_fraction(self) -> float: ...
     @property
     def dirichlet_shaped(self) -> bool: ...
+    @property
+    def draw_value(self) -> float: ...
     @property
     def endgame_solver_empties(self) -> int: ...
     @property
@@ -1562,6 +1570,7 @@ class SearchSettings(typing.TypedDict, total=False):
     dirichlet_shaped: bool
     root_policy_temperature: float
     temperature: float
+    draw_value: float
     stop_when_decided: bool
     graph: bool | None
     reuse_tree: bool

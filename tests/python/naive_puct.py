@@ -37,6 +37,7 @@ class Settings:
     fpu: str = "reduction"
     fpu_value: float = 0.25
     c_puct_stdev: float = 0.0
+    draw_value: float = 0.0
 
 
 @dataclass
@@ -139,6 +140,8 @@ def simulate(root: Node, state: Any, evaluate: Evaluate, settings: Settings) -> 
     leaf = path[-1]
     if state.is_terminal():
         value = state.returns()[0]
+        if value == 0:
+            value = settings.draw_value * (1 if root.player == 0 else -1)
     else:
         priors, value = evaluate(state)
         leaf.player = state.current_player()

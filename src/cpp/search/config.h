@@ -49,6 +49,7 @@ struct SearchConfig {
   double root_policy_temperature = 1.0;
   double temperature = 0.0;
 
+  double draw_value = 0.0;
   bool stop_when_decided = false;
 
   std::optional<bool> graph;  ///< see searches_graph()

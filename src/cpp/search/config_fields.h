@@ -127,6 +127,12 @@ struct Table<SearchConfig> {
             "improved_policy ** (1 / temperature) with ``algorithm=\"gumbel\"``; proven losses "
             "have probability 0, a proven win is played. 0 = the move that ``choose`` selects, "
             "with \"gumbel\" the winner of sequential halving."),
+      field("draw_value", &S::draw_value, between(-1, 1),
+            "value of a draw for the player to move at the root; the opponent gets the negative "
+            "[contempt]. Applies to games that end in a draw, to proven draws, to playouts, and to "
+            "the probability of a draw of a network with a 3-way value. Proofs are unaffected. Not "
+            "for self-play.")
+          .added_later(),
       field("stop_when_decided", &S::stop_when_decided,
             "whether the search ends early when no other root move can get as many visits within "
             "the budget, or only one move is legal; time left is converted by the rate so far. "

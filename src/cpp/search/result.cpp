@@ -343,7 +343,8 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   fill_columns(result, all, num_actions, samples != nullptr);
   result.network_value = root.value;
   if (config.solver) result.proven = proven_for(root, root.mover);
-  result.value = result.proven ? *result.proven : std::clamp(root.mean_for_mover(), -1.0, 1.0);
+  result.value = std::clamp(root.mean_for_mover(), -1.0, 1.0);
+  if (result.proven) result.value = *result.proven == 0 ? config.draw_value : *result.proven;
   const RootAction& best = best_of(all, result.proven.has_value());
   result.action = best.action;
   fill_improved_policy(result, config, num_actions);

@@ -190,9 +190,10 @@ bool Searcher::continues(const State& state) const {
 }
 
 /// Whether the nodes of an existing tree have the sums that the search reads.
-bool Searcher::has_sums_for(const SearchConfig& config) const {
-  const bool empty = tree_->root().state.load(std::memory_order_relaxed) != NodeState::expanded;
-  return empty || tree_->keeps_squares() || config.c_puct_stdev == 0.0;
+bool Searcher::has_sums_for(const State& state, const SearchConfig& config) const {
+  if (tree_->root().state.load(std::memory_order_relaxed) != NodeState::expanded) return true;
+  const bool same_draws = tree_->draw() == draw_for_first(config, state.position().to_move());
+  return same_draws && (tree_->keeps_squares() || config.c_puct_stdev == 0.0);
 }
 
 void Searcher::drop_tree() {
@@ -289,7 +290,7 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   limit_memory(config);
   pipeline_for(config).prepare(config, 1);
   const bool fits = shares_trees(grown_by_, config.algorithm) && only == only_;
-  if (!keeps_tree(config) || !fits || !continues(state) || !has_sums_for(config)) {
+  if (!keeps_tree(config) || !fits || !continues(state) || !has_sums_for(state, config)) {
     start_tree(state, goes_on);
     only_ = std::move(only);
   } else if (tree_->nodes() == 1) {  // advanced to a move without a child

@@ -47,7 +47,8 @@ class SearchResult:
             ``algorithm="gumbel"`` it is the winner of sequential halving. A proven win is always
             preferred, a proven loss avoided; with ``temperature`` above 0 the move is drawn at
             random.
-        value: mean of all visits and the root's own evaluation, or the proven value.
+        value: mean of all visits and the root's own evaluation, or the proven value; a draw counts
+            ``SearchConfig.draw_value``.
         network_value: the root's own evaluation; 0 if the search ended before it.
         proven: -1, 0 or 1 if the value is proven, else None. None also if not all moves were
             searched; if those are proven, ``value`` is their value.

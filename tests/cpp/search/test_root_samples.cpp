@@ -30,7 +30,7 @@ TEST_CASE("s^2 is the variance of the values plus a prior that fades with their 
   const Edge edges[] = {{pack_prior(1.0F), 7}};
   for (const Case& c : cases) {
     RootSamples samples(edges);
-    for (const float value : c.values) samples.add<kAlone>({&root, &child}, value, 0);
+    for (const float value : c.values) samples.add<kAlone>({&root, &child}, {value});
     CHECK(samples.variance(7) == doctest::Approx(c.variance).epsilon(1e-9));
   }
 }
@@ -41,10 +41,10 @@ TEST_CASE(
   Node child;
   const Edge edges[] = {{pack_prior(1.0F), 0}};
   RootSamples samples(edges);
-  samples.add<kAlone>({&root}, 1.0F, 0);
+  samples.add<kAlone>({&root}, {1.0F});
   CHECK(samples.variance(0) == 1.0);
-  samples.add<kAlone>({&root, &child}, 1.0F, 2);
-  samples.add<kAlone>({&root, &child}, 1.0F, 1);
+  samples.add<kAlone>({&root, &child}, {1.0F, 0.0F, 2});
+  samples.add<kAlone>({&root, &child}, {1.0F, 0.0F, 1});
   CHECK(samples.variance(0) == doctest::Approx(0.25 + 1.0 / 9));
 }
 

@@ -51,36 +51,34 @@ void PuctRule::configure(const SearchConfig& config) {
       config.exploration == config_.exploration;
   config_ = config;
   if (!same_rate) rates_.assign(256, 0.0);
-  final_rates_ = config.c_puct_stdev == 0.0 ? rates_.size() : 0;
+  adjusts_ = config.collision == CollisionRule::virtual_loss || config.c_puct_stdev != 0.0;
   unvisited_.reserve(64);
 }
 
-double PuctRule::rate(const Tree& tree, const Node& node, double n) noexcept {
-  const auto place = static_cast<std::size_t>(n);
-  if (place < final_rates_ && rates_[place] != 0.0) return rates_[place];
-  return compute_rate(tree, node, n);
-}
-
-double PuctRule::compute_rate(const Tree& tree, const Node& node, double n) {
-  const double rate = rate_of_count(n);
-  if (config_.c_puct_stdev != 0.0) return rate * puct::stdev_factor(config_, tree, node);
-  final_rates_ = rates_.size();
-  return rate;
-}
-
-double PuctRule::rate_of_count(double n) {
+double PuctRule::rate(double n) noexcept {
   const auto place = static_cast<std::size_t>(n);
   if (place < rates_.size() && rates_[place] != 0.0) return rates_[place];
+  return compute_rate(n);
+}
+
+double PuctRule::compute_rate(double n) {
   const double rate = puct::exploration_rate(config_, n);
+  const auto place = static_cast<std::size_t>(n);
   if (place >= kMostRates) return rate;
   if (place >= rates_.size()) rates_.resize(2 * place, 0.0);
   return rates_[place] = rate;
 }
 
+/// Applies the settings that are usually off.
+void PuctRule::adjust(const Tree& tree, const Node& node, puct::Parent& parent) const noexcept {
+  if (config_.collision == CollisionRule::virtual_loss) parent.loss = config_.virtual_loss;
+  parent.rate *= puct::stdev_factor(config_, tree, node);
+}
+
 [[gnu::always_inline]] inline puct::Parent PuctRule::parent_of(const Tree& tree, const Node& node,
                                                                double n) noexcept {
-  puct::Parent parent{rate(tree, node, n), puct::growth(config_, n)};
-  if (config_.collision == CollisionRule::virtual_loss) parent.loss = config_.virtual_loss;
+  puct::Parent parent{rate(n), puct::growth(config_, n)};
+  if (adjusts_) adjust(tree, node, parent);
   if (config_.solver) parent.lost = loss_of(node.mover);
   return parent;
 }

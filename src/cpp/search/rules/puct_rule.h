@@ -28,18 +28,18 @@ class PuctRule final : public Rule {
   template <bool at_root>
   Selection best(const Tree& tree, const Node& node, bool may_create) noexcept;
   [[nodiscard]] puct::Parent parent_of(const Tree& tree, const Node& node, double n) noexcept;
+  void adjust(const Tree& tree, const Node& node, puct::Parent& parent) const noexcept;
   /// n, without the marks of walks that have not left the node yet.
   [[nodiscard]] double visits_of(const Node& node) const noexcept {
     return puct::visits_of(node) - waiting_;
   }
-  double rate(const Tree& tree, const Node& node, double n) noexcept;
-  double compute_rate(const Tree& tree, const Node& node, double n);
-  double rate_of_count(double n);
+  double rate(double n) noexcept;
+  double compute_rate(double n);
 
   ScanChildren scan_;
   SearchConfig config_;
-  std::vector<double> rates_;    ///< c(n) by n; 0 = not computed yet
-  std::size_t final_rates_ = 0;  ///< the size of rates_, or 0 if nodes have factors of their own
+  std::vector<double> rates_;         ///< c(n) by n; 0 = not computed yet
+  bool adjusts_ = false;              ///< see adjust()
   std::vector<Unvisited> unvisited_;  ///< from the current scan
   PuctAllotter allotter_;
   double waiting_ = 0.0;  ///< walks that have marked the current node and are still at it

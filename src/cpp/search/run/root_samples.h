@@ -14,9 +14,8 @@
 #include <span>
 #include <vector>
 
+#include "search/tree/backup.h"
 #include "search/tree/node.h"
-#include "search/tree/path.h"
-#include "search/tree/sharing.h"
 
 namespace pyengine {
 
@@ -25,12 +24,11 @@ class RootSamples {
   /// For a root with these edges.
   explicit RootSamples(std::span<const Edge> edges);
 
-  /// Adds a visit that is backed up along `path` with a value for the first player. Root moves
-  /// among the first `drawn` nodes count a draw (see Walk::drawn).
+  /// Adds a visit that is backed up along `path`.
   template <Sharing S>
-  void add(const Path& path, float value_for_first, std::uint32_t drawn) noexcept {
+  void add(const Path& path, const VisitValue& visit) noexcept {
     if (path.size() < 2) return;  // the visit stayed at the root
-    const float value = drawn > 1 ? 0.0F : value_for_first;
+    const float value = visit.drawn > 1 ? visit.draw : visit.value;
     Moments& move = moves_[path[1]->action];
     pyengine::add<S>(move.sum, to_fixed(value));
     pyengine::add<S>(move.squares, to_fixed(value * value));

@@ -68,8 +68,10 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
   } else {
     tree.keep_prior_sums(config.algorithm == Algorithm::gumbel);
     tree.keep_squares(config.c_puct_stdev != 0.0);
+    tree.set_draw(draw_for_first(config, root.position().to_move()));
     if (!reads_priors(config.algorithm)) tree.order_by(order_of_tree(config.seed, stream));
   }
+  counts_more_ = tree.draw() != 0.0F || tree.keeps_squares() || config.choose == MoveChoice::lcb;
 }
 
 bool TreeSearch::may_gather() const noexcept {
@@ -138,12 +140,23 @@ void TreeSearch::decide(std::uint64_t simulations) noexcept {
   tickets_.limit(simulations);
 }
 
+/// For a search that reads more than sums of values in which a draw counts 0.
 template <Sharing S>
-void TreeSearch::count_visit(const Path& path, float value_for_first,
-                             std::uint32_t drawn) noexcept {
-  back_up<S>(path, value_for_first, drawn);
-  if (tree_.keeps_squares()) back_up_square<S>(tree_, path, value_for_first, drawn);
-  if (samples_) samples_->add<S>(path, value_for_first, drawn);
+[[gnu::noinline]] void TreeSearch::count_more(const Path& path, const VisitValue& visit) noexcept {
+  back_up<S>(path, visit.value, visit.drawn);
+  back_up_draw<S>(path, visit);
+  if (tree_.keeps_squares()) back_up_squares<S>(tree_, path, visit);
+  if (samples_) samples_->add<S>(path, visit);
+}
+
+template <Sharing S>
+[[gnu::always_inline]] inline void TreeSearch::count_visit(const Path& path, float value_for_first,
+                                                           std::uint32_t drawn) noexcept {
+  if (counts_more_) {
+    count_more<S>(path, {value_for_first, tree_.draw(), drawn});
+  } else {
+    back_up<S>(path, value_for_first, drawn);
+  }
 }
 
 /// The steps that may fail come first: a leaf that cannot be finished counts as never visited.
@@ -155,8 +168,13 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t dra
   const bool stored = is_root && restricted()
       ? tree_.store_evaluation(allocator_of(worker), node, restricted_to(only_, leaf))
       : grows && tree_.store_evaluation(allocator_of(worker), node, leaf);
+  float value = leaf.value;  // for the player to move
+  if (counts_more_) {
+    value += leaf.draw * (leaf.to_move == 0 ? tree_.draw() : -tree_.draw());
+    node.value = value;
+  }
   // Back up before expanding: a thread that sees the edges also sees a visit.
-  count_visit<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
+  count_visit<S>(path, leaf.to_move == 0 ? value : -value, drawn);
   Tree::publish(node, stored);
   if (is_root) {
     if (leaf.unfinished) tree_.set_provisional();
@@ -286,7 +304,7 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) {
   leaf.state.store(NodeState::terminal, std::memory_order_release);
   walk.end = WalkEnd::known;
   walk.value = leaf.value;
-  walk.newly_over = true;
+  walk.newly_over = walk.is_outcome = true;
 }
 
 /// Handles the end that `visits` walks reached together.
@@ -311,7 +329,9 @@ template <Sharing S>
     return;
   }
   if (walk.end == WalkEnd::known) {
-    for (std::uint32_t i = 0; i < visits; ++i) count_visit<S>(worker.path, walk.value, walk.drawn);
+    const bool is_draw = walk.is_outcome && walk.value == 0.0F;
+    const float value = is_draw ? tree_.draw() : walk.value;
+    for (std::uint32_t i = 0; i < visits; ++i) count_visit<S>(worker.path, value, walk.drawn);
     if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
     add<S>(part.counts.completed, std::uint64_t{visits});
     now.known += static_cast<int>(visits);

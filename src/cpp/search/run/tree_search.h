@@ -135,6 +135,8 @@ class alignas(kCacheLine) TreeSearch {
   bool place_claimed(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root,
                      Tally& counts);
   template <Sharing S>
+  void count_more(const Path& path, const VisitValue& visit) noexcept;
+  template <Sharing S>
   void count_visit(const Path& path, float value_for_first, std::uint32_t drawn) noexcept;
   template <Sharing S>
   void finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn, const EvalLeaf& leaf,
@@ -165,6 +167,7 @@ class alignas(kCacheLine) TreeSearch {
   std::optional<Allocator> own_;
   std::unique_ptr<RootPlan> plan_;      ///< written before root_ready_
   std::optional<RootSamples> samples_;  ///< written before root_ready_
+  bool counts_more_ = false;            ///< see count_more()
   std::span<const ActionId> only_;
   Decision decision_;
 

@@ -72,12 +72,30 @@ void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noe
   }
 }
 
-/// Adds the square of the same value wherever the tree stores the sum.
+/// The values of one visit for the first player: `draw` at the first `drawn` nodes of its path and
+/// `value` at the others.
+struct VisitValue {
+  float value = 0.0F;
+  float draw = 0.0F;  ///< see SearchConfig::draw_value
+  std::uint32_t drawn = 0;
+};
+
+/// Adds the value of a draw, in place of back_up()'s 0, to the first nodes of the path.
 template <Sharing S>
-void back_up_square(Tree& tree, const Path& path, float value, std::size_t drawn) noexcept {
-  const std::int64_t fixed = to_fixed(value * value);
-  for (std::size_t i = drawn; i < path.size(); ++i) {
-    if (auto* const sum = tree.squares(*path[i])) add<S>(*sum, fixed);
+void back_up_draw(const Path& path, const VisitValue& visit) noexcept {
+  const std::int64_t fixed = to_fixed(visit.draw);
+  for (std::size_t i = 0; i < visit.drawn; ++i) {
+    add<S>(path[i]->value_sum, path[i]->chooser == 0 ? fixed : -fixed);
+  }
+}
+
+/// Adds the squares of a visit's values wherever the tree stores their sum.
+template <Sharing S>
+void back_up_squares(Tree& tree, const Path& path, const VisitValue& visit) noexcept {
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    auto* const sum = tree.squares(*path[i]);
+    const float value = i < visit.drawn ? visit.draw : visit.value;
+    if (sum != nullptr) add<S>(*sum, to_fixed(value * value));
   }
 }
 

@@ -161,6 +161,14 @@ void store_prior_sum(std::span<Edge> edges) noexcept {
   return std::llround(visits * mean * mean / kValueUnit);
 }
 
+/// Begins a block with the sum of squares; the edges follow.
+[[gnu::noinline]] BlockIndex after_squares(const Arena& arena, BlockIndex block,
+                                           Node& node) noexcept {
+  new (arena.at(block)) std::atomic<std::int64_t>(squares_so_far(node));
+  node.has_square_sum = 1;
+  return block + 1;
+}
+
 [[nodiscard]] const std::uint64_t* words_at(const Arena& arena, const Node& node) noexcept {
   return arena.at<const std::uint64_t>(node.edges);
 }
@@ -189,11 +197,11 @@ bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node, EdgeSum
   const bool as_bits = leaf.equal_priors && words < edge_units(count);
   const bool with_sum = sums.priors && !as_bits;
   const int units = as_bits ? words : edge_units(with_sum ? count + 1 : count);
-  const bool with_squares = sums.squares && units < Arena::kMaxUnits;
-  BlockIndex block = allocator.take(with_squares ? units + 1 : units);
+  const int for_squares = sums.squares && units < Arena::kMaxUnits ? 1 : 0;
+  BlockIndex block = allocator.take(units + for_squares);
   if (block == 0) return false;
   const Arena& arena = *allocator.arena();
-  if (with_squares) new (arena.at(block++)) std::atomic<std::int64_t>(squares_so_far(node));
+  if (for_squares != 0) block = after_squares(arena, block, node);
   if (as_bits) {
     write_bits(leaf, {arena.at<std::uint64_t>(block), static_cast<std::size_t>(words)});
   } else {
@@ -204,7 +212,6 @@ bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node, EdgeSum
   node.edges = block;
   node.edges_are_bits = as_bits;
   node.has_prior_sum = with_sum;
-  node.has_square_sum = with_squares;
   node.num_edges = static_cast<std::uint16_t>(count);
   return true;
 }

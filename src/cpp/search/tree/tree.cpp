@@ -142,9 +142,7 @@ std::vector<Edge> Tree::edges(const Node& node) const {
 bool Tree::store_evaluation(Allocator& allocator, Node& node, const EvalLeaf& leaf) {
   node.value = leaf.value;
   node.mover = leaf.to_move & 1;
-  if (&node != &root_) {
-    return store_edges(allocator, leaf, node, {keeps_prior_sums_, keeps_squares_});
-  }
+  if (&node != &root_) return store_edges(allocator, leaf, node, sums_);
   root_edges_.resize(static_cast<std::size_t>(leaf.num_legal()));
   list_edges(leaf, root_edges_);
   if (order_ != 0) order_root();
