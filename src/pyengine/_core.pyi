@@ -721,6 +721,11 @@ class SearchConfig:
             minus ``fpu_value`` * sqrt(sum of the priors of visited children) [KataGo, lc0].
         fpu_value (float in [-2, 2], default 0.25): see ``fpu``; AlphaGo Zero: ``fpu="value"``,
             ``fpu_value=0``.
+        root_c_puct (float > 0 or None, default None): ``c_puct`` at the root; None = as elsewhere
+            [lc0, CPuctAtRoot]. Only with ``algorithm="puct"``.
+        root_fpu_value (float in [-2, 2] or None, default None): ``fpu_value`` at the root; None =
+            as elsewhere [lc0, FpuValueAtRoot; KataGo, rootFpuReductionMax]. Only with
+            ``algorithm="puct"``.
         choose ("visits", "mean" or "lcb", default "visits"): move played at temperature 0: the most
             visited one (with ``algorithm="gumbel"`` the winner of sequential halving), the one with
             the best mean value, or the one with the best lower confidence bound of its mean
@@ -846,6 +851,8 @@ class SearchConfig:
         c_puct_stdev: float = 0.0,
         fpu: typing.Literal["value", "parent", "reduction"] = "reduction",
         fpu_value: float = 0.25,
+        root_c_puct: float | None = None,
+        root_fpu_value: float | None = None,
         choose: typing.Literal["visits", "mean", "lcb"] = "visits",
         lcb_stdevs: float = 5.0,
         lcb_visits: float = 0.15,
@@ -896,6 +903,8 @@ class SearchConfig:
         c_puct_stdev: float = ...,
         fpu: typing.Literal["value", "parent", "reduction"] = ...,
         fpu_value: float = ...,
+        root_c_puct: float | None = ...,
+        root_fpu_value: float | None = ...,
         choose: typing.Literal["visits", "mean", "lcb"] = ...,
         lcb_stdevs: float = ...,
         lcb_visits: float = ...,
@@ -997,6 +1006,10 @@ class SearchConfig:
     def memory_limit(self) -> int: ...
     @property
     def reuse_tree(self) -> bool: ...
+    @property
+    def root_c_puct(self) -> float | None: ...
+    @property
+    def root_fpu_value(self) -> float | None: ...
     @property
     def root_policy_temperature(self) -> float: ...
     @property
@@ -1553,6 +1566,8 @@ class SearchSettings(typing.TypedDict, total=False):
     c_puct_stdev: float
     fpu: typing.Literal["value", "parent", "reduction"]
     fpu_value: float
+    root_c_puct: float | None
+    root_fpu_value: float | None
     choose: typing.Literal["visits", "mean", "lcb"]
     lcb_stdevs: float
     lcb_visits: float

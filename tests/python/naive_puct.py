@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,15 @@ class Settings:
     fpu: str = "reduction"
     fpu_value: float = 0.25
     c_puct_stdev: float = 0.0
+    root_c_puct: float | None = None
+    root_fpu_value: float | None = None
     draw_value: float = 0.0
+
+    def at_root(self) -> Settings:
+        """Return the settings of the root under the names that they have elsewhere."""
+        c_puct = self.c_puct if self.root_c_puct is None else self.root_c_puct
+        fpu_value = self.fpu_value if self.root_fpu_value is None else self.root_fpu_value
+        return replace(self, c_puct=c_puct, fpu_value=fpu_value)
 
 
 @dataclass
@@ -134,7 +142,7 @@ def simulate(root: Node, state: Any, evaluate: Evaluate, settings: Settings) -> 
     """Walk down, evaluate the leaf and back up its value."""
     path = [root]
     while path[-1].children:
-        action = choose(path[-1], settings)
+        action = choose(path[-1], settings if len(path) > 1 else settings.at_root())
         state.apply_action(action)
         path.append(path[-1].children[action])
     leaf = path[-1]

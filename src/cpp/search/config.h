@@ -29,6 +29,8 @@ struct SearchConfig {
   double c_puct_stdev = 0.0;
   FirstPlay fpu = FirstPlay::reduction;
   double fpu_value = 0.25;
+  std::optional<double> root_c_puct;     ///< see at_root()
+  std::optional<double> root_fpu_value;  ///< the same
   MoveChoice choose = MoveChoice::visits;
   double lcb_stdevs = 5.0;
   double lcb_visits = 0.15;
@@ -83,6 +85,8 @@ void validate(const SearchConfig& config);
 [[nodiscard]] constexpr bool searches_graph(const SearchConfig& config, bool by_default) noexcept {
   return config.graph.value_or(by_default && config.algorithm == Algorithm::puct);
 }
+/// The settings of PUCT at the root, under the names that they have elsewhere.
+[[nodiscard]] SearchConfig at_root(SearchConfig config) noexcept;
 /// Maximum number of leaves in flight per tree.
 [[nodiscard]] int max_in_flight(const SearchConfig& config) noexcept;
 /// Number of cores that this process may use.

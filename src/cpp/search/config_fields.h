@@ -66,6 +66,14 @@ struct Table<SearchConfig> {
             "visited children) [KataGo, lc0]."),
       field("fpu_value", &S::fpu_value, between(-2, 2),
             "see ``fpu``; AlphaGo Zero: ``fpu=\"value\"``, ``fpu_value=0``."),
+      field("root_c_puct", &S::root_c_puct, kPositive,
+            "``c_puct`` at the root; None = as elsewhere [lc0, CPuctAtRoot]. Only with "
+            "``algorithm=\"puct\"``.")
+          .added_later(),
+      field("root_fpu_value", &S::root_fpu_value, between(-2, 2),
+            "``fpu_value`` at the root; None = as elsewhere [lc0, FpuValueAtRoot; KataGo, "
+            "rootFpuReductionMax]. Only with ``algorithm=\"puct\"``.")
+          .added_later(),
       field("choose", &S::choose,
             "move played at temperature 0: the most visited one (with ``algorithm=\"gumbel\"`` "
             "the winner of sequential halving), the one with the best mean value, or the one with "

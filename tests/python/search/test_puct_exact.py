@@ -27,6 +27,7 @@ SETTINGS = [
     Settings(c_puct=2.5, c_puct_factor=2.0, fpu="value", fpu_value=-1.0),
     Settings(fpu="reduction", fpu_value=-0.5),
     Settings(c_puct_stdev=0.85),
+    Settings(root_c_puct=3.0, root_fpu_value=-0.4, c_puct_stdev=0.3),
 ]
 
 
@@ -63,7 +64,7 @@ def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies:
 
 @pytest.mark.parametrize(
     ("name", "settings"),
-    [(name, SETTINGS[(i + k) % 6]) for i, name in enumerate(GAMES) for k in (0, 2)],
+    [(name, SETTINGS[(i + k) % 7]) for i, name in enumerate(GAMES) for k in (0, 2)],
     ids=str,
 )
 def test_visits_equal_the_textbook_with_reuse_of_the_tree(name: str, settings: Settings) -> None:

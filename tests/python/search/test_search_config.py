@@ -77,6 +77,8 @@ def test_a_search_refuses_invalid_settings_and_the_engine_stays_usable() -> None
         {"fpu": "zero"},
         {"exploration": "log"},
         {"c_puct_stdev": 0.5, "algorithm": "gumbel"},
+        {"root_c_puct": 1.5, "algorithm": "uct"},
+        {"root_fpu_value": 0.0, "algorithm": "gumbel"},
     ):
         with pytest.raises(ConfigError, match=f"^{next(iter(wrong))}: "):
             engine.search(state, **wrong)
