@@ -109,6 +109,8 @@ void bind_game(py::class_<AnyGame, GamePtr>& game) {
   game.def_property_readonly(
       "has_board", &AnyGame::has_stones,
       "Whether the game has board_rows() and state_from_board(); False for a user's game.");
+  game.def_property_readonly("has_transposition_key", &AnyGame::has_transposition_key,
+                             "Whether a search can recognise its positions: SearchConfig.graph.");
   game.def_property_readonly(
       "observation_shape",
       [](const AnyGame& self) {

@@ -207,7 +207,7 @@ py::dict stats_to(const SearchStats& stats) {
 void bind_search(py::module_& m) {
   auto config = bind_settings<SearchConfig>(m, kConfigSummary, kConfigExample);
   bind_toml(config);
-  PYBIND11_NUMPY_DTYPE(TreeNode, parent, action, visits, prior, q, to_move, proven);
+  PYBIND11_NUMPY_DTYPE(TreeNode, parent, action, visits, prior, q, to_move, proven, same);
   m.attr("NOT_PROVEN") = static_cast<int>(TreeNode::kNotProven);
   m.def(
       "at_temperature",

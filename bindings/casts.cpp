@@ -98,4 +98,17 @@ ModelSpec spec_from(const py::object& spec) {
   return spec.cast<const ModelSpec&>();
 }
 
+std::optional<PositionKey> key_of(const py::object& answer) {
+  if (PyIndex_Check(answer.ptr()) == 0) return std::nullopt;
+  const auto key = py::reinterpret_steal<py::object>(PyNumber_Index(answer.ptr()));
+  if (!key) throw py::error_already_set();
+  const py::object high = key >> py::int_(64);
+  const unsigned long long bits = PyLong_AsUnsignedLongLong(high.ptr());
+  if (PyErr_Occurred() != nullptr) {  // negative, or more than 128 bits
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  return PositionKey{.high = bits, .low = PyLong_AsUnsignedLongLongMask(key.ptr())};
+}
+
 }  // namespace pyengine::bindings

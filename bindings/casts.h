@@ -5,6 +5,7 @@
 #include <pybind11/typing.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,5 +49,8 @@ std::shared_ptr<const AnyGame> game_from(const py::object& game);
 /// The ModelSpec of a Python object, or the default one for None. Throws ConfigError for other
 /// types.
 ModelSpec spec_from(const py::object& spec);
+
+/// The key in an int of up to 128 bits; nullopt for anything else.
+std::optional<PositionKey> key_of(const py::object& answer);
 
 }  // namespace pyengine::bindings

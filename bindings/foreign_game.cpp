@@ -15,6 +15,7 @@
 #include "casts.h"
 #include "games/any/call_guard.h"
 #include "interpreter.h"
+#include "openspiel_keys.h"
 #include "openspiel_playouts.h"
 #include "python_error.h"
 #include "signals.h"
@@ -36,6 +37,7 @@ struct Names {
   py::object action_to_string = interned("action_to_string");
   py::object observation_tensor = interned("observation_tensor");
   py::object history = interned("history");
+  py::object transposition_key = interned("transposition_key");
 };
 
 const Names* g_names = nullptr;
@@ -113,6 +115,8 @@ class PythonRules final : public ForeignRules {
     // A class with __eq__ but without __hash__ has __hash__ = None.
     has_hash_ = has_equality_ && overrides(state, "__hash__") &&
         !py::type::of(state).attr("__hash__").is_none();
+    has_key_ = py::hasattr(state, "transposition_key");
+    has_key_text_ = !has_key_ && text_identifies(this->info().text);
     has_slow_moves_ = !is_open_spiels(game_);
     playouts_ = OpenSpielPlayouts::of(game_);
   }
@@ -152,6 +156,11 @@ class PythonRules final : public ForeignRules {
   [[nodiscard]] bool has_equality() const noexcept { return has_equality_; }
   [[nodiscard]] bool has_hash() const noexcept { return has_hash_; }
   [[nodiscard]] bool has_text() const noexcept { return has_text_; }
+  [[nodiscard]] bool has_key() const noexcept { return has_key_; }
+  [[nodiscard]] bool has_key_text() const noexcept { return has_key_text_; }
+  [[nodiscard]] bool has_transposition_key() const noexcept override {
+    return has_key_ || has_key_text_ || has_hash_;
+  }
   /// nullptr if the game's library has no playouts.
   [[nodiscard]] OpenSpielPlayouts* playouts() const noexcept { return playouts_.get(); }
   /// Throws ConfigError if `state` cannot be a state of this game.
@@ -166,6 +175,8 @@ class PythonRules final : public ForeignRules {
   bool has_equality_ = false;  ///< states override __eq__
   bool has_hash_ = false;      ///< states override __hash__
   bool has_text_ = false;      ///< states override __str__
+  bool has_key_ = false;       ///< states have transposition_key()
+  bool has_key_text_ = false;  ///< see text_identifies()
   bool has_slow_moves_ = true;
   std::unique_ptr<OpenSpielPlayouts> playouts_;
 };
@@ -224,6 +235,7 @@ class PythonState final : public ForeignState {
   [[nodiscard]] std::optional<bool> equals(const ForeignState& other) const override;
   [[nodiscard]] bool is_same(const ForeignState& other) const override;
   [[nodiscard]] std::optional<std::uint64_t> hash() const override;
+  [[nodiscard]] std::optional<PositionKey> transposition_key() const override;
 
   [[nodiscard]] const py::object& object() const noexcept { return state_; }
   [[nodiscard]] int traverse(const Visit& visit) const {
@@ -366,6 +378,21 @@ std::optional<std::uint64_t> PythonState::hash() const {
   if (!rules_->has_hash()) return std::nullopt;
   const WithGil gil;
   return calling_python([&] { return static_cast<std::uint64_t>(py::hash(state_)); });
+}
+
+std::optional<PositionKey> PythonState::transposition_key() const {
+  if (rules_->has_key_text()) {
+    return key_of_text(to_string(), is_terminal() ? -1 : current_player());
+  }
+  if (!rules_->has_key()) return std::nullopt;
+  const WithGil gil;
+  return calling_python([&] {
+    const py::object answer = call(state_, names().transposition_key);
+    if (const std::optional<PositionKey> key = key_of(answer)) return key;
+    throw ConfigError("game " + in_quotes(game()) +
+                      ": transposition_key() must return an int in 0..2**128 - 1, got " +
+                      repr_of(answer) + " (" + type_name(answer) + ")");
+  });
 }
 
 std::unique_ptr<ForeignState> PythonRules::initial_state() const {

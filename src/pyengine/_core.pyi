@@ -183,6 +183,11 @@ class Game:
         Whether the game has board_rows() and state_from_board(); False for a user's game.
         """
     @property
+    def has_transposition_key(self) -> bool:
+        """
+        Whether a search can recognise its positions: SearchConfig.graph.
+        """
+    @property
     def name(self) -> str:
         """
         The name, for example "go".

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 
 #include "search/tree/tree.h"
 
@@ -12,7 +13,7 @@ namespace pyengine::search_test {
 
 /// The result of a tree check.
 struct TreeCount {
-  std::uint64_t nodes = 0;
+  std::uint64_t nodes = 0;  ///< as Tree::nodes() counts them
   std::uint64_t expanded = 0;
   std::uint64_t wrong = 0;  ///< nodes that violate an invariant
   std::string first_wrong;  ///< which one, and how
@@ -27,6 +28,11 @@ class TreeCheck {
 
   TreeCount run() {
     visit(tree_.root(), nullptr);
+    for (const auto& [node, links] : links_) {
+      const auto& position = *reinterpret_cast<const Position*>(
+          reinterpret_cast<const std::byte*>(node) - offsetof(Position, node));
+      expect(position.references >= links, *node, "too few references");
+    }
     return count_;
   }
 
@@ -40,6 +46,28 @@ class TreeCheck {
     }
   }
   void visit(const Node& node, const Node* parent) {
+    const Node& position = tree_.position_of(node);
+    if (&position == &node) return visit_position(node, parent);
+    expect(node.in_flight.load() == 0, node, "a mark is left on an edge node");
+    expect(!node.locked.load(), node, "the lock of an edge node is held");
+    const Proof proof = node.proof.load();
+    const NodeState state = position.state.load();
+    if (state == NodeState::terminal) {
+      check_terminal_sum(node, position.value);
+    } else {
+      expect(proof == Proof::none || proof == position.proof.load(), node,
+             "not the position's proof");
+    }
+    expect(node.chooser == parent->mover, node, "another player moved here");
+    if (++links_[&position] == 1) visit_position(position, nullptr);
+  }
+  void check_terminal_sum(const Node& node, float value) {
+    const double mean = static_cast<double>(node.value_sum.load()) * kValueUnit;
+    const double for_chooser = node.chooser == 0 ? value : -value;
+    expect(mean == for_chooser * static_cast<double>(node.visits.load()), node,
+           "W of a terminal node");
+  }
+  void visit_position(const Node& node, const Node* parent) {
     ++count_.nodes;
     const std::uint64_t visits = node.visits.load();
     const NodeState state = node.state.load();
@@ -47,12 +75,12 @@ class TreeCheck {
     expect(state != NodeState::claimed, node, "a node is claimed");
     expect(!node.locked.load(), node, "a lock is held");
     const double sum = std::abs(static_cast<double>(node.value_sum.load())) * kValueUnit;
-    expect(sum <= static_cast<double>(visits), node, "|W| > N");
+    // A mean that a graph corrects is rounded.
+    const double rounding = tree_.is_graph() ? kValueUnit * static_cast<double>(visits) : 0.0;
+    expect(sum <= static_cast<double>(visits) + rounding, node, "|W| > N");
     if (parent != nullptr) expect(node.chooser == parent->mover, node, "another player moved here");
     if (state == NodeState::terminal) {
-      const double mean = static_cast<double>(node.value_sum.load()) * kValueUnit;
-      const double value = node.chooser == 0 ? node.value : -node.value;
-      expect(mean == value * static_cast<double>(visits), node, "W of a terminal node");
+      check_terminal_sum(node, node.value);
     }
     if (state != NodeState::expanded) {
       expect(node.num_children.load() == 0, node, "children without edges");
@@ -99,6 +127,7 @@ class TreeCheck {
   const Tree& tree_;
   bool exact_;
   TreeCount count_;
+  std::unordered_map<const Node*, std::uint32_t> links_;  ///< edge nodes that lead to a position
 };
 
 inline TreeCount check_tree(const Tree& tree, bool exact = true) {

@@ -81,6 +81,7 @@ class TwiceRules final : public ForeignRules {
   [[nodiscard]] std::unique_ptr<ForeignState> initial_state() const override {
     return std::make_unique<TwiceState>(fail_at_);
   }
+  [[nodiscard]] bool has_transposition_key() const noexcept override { return true; }
 
  private:
   static ForeignInfo info() {

@@ -109,6 +109,17 @@ concept HasTranspositionKey = requires(const G position) {
   { position.transposition_key() } noexcept -> std::same_as<PositionKey>;
 };
 
+/// Optional: whether positions with equal keys may differ in the moves that are legal after further
+/// moves, because the rules forbid repetitions.
+template <class G>
+[[nodiscard]] bool key_forgets_history(const G& position) noexcept {
+  if constexpr (requires { position.key_forgets_history(); }) {
+    return position.key_forgets_history();
+  } else {
+    return false;
+  }
+}
+
 /// Optional: `static constexpr bool kGraphByDefault`, the default of SearchConfig::graph.
 template <class G>
 [[nodiscard]] consteval bool graph_by_default() {

@@ -67,6 +67,9 @@ class Gomoku {
     }
   }
   [[nodiscard]] std::uint64_t hash() const noexcept { return board_.hash(); }
+  [[nodiscard]] PositionKey transposition_key() const noexcept {
+    return board_.transposition_key();
+  }
   void stones(int t, BoardBits& first, BoardBits& second) const noexcept {
     board_.stones(t, first, second);
   }

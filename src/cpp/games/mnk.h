@@ -57,6 +57,9 @@ class Mnk {
     }
   }
   [[nodiscard]] std::uint64_t hash() const noexcept { return board_.hash(); }
+  [[nodiscard]] PositionKey transposition_key() const noexcept {
+    return board_.transposition_key();
+  }
   void stones(int t, BoardBits& first, BoardBits& second) const noexcept {
     board_.stones(t, first, second);
   }

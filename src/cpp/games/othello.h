@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "games/common/hashing.h"
+#include "games/common/key_hash.h"
 #include "games/common/point_list.h"
 #include "games/game.h"
 #include "games/othello_bits.h"
@@ -93,6 +94,22 @@ class OthelloGame {
                         hash_words(first.high, second.high, 1), to_move_);
     } else {
       return hash_words(first, second, to_move_);
+    }
+  }
+  /// Up to 8x8 it is exact: the first player's discs are a subset of all discs, so their order can
+  /// contain the player to move. Both orders are the same only if the game is over.
+  [[nodiscard]] PositionKey transposition_key() const noexcept {
+    const auto& [first, second] = board().discs;
+    if constexpr (kLarge) {
+      KeyHash hash(to_move_);
+      for (const Word& discs : {first, second}) {
+        hash.add(discs.low);
+        hash.add(discs.high);
+      }
+      return hash.key();
+    } else {
+      const PositionKey key{first, first | second};
+      return to_move_ == 0 ? key : PositionKey{key.low, key.high};
     }
   }
   void stones(int t, BoardBits& first, BoardBits& second) const noexcept {

@@ -55,6 +55,9 @@ class TicTacToe {
   [[nodiscard]] std::uint64_t hash() const noexcept {
     return hash_words(stones_[0], stones_[1], to_move_);
   }
+  [[nodiscard]] PositionKey transposition_key() const noexcept {
+    return {stones_[0] | std::uint64_t{to_move_} << 63, stones_[1]};
+  }
   void stones(int t, BoardBits& first, BoardBits& second) const noexcept;
   [[nodiscard]] Action last_move(int t) const noexcept {
     return t < plies_ ? static_cast<Action>((recent_ >> (4 * t)) & 0xFU) : kNoAction;

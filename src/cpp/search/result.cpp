@@ -6,6 +6,7 @@
 #include <limits>
 #include <queue>
 #include <tuple>
+#include <unordered_map>
 
 #include "search/rules/gumbel.h"
 
@@ -25,8 +26,13 @@ struct RootAction {
   RootRank rank{};
 };
 
-[[nodiscard]] std::optional<int> proven_for(const Node& node, int player) noexcept {
-  const Proof proof = node.proof.load(std::memory_order_relaxed);
+/// In a graph the position may know more than the edge node that leads there.
+[[nodiscard]] std::optional<int> proven_for(const Tree& tree, const Node& node,
+                                            int player) noexcept {
+  Proof proof = node.proof.load(std::memory_order_relaxed);
+  if (proof == Proof::none && tree.shares_proofs()) {
+    proof = tree.position_of(node).proof.load(std::memory_order_relaxed);
+  }
   if (proof == Proof::none) return std::nullopt;
   const int first = static_cast<int>(proof);
   return player == 0 ? first : -first;
@@ -69,7 +75,7 @@ std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& confi
     entry.prior = unpack_prior(child.prior);
     // While workers are running, a sum may be ahead of its count.
     if (entry.visits != 0) entry.q = std::clamp(child.mean_for_chooser(), -1.0, 1.0);
-    if (config.solver) entry.proven = proven_for(child, root.mover);
+    if (config.solver) entry.proven = proven_for(tree, child, root.mover);
     all.push_back(entry);
   });
   for (int place = children; place < root.num_edges; ++place) {
@@ -132,8 +138,10 @@ std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& confi
 std::vector<std::int32_t> principal_variation(const Tree& tree, Action first) {
   std::vector<std::int32_t> line = {first};
   const Node* node = child_of_action(tree, tree.root(), first);
-  while (node != nullptr && node->state.load(std::memory_order_acquire) == NodeState::expanded) {
-    node = most_visited_child(tree, *node);
+  while (node != nullptr) {
+    const Node& position = tree.position_of(*node);
+    if (position.state.load(std::memory_order_acquire) != NodeState::expanded) break;
+    node = most_visited_child(tree, position);
     if (node != nullptr) line.push_back(node->action);
   }
   return line;
@@ -179,12 +187,13 @@ class Candidates {
   std::array<std::vector<Candidate>, 8> few_;  ///< indexed by visits
 };
 
-/// The most-visited nodes, at most `most` of them. They form a tree, because no node has more
-/// visits than its parent.
+/// The most-visited nodes, at most `most` of them. They form a tree: in one, no node has more
+/// visits than its parent; in a graph, the nodes below a position follow the first of its parents.
 std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t most) {
   Candidates candidates;
   candidates.add(tree.root(), -1);
   std::vector<TreeNode> entries;
+  std::unordered_map<const Node*, std::int16_t> first;  // of each position of a graph
   while (!candidates.empty() && entries.size() < most) {
     const auto next = candidates.take();
     const Node& node = *next.node;
@@ -197,13 +206,21 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t mo
     }
     entry.visits = next.visits;
     entry.q = next.visits != 0 ? static_cast<float>(node.mean_for_chooser()) : kUnvisited;
-    const auto proven = solver ? proven_for(node, node.chooser) : std::nullopt;
+    const auto proven = solver ? proven_for(tree, node, node.chooser) : std::nullopt;
     if (proven) entry.proven = static_cast<std::int8_t>(*proven);
     entry.to_move = -1;
-    if (node.state.load(std::memory_order_acquire) == NodeState::expanded) {
-      entry.to_move = static_cast<std::int8_t>(node.mover);
-      for_each_child(tree.arena(), node, node.num_children.load(std::memory_order_acquire),
-                     [&](const Node& child) { candidates.add(child, index); });
+    const Node& position = tree.position_of(node);
+    if (is_linked(node)) {
+      const auto [listed, is_new] = first.emplace(&position, static_cast<std::int16_t>(index));
+      if (!is_new) entry.same = listed->second;
+    }
+    if (position.state.load(std::memory_order_acquire) == NodeState::expanded) {
+      entry.to_move = static_cast<std::int8_t>(position.mover);
+      if (entry.same < 0) {
+        for_each_child(tree.arena(), position,
+                       position.num_children.load(std::memory_order_acquire),
+                       [&](const Node& child) { candidates.add(child, index); });
+      }
     }
     entries.push_back(entry);
   }
@@ -342,7 +359,7 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   const std::vector<RootAction> all = root_actions(tree, config, plan, samples);
   fill_columns(result, all, num_actions, samples != nullptr);
   result.network_value = root.value;
-  if (config.solver) result.proven = proven_for(root, root.mover);
+  if (config.solver) result.proven = proven_for(tree, root, root.mover);
   result.value = std::clamp(root.mean_for_mover(), -1.0, 1.0);
   if (result.proven) result.value = *result.proven == 0 ? config.draw_value : *result.proven;
   const RootAction& best = best_of(all, result.proven.has_value());

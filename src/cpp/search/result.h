@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,8 @@ struct TreeNode {
   float q = 0.0F;                   ///< NaN without visits
   std::int8_t to_move = 0;          ///< player to move; -1 if terminal or unknown
   std::int8_t proven = kNotProven;  ///< -1, 0, 1 for the player who moved there
-  std::int16_t unused = 0;
+  std::int16_t same = -1;  ///< in a graph: index of an earlier node that is the same position and
+                           ///< has its children; else -1
 
   static constexpr std::int8_t kNotProven = 2;
 };
@@ -65,6 +67,7 @@ struct SearchResult {
 };
 
 inline constexpr std::size_t kTreeNodes = 4096;
+static_assert(kTreeNodes <= std::numeric_limits<decltype(TreeNode::same)>::max());
 
 /// Visits, without those of moves that are known to lose or to be worse than the proven value of
 /// the position: they may have had many before that was known. Unchanged if no other move is left.

@@ -178,6 +178,7 @@ void Searcher::check(const State& state, const SearchConfig& config) const {
   validate(config);
   check_unfinished(state, *game_);
   check_endings(config, state);
+  check_graph(config, *game_);
 }
 
 bool Searcher::continues(const State& state) const {
@@ -187,6 +188,11 @@ bool Searcher::continues(const State& state) const {
     return root_->position().equals(state.position()) || (advanced_ && resembles(*root_, state));
   }
   return *root_ == state;
+}
+
+/// For an existing tree.
+bool Searcher::has_graph_of(const SearchConfig& config) const {
+  return tree_->is_graph() == searches_graph(config, game_->graph_by_default());
 }
 
 /// Whether the nodes of an existing tree have the sums that the search reads.
@@ -205,7 +211,7 @@ void Searcher::drop_tree() {
   if (pipeline_) pipeline_->release_memory();
 }
 
-void Searcher::start_tree(const State& state, const GoesOn& goes_on) {
+void Searcher::start_tree(const State& state, const SearchConfig& config, const GoesOn& goes_on) {
   State root = state;
   drop_tree();
   advanced_ = false;
@@ -213,6 +219,7 @@ void Searcher::start_tree(const State& state, const GoesOn& goes_on) {
   const std::lock_guard lock(mutex_);
   root_.emplace(std::move(root));
   tree_ = std::make_unique<Tree>(pool_);
+  prepare_tree(*tree_, config, *game_);
 }
 
 /// Sets the memory that trees may take in this call. An existing cache keeps its memory.
@@ -290,8 +297,9 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   limit_memory(config);
   pipeline_for(config).prepare(config, 1);
   const bool fits = shares_trees(grown_by_, config.algorithm) && only == only_;
-  if (!keeps_tree(config) || !fits || !continues(state) || !has_sums_for(state, config)) {
-    start_tree(state, goes_on);
+  if (!keeps_tree(config) || !fits || !continues(state) || !has_graph_of(config) ||
+      !has_sums_for(state, config)) {
+    start_tree(state, config, goes_on);
     only_ = std::move(only);
   } else if (tree_->nodes() == 1) {  // advanced to a move without a child
     make_room(goes_on);
@@ -299,6 +307,7 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   grown_by_ = config.algorithm;
   // The available memory and the node count are then the same in every run.
   if (config.deterministic) wait_for_background(goes_on);
+  if (tree_->is_graph()) tree_->wait_for_sweeps(goes_on);
   TreeSearch search(*tree_, *root_, config, budget_of(config), searches_++, *bound_);
   if (config.deterministic) search.use_own_allocator();
   search.restrict_root(only_);
@@ -363,6 +372,7 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   std::vector<std::unique_ptr<TreeSearch>> searches;
   std::vector<TreeSearch*> running;
   for (std::size_t i = 0; i < states.size(); ++i) {
+    prepare_tree(*trees[i], config, *game_);
     searches.push_back(std::make_unique<TreeSearch>(*trees[i], *states[i], config,
                                                     budget_of(config), searches_++, *bound_));
     if (config.deterministic) searches.back()->use_own_allocator();

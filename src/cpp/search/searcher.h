@@ -91,8 +91,9 @@ class Searcher {
   void check(const State& state, const SearchConfig& config) const;
   void check_alive() const;
   [[nodiscard]] bool continues(const State& state) const;
+  [[nodiscard]] bool has_graph_of(const SearchConfig& config) const;
   [[nodiscard]] bool has_sums_for(const State& state, const SearchConfig& config) const;
-  void start_tree(const State& state, const GoesOn& goes_on);
+  void start_tree(const State& state, const SearchConfig& config, const GoesOn& goes_on);
   void drop_tree();
   void limit_memory(const SearchConfig& config);
   void make_room(const GoesOn& goes_on);

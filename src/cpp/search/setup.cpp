@@ -55,6 +55,17 @@ void check_endings(const SearchConfig& config, const State& state) {
                     std::to_string(config.endgame_solver_empties));
 }
 
+void check_graph(const SearchConfig& config, const AnyGame& game) {
+  if (!config.graph.value_or(false) || game.has_transposition_key()) return;
+  throw ConfigError("graph: expected False or None for " + game.to_string() +
+                    ", because its positions have no transposition key, got True");
+}
+
+void prepare_tree(Tree& tree, const SearchConfig& config, const AnyGame& game) {
+  if (!searches_graph(config, game.graph_by_default())) return;
+  tree.share_positions(!game.key_forgets_history());
+}
+
 bool is_foreign(const State& state) {
   return dynamic_cast<const PositionOf<ForeignPosition>*>(&state.position()) != nullptr;
 }

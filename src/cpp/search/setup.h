@@ -6,6 +6,7 @@
 #include "eval/evaluator.h"
 #include "games/any/state.h"
 #include "search/config.h"
+#include "search/tree/tree.h"
 
 namespace pyengine {
 
@@ -22,6 +23,10 @@ namespace pyengine {
                              const EvaluatorTraits& traits);
 /// Throws ConfigError if the endgame solver is enabled for a game whose board does not fill up.
 void check_endings(const SearchConfig& config, const State& state);
+/// Throws ConfigError if a graph is requested for a game whose positions have no key.
+void check_graph(const SearchConfig& config, const AnyGame& game);
+/// Makes an empty tree a graph if the search is to share positions.
+void prepare_tree(Tree& tree, const SearchConfig& config, const AnyGame& game);
 /// Whether user code plays the game; it runs on the calling thread only.
 [[nodiscard]] bool is_foreign(const State& state);
 /// For two states of a user's game: see ForeignPosition::resembles().

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "search/setup.h"
 #include "selfplay/policy_target.h"
 
 namespace pyengine {
@@ -60,7 +61,9 @@ SelfPlayContext::SelfPlayContext(std::shared_ptr<const AnyGame> game_in,
 }
 
 GameInPlay::GameInPlay(SelfPlayContext& context, const std::shared_ptr<Arena>& arena)
-    : context_(context), tree_(arena) {}
+    : context_(context), tree_(arena) {
+  prepare_tree(tree_, context.config.search, *context.game);
+}
 
 void GameInPlay::begin(std::uint64_t number) noexcept {
   record_ = {};
@@ -106,6 +109,7 @@ void GameInPlay::begin_search(BoundEvaluator& evaluator) {
   if (full_ && config.clear_before_full) tree_.clear();
   const bool warm = static_cast<int>(state_->history().size()) < config.temperature_moves;
   const SearchConfig& settings = context_.search(full_, warm);
+  if (tree_.is_graph()) tree_.wait_for_sweeps([] { return true; });
   search_.emplace(tree_, *state_, settings, *settings.simulations, context_.searches++, evaluator);
   searching_ = true;
 }

@@ -15,6 +15,7 @@ SelfPlay::SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluato
       context_((validate(config), std::move(game)), config, recorded),
       pool_(std::make_shared<ChunkPool>(tree_bytes(config.search))) {
   check_endings(config.search, State(context_.game));
+  check_graph(config.search, *context_.game);
   for (const double lowest : played_on) context_.resignation.add(lowest);
   bind(std::move(evaluator));
   const auto arena = std::make_shared<Arena>(pool_);

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-import operator
 import pickle
 import random
 import traceback
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
 import numpy as np
 
-from pyengine.base.checks import integer, repr_with_type, short_repr
+from pyengine.base.checks import integer, repr_with_type
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.game import Game, State, as_game, can_be_compared, can_be_recognised, has_own
+from pyengine.games.promises import BrokenError, expect, ints, legal_of, two_numbers
+from pyengine.games.shared_positions import SharedPositions, is_shared, other_orders
 
 _TOLERANCE = 1e-6
 _ILLEGAL_TRIES = 5  # illegal actions tried in each state
@@ -36,6 +36,7 @@ class GameReport:
     games: int  #: finished random games
     plies: int  #: positions checked
     without: tuple[str, ...] = ()  #: optional features that a user's game lacks, with their cost
+    warnings: tuple[str, ...] = ()  #: what is allowed but may surprise
 
     def __bool__(self) -> bool:
         return self.ok
@@ -46,6 +47,7 @@ class GameReport:
             lines.append(_shown(self.moves))
         lines.append(f"{self.games} games, {self.plies} positions")
         lines += [f"without {feature}" for feature in self.without]
+        lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n  ".join(lines)
 
 
@@ -62,9 +64,11 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     not empty (sorted in a built-in game); clones and initial states are independent, and a clone
     plays like the state; equal states have the same player and legal actions; ``history``,
     ``hash``, ``__str__``, ``observation_tensor`` and ``action_to_string`` (distinct for each legal
-    action) are consistent if present; a mirrored game has mirrored legal actions and the same
-    result (for a user's game, only under the symmetries of its initial state; the message names the
-    others).
+    action) are consistent if present; positions that a search with ``graph=True`` shares, by
+    ``transposition_key`` or else by ``==``, have the same player, legal actions and returns (a
+    warning names the planes in which they differ); a mirrored game has mirrored legal actions and
+    the same result (for a user's game, only under the symmetries of its initial state; the message
+    names the others).
 
     The game ends within ``max_game_length`` (10,000 plies by default), with returns that are
     finite, zero-sum and within ``max_utility``. Built-in states also reject illegal actions without
@@ -106,50 +110,25 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
         shown = ", ".join(map(str, sorted(checker.unchecked)))
         message += f" (not checked: symmetries {shown}, which change the initial state)"
     return GameReport(
-        wrapped.name, True, message, (), finished, checker.plies, tuple(checker.missing_features())
+        wrapped.name,
+        True,
+        message,
+        (),
+        finished,
+        checker.plies,
+        tuple(checker.missing_features()),
+        tuple(checker.sharing.warnings()),
     )
-
-
-class _BrokenError(Exception):
-    """A broken promise."""
 
 
 def _reason(error: Exception) -> str:
     """Return a broken promise, or an exception and the method of the game that raised it."""
-    if isinstance(error, _BrokenError | ConfigError):
+    if isinstance(error, BrokenError | ConfigError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)
     outside = [frame for frame in frames if frame.filename != __file__]
     place = f"{outside[0].name}()" if outside else f"`{frames[-1].line}`"
     return f"{place} raised {type(error).__name__}: {error}"
-
-
-def _expect(condition: bool, promise: str) -> None:
-    if not condition:
-        raise _BrokenError(promise)
-
-
-def _ints(name: str, answer: Any) -> list[int]:
-    """Return the answer of a method that returns ints."""
-    try:
-        return [operator.index(item) for item in answer]
-    except TypeError:
-        raise _BrokenError(
-            f"{name}() must be a list of ints, got {repr_with_type(answer)}"
-        ) from None
-
-
-def _legal(state: Any) -> list[int]:
-    return _ints("legal_actions", state.legal_actions())
-
-
-def _two_numbers(answer: Any) -> list[float]:
-    try:
-        numbers = [] if isinstance(answer, Mapping) else [float(item) for item in answer]
-    except (TypeError, ValueError):
-        numbers = []
-    _expect(len(numbers) == 2, f"returns() must be two numbers, got {short_repr(answer)}")
-    return numbers
 
 
 def _visible(state: Any) -> tuple[Any, ...]:
@@ -158,9 +137,9 @@ def _visible(state: Any) -> tuple[Any, ...]:
     return (
         over,
         None if over else state.current_player(),
-        None if over else sorted(_legal(state)),
+        None if over else sorted(legal_of(state)),
         str(state) if has_own(state, "__str__") else None,
-        _ints("history", state.history()) if hasattr(state, "history") else None,
+        ints("history", state.history()) if hasattr(state, "history") else None,
     )
 
 
@@ -176,13 +155,14 @@ class _Checker:
     unchecked: set[int] = field(default_factory=set)  #: symmetries that change the initial state
     known: dict[Any, Any] = field(default_factory=dict)  #: player and legal actions of states
     largest: float = 0.0  #: largest absolute return
+    sharing: SharedPositions = field(default_factory=SharedPositions)
 
     def play(self) -> None:
         """Play one random game."""
         self.moves = []
         state, other = self.game.new_initial_state(), self.game.new_initial_state()
         promise = "new_initial_state() must return a new state each time, not one that is in use"
-        _expect(state is not other, promise)
+        expect(state is not other, promise)
         untouched = _visible(other)
         mirrored = self.mirrored_starts(state)
         while not state.is_terminal():
@@ -197,13 +177,36 @@ class _Checker:
             for k, mirror in mirrored:
                 mirror.apply_action(self.wrapped.symmetry_action(k, action))
             if len(self.moves) == 1:
-                _expect(_visible(other) == untouched, promise)
+                expect(_visible(other) == untouched, promise)
         self.check_end(state, mirrored)
+        if self.shares(state):
+            self.check_other_orders(state)
+
+    def shares(self, state: Any) -> bool:
+        return is_shared(state)
+
+    def share(self, state: Any) -> None:
+        planes = None if state.is_terminal() else self.planes(state)
+        self.sharing.add(state, len(self.moves), planes, self.wrapped.observation_shape[0])
+
+    def check_other_orders(self, end: Any) -> None:
+        """Compare the positions of this game with those of its moves in other orders."""
+        self.share(end)
+        moves = self.moves
+        for order in other_orders(moves, self.rng):
+            state, self.moves = self.game.new_initial_state(), []
+            for action in order:
+                if state.is_terminal() or action not in legal_of(state):
+                    break
+                state.apply_action(action)
+                self.moves.append(action)
+                self.share(state)
+        self.moves = moves
 
     def mirrored_starts(self, start: Any) -> list[tuple[int, Any]]:
         """Return the initial state under each symmetry that keeps it, except the identity."""
         starts = []
-        legal = sorted(_legal(start))
+        legal = sorted(legal_of(start))
         for k in range(1, self.wrapped.num_symmetries):
             if sorted(self.wrapped.symmetry_action(k, a) for a in legal) == legal:
                 starts.append((k, self.game.new_initial_state()))
@@ -214,39 +217,39 @@ class _Checker:
     def check_length(self) -> None:
         longest = self.wrapped.max_game_length()
         advice = "" if hasattr(self.game, "max_game_length") else "; a longer game must declare it"
-        _expect(
+        expect(
             len(self.moves) < longest,
             f"the game is not over after max_game_length, {longest} plies{advice}",
         )
 
     def check_legal(self, state: Any) -> list[int]:
         player = state.current_player()
-        _expect(
+        expect(
             isinstance(player, SupportsIndex) and player in (0, 1),
             f"current_player() must be 0 or 1, got {repr_with_type(player)}",
         )
-        legal = _legal(state)
-        _expect(bool(legal), "legal_actions() is empty although is_terminal() is false")
+        legal = legal_of(state)
+        expect(bool(legal), "legal_actions() is empty although is_terminal() is false")
         highest = self.wrapped.num_distinct_actions() - 1
         wrong = [a for a in legal if not 0 <= a <= highest]
-        _expect(not wrong, f"legal_actions() must lie in 0..{highest}, got {wrong[:5]}")
+        expect(not wrong, f"legal_actions() must lie in 0..{highest}, got {wrong[:5]}")
         twice = [action for action, count in Counter(legal).items() if count > 1]
-        _expect(not twice, f"legal_actions() names {twice[:5]} twice")
+        expect(not twice, f"legal_actions() names {twice[:5]} twice")
         return legal
 
     def check_clone(self, state: Any) -> None:
         """Check that a clone is equal and has the same hash, if states can be compared."""
         clone = state.clone()
-        _expect(
+        expect(
             hasattr(clone, "apply_action"),
             f"clone() must return a state, got {repr_with_type(clone)}",
         )
         if not has_own(state, "__eq__"):
             return
-        _expect(bool(clone == state), "clone() is not == to the original state")
+        expect(bool(clone == state), "clone() is not == to the original state")
         if type(state).__hash__ is not None:
             same = hash(clone) == hash(state)
-            _expect(same, "clone() is == to the state but has another hash")
+            expect(same, "clone() is == to the state but has another hash")
 
     def check_optional(self, state: Any, legal: list[int]) -> None:
         """Check the optional methods that a state has."""
@@ -254,18 +257,20 @@ class _Checker:
             self.check_names(state, legal)
         if can_be_compared(state):
             self.check_recognised(state, legal)
+        if self.shares(state):
+            self.share(state)
 
     @staticmethod
     def check_names(state: Any, legal: list[int]) -> None:
         actions: dict[str, int] = {}
         for action in legal:
             name = state.action_to_string(action)
-            _expect(
+            expect(
                 isinstance(name, str),
                 f"action_to_string({action}) must return a str, got {repr_with_type(name)}",
             )
             same = actions.setdefault(name, action)
-            _expect(
+            expect(
                 same == action,
                 f"action_to_string() must be distinct for each action, got {name!r} for {same} and "
                 f"{action}",
@@ -278,7 +283,7 @@ class _Checker:
             earlier = self.known.setdefault(state.clone(), future)
         else:
             earlier = self.known.get(state, future)
-        _expect(
+        expect(
             earlier == future,
             "states that are == must have the same future, but their players and legal actions are "
             f"{earlier} and {future}",
@@ -288,15 +293,15 @@ class _Checker:
         """Play an action on a clone and on the state; another clone must not change."""
         before, planes = _visible(state), self.planes(state)
         untouched, ahead = state.clone(), state.clone()
-        _expect(_visible(untouched) == before, "clone() differs from the original state")
+        expect(_visible(untouched) == before, "clone() differs from the original state")
         ahead.apply_action(action)
-        _expect(
+        expect(
             _visible(state) == before,
             f"apply_action({action}) on a clone changed the original state",
         )
         answer = state.apply_action(action)
         self.moves.append(int(action))
-        _expect(
+        expect(
             answer is None or answer is state or not hasattr(answer, "apply_action"),
             f"apply_action({action}) must change the state in place, but it returned another "
             f"{type(answer).__name__}",
@@ -304,18 +309,16 @@ class _Checker:
         after = _visible(state)
         if planes is not None or before[3:] != (None, None):
             changed = after != before or self.planes(state) != planes
-            _expect(changed, f"apply_action({action}) did not change the state")
+            expect(changed, f"apply_action({action}) did not change the state")
         if has_own(state, "__eq__"):
-            _expect(
+            expect(
                 not bool(untouched == state),
                 f"the states before and after apply_action({action}) are equal",
             )
-        _expect(
-            _visible(untouched) == before, f"apply_action({action}) changed a clone made before"
-        )
-        _expect(_visible(ahead) == after, f"a clone plays {action} differently")
+        expect(_visible(untouched) == before, f"apply_action({action}) changed a clone made before")
+        expect(_visible(ahead) == after, f"a clone plays {action} differently")
         if hasattr(state, "history"):
-            _expect(after[-1] == self.moves, f"history() must be {self.moves}, got {after[-1]}")
+            expect(after[-1] == self.moves, f"history() must be {self.moves}, got {after[-1]}")
 
     def planes(self, state: Any) -> bytes | None:
         """Return the checked planes of a state; None if the game has none."""
@@ -325,44 +328,44 @@ class _Checker:
         try:
             planes = np.asarray(state.observation_tensor(), np.float32)
         except (TypeError, ValueError, RuntimeError) as error:
-            raise _BrokenError(
+            raise BrokenError(
                 f"observation_tensor() must be an array of numbers: {error}"
             ) from error
-        _expect(
+        expect(
             planes.size == size, f"observation_tensor() must hold {size} numbers, got {planes.size}"
         )
-        _expect(bool(np.isfinite(planes).all()), "observation_tensor() must be finite")
+        expect(bool(np.isfinite(planes).all()), "observation_tensor() must be finite")
         return planes.tobytes()
 
     def check_mirrored(self, state: Any, legal: list[int], mirrored: list[tuple[int, Any]]) -> None:
         for k, mirror in mirrored:
-            _expect(not mirror.is_terminal(), f"symmetry {k}: the mirrored game is over")
-            _expect(
+            expect(not mirror.is_terminal(), f"symmetry {k}: the mirrored game is over")
+            expect(
                 mirror.current_player() == state.current_player(),
                 f"symmetry {k}: the mirrored game has a different player to move",
             )
             expected = sorted(self.wrapped.symmetry_action(k, action) for action in legal)
-            actual = sorted(_legal(mirror))
-            _expect(
+            actual = sorted(legal_of(mirror))
+            expect(
                 expected == actual,
                 f"symmetry {k}: legal_actions() of the mirrored game: expected {expected}, "
                 f"got {actual}",
             )
 
     def check_end(self, state: Any, mirrored: list[tuple[int, Any]]) -> None:
-        returns = _two_numbers(state.returns())
+        returns = two_numbers(state.returns())
         most = self.utility()
         self.largest = max(self.largest, *map(abs, returns))
-        _expect(all(map(math.isfinite, returns)), f"returns() must be finite, got {returns}")
-        _expect(abs(sum(returns)) <= _TOLERANCE * most, f"returns() must be zero-sum: {returns}")
-        _expect(
+        expect(all(map(math.isfinite, returns)), f"returns() must be finite, got {returns}")
+        expect(abs(sum(returns)) <= _TOLERANCE * most, f"returns() must be zero-sum: {returns}")
+        expect(
             max(map(abs, returns)) <= most * (1 + _TOLERANCE),
             f"returns() must lie within [-{most}, {most}] (max_utility), got {returns}",
         )
         for k, mirror in mirrored:
-            _expect(bool(mirror.is_terminal()), f"symmetry {k}: the mirrored game is not over")
-            results = _two_numbers(mirror.returns())
-            _expect(
+            expect(bool(mirror.is_terminal()), f"symmetry {k}: the mirrored game is not over")
+            results = two_numbers(mirror.returns())
+            expect(
                 results == returns, f"symmetry {k}: returns(): expected {returns}, got {results}"
             )
 
@@ -385,6 +388,9 @@ class _Checker:
             ),
             "__eq__ and __hash__: solve() searches a position again for every order of moves that "
             "leads to it": can_be_compared(state),
+            "transposition_key(), or __eq__ and __hash__: a search cannot use graph=True": (
+                wrapped.has_transposition_key
+            ),
             f"a max_utility near its returns ({utility:g}, the largest was {self.largest:g}): a "
             "tree search distinguishes returns that differ by 2^-24 of max_utility; solve() "
             "distinguishes all": self.largest == 0.0 or self.largest > utility / _FAR,
@@ -404,6 +410,9 @@ class _Checker:
 class _BuiltInChecker(_Checker):
     """Plays random games of a built-in game, whose states have every method."""
 
+    def shares(self, _state: Any) -> bool:
+        return False
+
     def mirrored_starts(self, start: State) -> list[tuple[int, State]]:
         if not self.wrapped.has_board:
             return super().mirrored_starts(start)
@@ -419,16 +428,16 @@ class _BuiltInChecker(_Checker):
 
     def check_legal(self, state: State) -> list[int]:
         legal = super().check_legal(state)
-        _expect(legal == sorted(legal), f"legal_actions() must be sorted, got {legal}")
+        expect(legal == sorted(legal), f"legal_actions() must be sorted, got {legal}")
         return legal
 
     def check_optional(self, state: State, legal: list[int]) -> None:
         again = self.wrapped.deserialize_state(state.serialize())
-        _expect(again == state, "deserialize_state(serialize()) is not == to the state")
-        _expect(again.hash() == state.hash(), "deserialize_state(serialize()) has another hash")
+        expect(again == state, "deserialize_state(serialize()) is not == to the state")
+        expect(again.hash() == state.hash(), "deserialize_state(serialize()) has another hash")
         for action in legal:
             name = state.action_to_string(action)
-            _expect(
+            expect(
                 state.string_to_action(name) == action,
                 f"string_to_action({name!r}) is not {action}",
             )
@@ -444,19 +453,19 @@ class _BuiltInChecker(_Checker):
         try:
             state.apply_action(action)
         except IllegalActionError:
-            _expect(_visible(state) == before, f"rejecting the action {action} changed the state")
+            expect(_visible(state) == before, f"rejecting the action {action} changed the state")
             return
-        raise _BrokenError(f"apply_action({action}) did not raise although it is illegal")
+        raise BrokenError(f"apply_action({action}) did not raise although it is illegal")
 
     def planes(self, state: State) -> None:
         """Return None: the planes of a built-in game are the engine's own."""
 
     def check_end(self, state: State, mirrored: list[tuple[int, State]]) -> None:
         super().check_end(state, mirrored)
-        _expect(state.legal_actions() == [], "legal_actions() must be empty when the game is over")
-        _expect(state.current_player() == -4, "current_player() must be -4 when the game is over")
+        expect(state.legal_actions() == [], "legal_actions() must be empty when the game is over")
+        expect(state.current_player() == -4, "current_player() must be -4 when the game is over")
         self.check_refused(state, self.moves[-1])
-        _expect(pickle.loads(pickle.dumps(state)) == state, "a pickled state is not == to itself")
+        expect(pickle.loads(pickle.dumps(state)) == state, "a pickled state is not == to itself")
 
     def missing_features(self) -> list[str]:
         return []

@@ -35,8 +35,10 @@ class PythonState(Protocol):
 
     Optional: ``history() -> list[int]`` (the actions since the start) or ``__eq__``: without
     either, a search tree is reused only after ``Engine.advance``, if planes and text match;
-    ``__eq__`` and ``__hash__``, by which :func:`~pyengine.solve` recognises positions (equal states
-    must have the same future); ``action_to_string(action)``; ``__str__``;
+    ``__eq__`` and ``__hash__``, by which :func:`~pyengine.solve` and a search with ``graph=True``
+    recognise positions (equal states must have the same future); ``transposition_key() -> int`` in
+    0..2**128 - 1, which a search prefers (positions after equally many plies with equal keys must
+    have the same future); ``action_to_string(action)``; ``__str__``;
     ``observation_tensor()`` of the game's ``observation_tensor_shape``, from the perspective of the
     player to move.
     """

@@ -65,8 +65,9 @@ class SearchResult:
         reused: the part of ``visits`` that came from the reused tree.
         evaluations: rows evaluated in this call, without padding and cache hits.
         simulations, seconds: of this call alone.
-        nodes: size of the tree. After :meth:`Engine.advance` to a move with 16,384 visits or more,
-            an upper bound until the nodes have been counted in the background.
+        nodes: size of the tree, or number of positions of the graph. After :meth:`Engine.advance`
+            to a move with 16,384 visits or more, or in a graph, an upper bound until the nodes have
+            been counted in the background.
         stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, ``"decided"``
             (see ``SearchConfig.stop_when_decided``), or ``"visits"``: the root has the maximum
             number of visits, 2^32 - 1.

@@ -40,6 +40,8 @@ class SearchTree:
         prior: of the action; 0 at the root.
         q: mean value; NaN without visits.
         proven: the proven value, -1, 0 or 1, else None.
+        shared: in a graph, whether a node elsewhere in the tree is the same position and has the
+            children. A node may then have more visits than its parent.
     """
 
     action: int | None
@@ -49,6 +51,7 @@ class SearchTree:
     prior: float
     q: float
     proven: int | None
+    shared: bool = False
     children: list[SearchTree] = field(default_factory=list)
 
     @classmethod
@@ -58,7 +61,7 @@ class SearchTree:
         """Build the tree from records in which parents precede their children."""
         built: dict[int, tuple[Self, int, Any]] = {}  # by record: node, depth, state
         for number, record in enumerate(nodes.tolist()):
-            parent, action, visits, prior, q, to_move, proven = record
+            parent, action, visits, prior, q, to_move, proven, same = record
             is_root = parent < 0
             if is_root:
                 name, depth, after = "", 0, state
@@ -76,6 +79,7 @@ class SearchTree:
                 prior=prior,
                 q=q,
                 proven=None if proven == _core.NOT_PROVEN else proven,
+                shared=same >= 0,
             )
             built[number] = node, depth, after
             if not is_root:
@@ -103,7 +107,8 @@ class SearchTree:
     def _lines(self, depth: int) -> list[str]:
         value = "" if self.q != self.q else f"  q {signed(self.q)}"
         proof = "" if self.proven is None else f"  proven {PROVEN[self.proven]}"
-        figures = "" if self.action is None else f"{value}{proof}"
+        mark = "  shared" if self.shared else ""
+        figures = "" if self.action is None else f"{value}{proof}{mark}"
         lines = [f"{'  ' * depth}{self._label()}  visits {self.visits}{figures}"]
         if depth == _SHOWN_DEPTH:
             return lines
@@ -165,7 +170,8 @@ class SearchTree:
         for number, (parent, node) in enumerate(self._nodes()):
             label = f"{node._label()}\nN {node.visits}  Q {signed(node.q)}"
             proof = "" if node.proven is None else f"\nproven {node.proven:+d}"
-            lines.append(f"  n{number} [label={_quoted(label + proof)}];")
+            mark = ", style=dashed" if node.shared else ""
+            lines.append(f"  n{number} [label={_quoted(label + proof)}{mark}];")
             if parent >= 0:
                 lines.append(f'  n{parent} -> n{number} [label="{node.prior:.3f}"];')
         return "\n".join([*lines, "}"]) + "\n"
@@ -214,6 +220,8 @@ def lines_of(nodes: npt.NDArray[Any]) -> dict[int, Line]:
     is_best = np.diff(parents, prepend=-2) > 0  # the first of its parent
     best = dict(zip(parents[is_best].tolist(), order[is_best].tolist(), strict=True))
     actions, visits = nodes["action"].tolist(), nodes["visits"].tolist()
+    places = np.arange(len(nodes))
+    owners = np.where(nodes["same"] < 0, places, nodes["same"]).tolist()  # of the children
     lines = {}
     for number in np.flatnonzero(nodes["parent"] == 0).tolist():
         path: int | None = number
@@ -221,6 +229,6 @@ def lines_of(nodes: npt.NDArray[Any]) -> dict[int, Line]:
         while path is not None:
             line.actions.append(actions[path])
             line.visits.append(visits[path])
-            path = best.get(path)
+            path = best.get(owners[path])
         lines[actions[number]] = line
     return lines

@@ -94,6 +94,7 @@ struct Case {
   std::uint64_t cache_entries = 0;
   double noise = 0.0;
   int in_flight = 0;  ///< 0: the default
+  bool graph = false;
 };
 
 std::shared_ptr<Evaluator> mock(Mock behaviour) {
@@ -116,6 +117,7 @@ std::vector<Case> cases() {
       {"device", mock({.runs_on = on_device(2)}), 3},
       {"joint walks", mock({.runs_on = on_device(2), .answered = 0.2}), 2, SymmetryMode::none,
        false, 0, 0.0, 512},
+      {"graph", mock({}), 3, SymmetryMode::none, false, 0, 0.0, 64, true},
       {"calling thread", mock({.runs_on = {EvalThread::calling}}), 3},
       {"fill", mock({.under_symmetries = true}), 2, SymmetryMode::fill},
       {"all symmetries", mock({.under_symmetries = true}), 2, SymmetryMode::average},
@@ -136,6 +138,7 @@ SearchConfig config_of(const Case& one, std::uint64_t simulations) {
   config.cache_entries = one.cache_entries;
   config.dirichlet_fraction = one.noise;
   if (one.in_flight != 0) config.in_flight = one.in_flight;
+  config.graph = one.graph;
   config.memory_limit = 32U << 20;
   config.seed = 7;
   return config;

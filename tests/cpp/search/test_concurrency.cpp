@@ -25,6 +25,7 @@ struct Setting {
   SymmetryMode symmetry = SymmetryMode::random;
   bool deterministic = false;
   int in_flight = 0;  ///< 0: the default
+  bool graph = false;
 };
 
 const std::vector<Setting>& settings() {
@@ -38,6 +39,9 @@ const std::vector<Setting>& settings() {
       {4, {.delay = microseconds(10)}, SymmetryMode::none, true},
       {16, {.runs_on = on_device(2), .answered = 0.3}, SymmetryMode::random, true},
       {4, {.runs_on = on_device(2), .answered = 0.2}, SymmetryMode::random, false, 512},
+      {16, {.delay = microseconds(30)}, SymmetryMode::random, false, 64, true},
+      {4, {.answered = 0.5}, SymmetryMode::random, false, 0, true},
+      {4, {.runs_on = on_device(2), .delay = microseconds(20)}, SymmetryMode::none, true, 0, true},
   };
   return all;
 }
@@ -49,6 +53,7 @@ SearchConfig config_of(const Setting& setting, std::uint64_t simulations) {
   config.symmetry = setting.symmetry;
   config.deterministic = setting.deterministic;
   if (setting.in_flight != 0) config.in_flight = config.batch_size = setting.in_flight;
+  config.graph = setting.graph;
   config.cache_entries = 0;
   config.memory_limit = 16U << 20;
   return config;

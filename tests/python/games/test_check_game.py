@@ -230,6 +230,7 @@ def test_missing_features_are_listed_with_their_cost() -> None:
     assert report.ok
     assert [line.split(":")[0] for line in report.without] == [
         "__eq__ and __hash__",
+        "transposition_key(), or __eq__ and __hash__",
         "observation_tensor()",
         "__str__",
         "action_to_string()",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -84,10 +84,10 @@ def test_draws_count_for_the_player_at_the_root_and_stay_proven(
 @pytest.mark.parametrize("value_for", ["mover", "first_player"])
 @pytest.mark.parametrize("mixed", [False, True])
 def test_a_network_with_a_3_way_value_gives_the_probability_of_a_draw(
-    value_for: str, mixed: bool
+    value_for: Literal["mover", "first_player"], mixed: bool
 ) -> None:
     def network(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros((len(planes), 7)), np.tile(np.float32([0.25, 0.5, 0.25]), (len(planes), 1))
+        return np.zeros((len(planes), 7)), np.tile([0.25, 0.5, 0.25], (len(planes), 1))
 
     spec = ModelSpec(
         planes=("own[0]",), value=("win", "draw", "loss"), value_kind="probs", value_for=value_for
@@ -102,6 +102,18 @@ def test_a_network_with_a_3_way_value_gives_the_probability_of_a_draw(
             result = engine.search(state, draw_value=draw_value)
             assert result.network_value == pytest.approx(share * draw_value, abs=1e-6)
             assert result.value == pytest.approx(share * draw_value, abs=1e-6)
+
+
+def test_a_graph_counts_draws_as_a_tree_does() -> None:
+    state = GAME.new_initial_state([4])
+    engine = Engine(
+        GAME, "uniform", simulations=10_000, draw_value=0.75, threads=1, reuse_tree=False
+    )
+    tree, graph = (engine.search(state, graph=shared, solver=False) for shared in (False, True))
+    assert graph.nodes < tree.nodes
+    assert graph.value == pytest.approx(tree.value, abs=0.03)
+    proven = engine.search(state, graph=True)
+    assert (proven.proven, proven.value) == (0, 0.75)
 
 
 def test_self_play_refuses_it() -> None:

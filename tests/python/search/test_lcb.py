@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
 import naive_puct
 import pyengine
 from naive_puct import SERIAL, Node, Settings, evaluated_by, hashed
+
+CHOICES: list[Literal["lcb", "visits"]] = ["lcb", "visits"]
 
 
 @pytest.mark.parametrize(
@@ -42,22 +46,29 @@ def test_bounds_and_moves_equal_those_of_a_naive_search(
         node = node.children[result.action]
 
 
-@pytest.mark.parametrize("settings", [{"in_flight": 256, "batch_size": 64}, {"batch_size": 8}])
-def test_every_visit_counts_with_many_leaves_in_flight(settings: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    ("in_flight", "batch_size", "graph"), [(256, 64, False), (None, 8, False), (None, 8, True)]
+)
+def test_every_visit_counts_with_many_leaves_in_flight_and_at_transpositions(
+    in_flight: int | None, batch_size: int, graph: bool
+) -> None:
     # With equal values the variance is the prior's alone, 1 / (1 + visits^3).
     def constant(states: list[pyengine.State]) -> tuple[np.ndarray, np.ndarray]:
-        return np.ones((len(states), 82)), np.zeros(len(states))
+        return np.ones((len(states), 81)), np.zeros(len(states))
 
     result = pyengine.search(
-        pyengine.load_game("go(board_size=9)").new_initial_state(),
+        pyengine.load_game("gomoku(board_size=9)").new_initial_state(),
         evaluator=pyengine.StateEvaluator(constant),
         simulations=5000,
         choose="lcb",
         solver=False,
         threads=2,
         cache_entries=0,
-        **settings,
+        in_flight=in_flight,
+        batch_size=batch_size,
+        graph=graph,
     )
+    assert result.lcb is not None
     visits = result.visits.astype(float)
     expected = result.q - 5 * np.sqrt(1 / (1 + visits**3) / visits)
     np.testing.assert_allclose(result.lcb, expected, atol=1e-6)
@@ -77,6 +88,8 @@ def test_deterministic_bounds_do_not_depend_on_the_threads() -> None:
         for threads in (1, 2)
     )
     assert one.action == two.action
+    assert one.lcb is not None
+    assert two.lcb is not None
     np.testing.assert_array_equal(one.lcb, two.lcb)
 
 
@@ -111,8 +124,18 @@ def test_a_proven_win_comes_first_and_a_proven_loss_last() -> None:
 
 def test_a_temperature_draws_by_visits() -> None:
     state = pyengine.load_game("connect_four").new_initial_state()
-    common = {"evaluator": "connect4", "simulations": 100, "threads": 1, "temperature": 1.0}
     for seed in range(5):
-        drawn = [pyengine.search(state, **common, seed=seed, choose=c) for c in ("lcb", "visits")]
-        assert drawn[0].action == drawn[1].action
-    assert drawn[1].lcb is None
+        bounds, visits = (
+            pyengine.search(
+                state,
+                evaluator="connect4",
+                simulations=100,
+                threads=1,
+                temperature=1.0,
+                seed=seed,
+                choose=choose,
+            )
+            for choose in CHOICES
+        )
+        assert bounds.action == visits.action
+        assert visits.lcb is None

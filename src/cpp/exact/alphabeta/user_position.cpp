@@ -79,7 +79,8 @@ std::uint64_t UserPosition::key() const {
   call_->look();
   const std::optional<std::uint64_t> hash = state_->hash();
   if (!hash) return path_;
-  return mix64(call_->memory.numbers.number(state_, *hash, call_->look));
+  const auto keep = [this] { return state_; };
+  return mix64(call_->memory.numbers.number(*state_, *hash, keep, call_->look));
 }
 
 int UserPosition::entry_of(Score score) const {

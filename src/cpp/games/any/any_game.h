@@ -93,6 +93,8 @@ class AnyGame {
   [[nodiscard]] virtual bool has_ko() const noexcept = 0;
   /// Whether a search can recognise positions that several paths reach: SearchConfig::graph.
   [[nodiscard]] virtual bool has_transposition_key() const noexcept = 0;
+  /// Whether the moves that are legal after further moves may depend on the path.
+  [[nodiscard]] virtual bool key_forgets_history() const noexcept = 0;
   /// The default of SearchConfig::graph.
   [[nodiscard]] virtual bool graph_by_default() const noexcept = 0;
   /// Whether stones() and last_move() are available: false for a user's game.

@@ -59,6 +59,11 @@ class ForeignState {
   }
   /// The game's own hash, which may collide; nullopt if it has none consistent with is_same().
   [[nodiscard]] virtual std::optional<std::uint64_t> hash() const = 0;
+  /// The game's own key for a search of a graph; nullopt if it has none: positions are then
+  /// recognised by hash() and is_same().
+  [[nodiscard]] virtual std::optional<PositionKey> transposition_key() const {
+    return std::nullopt;
+  }
 };
 
 /// The fixed properties of a user's game.
@@ -94,6 +99,8 @@ class ForeignRules {
   [[nodiscard]] virtual bool same_as(const ForeignRules& other) const { return this == &other; }
   /// Whether copying a state is cheaper than replaying its moves.
   [[nodiscard]] virtual bool has_slow_moves() const noexcept { return true; }
+  /// Whether states have a transposition_key() or a hash().
+  [[nodiscard]] virtual bool has_transposition_key() const noexcept { return false; }
 
   /// Brackets a series of calls on one thread and acquires once what they all need (a lock). The
   /// token returned by enter() is passed to the matching leave().
@@ -228,7 +235,10 @@ class ForeignGame final : public AnyGame {
   [[nodiscard]] bool has_liberties() const noexcept override { return false; }
   [[nodiscard]] bool has_area() const noexcept override { return false; }
   [[nodiscard]] bool has_ko() const noexcept override { return false; }
-  [[nodiscard]] bool has_transposition_key() const noexcept override { return false; }
+  [[nodiscard]] bool has_transposition_key() const noexcept override {
+    return params_.rules->has_transposition_key();
+  }
+  [[nodiscard]] bool key_forgets_history() const noexcept override { return false; }
   [[nodiscard]] bool graph_by_default() const noexcept override { return false; }
   [[nodiscard]] bool has_stones() const noexcept override { return false; }
   [[nodiscard]] std::unique_ptr<AnyPosition> initial_position() const override;

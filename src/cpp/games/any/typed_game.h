@@ -16,7 +16,8 @@ class TypedGame final : public AnyGame {
   explicit TypedGame(typename G::Params params)
       : params_(std::move(params)),
         shape_(G::shape(params_)),
-        symmetries_(make_symmetries(shape_)) {}
+        symmetries_(make_symmetries(shape_)),
+        forgets_history_(pyengine::key_forgets_history(G(params_))) {}
 
   [[nodiscard]] std::string name() const override { return std::string(G::kName); }
   [[nodiscard]] ParamMap params() const override { return G::describe(params_); }
@@ -36,6 +37,7 @@ class TypedGame final : public AnyGame {
   [[nodiscard]] bool has_transposition_key() const noexcept override {
     return HasTranspositionKey<G>;
   }
+  [[nodiscard]] bool key_forgets_history() const noexcept override { return forgets_history_; }
   [[nodiscard]] bool graph_by_default() const noexcept override {
     return pyengine::graph_by_default<G>();
   }
@@ -58,6 +60,7 @@ class TypedGame final : public AnyGame {
   typename G::Params params_;
   GameShape shape_;
   Symmetries symmetries_;
+  bool forgets_history_;
 };
 
 }  // namespace pyengine

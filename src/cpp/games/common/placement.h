@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "games/common/hashing.h"
+#include "games/common/key_hash.h"
 #include "games/game.h"
 
 namespace pyengine {
@@ -43,6 +44,18 @@ class PlacementBoard {
     return point >= 0 && point < points_ && !stones_[0].test(point) && !stones_[1].test(point);
   }
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+  /// Exact on boards of up to 63 points, else a hash.
+  [[nodiscard]] PositionKey transposition_key() const noexcept {
+    if (points_ < 64) {
+      return {stones_[0].words[0] | std::uint64_t{to_move_} << 63, stones_[1].words[0]};
+    }
+    KeyHash hash(to_move_);
+    for (unsigned w = 0; 64 * w < points_; ++w) {
+      hash.add(stones_[0].words[w]);
+      hash.add(stones_[1].words[w]);
+    }
+    return hash.key();
+  }
 
   void put(Action point) noexcept {
     stones_[to_move_].set(point);

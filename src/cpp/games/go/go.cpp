@@ -182,6 +182,19 @@ bool BasicGo<MaxSide>::repeats(unsigned point, bool lives) const noexcept {
 }
 
 template <int MaxSide>
+PositionKey BasicGo<MaxSide>::transposition_key() const noexcept {
+  const auto ko = static_cast<std::uint64_t>(ko_ + 1);
+  KeyHash hash(ko << 16 | std::uint64_t{passes_} << 8 | to_move_);
+  for (const Points* stones : {&board_.stones(0), &board_.stones(1)}) {
+    for (const std::uint64_t word : stones->words) hash.add(word);
+  }
+  if (params_.superko != Superko::simple) {
+    hash.add(params_.suicide ? history_.set_key() : history_.set_key_at_last_removal());
+  }
+  return hash.key();
+}
+
+template <int MaxSide>
 void BasicGo<MaxSide>::play(Action action) {
   // First do everything that may throw.
   if (params_.superko != Superko::simple) history_.make_room(board_.num_stones() + 1);

@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "games/common/hashing.h"
+#include "games/common/key_hash.h"
 #include "games/game.h"
 #include "games/go/board.h"
 #include "games/go/history.h"
@@ -69,6 +70,17 @@ class BasicGo {
   [[nodiscard]] std::uint64_t hash() const noexcept {
     const std::uint64_t ko = ko_ == kNoAction ? 0 : mix64(static_cast<std::uint64_t>(ko_) + 1);
     return situation_key() ^ ko ^ mix64(std::uint64_t{passes_} << 16);
+  }
+  /// Stones, player to move, ko point, passes, and under superko a 64-bit hash of the set of
+  /// earlier boards up to the last that removed a stone. Since then each board contains the one
+  /// before it, so they need not be in the key to decide which plays are legal here: a play adds a
+  /// stone to a point that is empty on all of them, and unless it is a suicide, that stone stays. A
+  /// difference can only come after another capture, which may lead back to one of these boards
+  /// on one path and not on another. If suicide is allowed, the set contains all boards.
+  [[nodiscard]] PositionKey transposition_key() const noexcept;
+  /// Whether the future may depend on boards that transposition_key() leaves out.
+  [[nodiscard]] bool key_forgets_history() const noexcept {
+    return params_.superko != Superko::simple && !params_.suicide;
   }
 
   void stones(int t, BoardBits& first, BoardBits& second) const noexcept;

@@ -61,6 +61,16 @@ class GoHistory {
     link(used_++);
   }
 
+  /// A hash of the set.
+  [[nodiscard]] std::uint64_t set_key() const noexcept { return sum(used_); }
+  /// A hash of the set as it was after the last play that removed a stone. (A pass under
+  /// situational superko counts as one: the set is then larger than necessary.)
+  [[nodiscard]] std::uint64_t set_key_at_last_removal() const noexcept {
+    std::uint32_t count = used_;
+    while (count > 1 && slots_[count - 1].stones > slots_[count - 2].stones) --count;
+    return sum(count);
+  }
+
   /// Set equality: the order of positions does not affect what is forbidden.
   friend bool operator==(const GoHistory& a, const GoHistory& b) {
     return a.used_ == b.used_ && a.sum(a.used_) == b.sum(b.used_) &&

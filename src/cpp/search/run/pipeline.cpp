@@ -70,6 +70,7 @@ Pipeline::RunPlan Pipeline::plan_run(std::span<TreeSearch* const> searches,
   size.cores = usable_cores();
   size.foreign = options.foreign;
   size.deadline = options.deadline.has_value();
+  size.graph = first.tree().is_graph();
   size.follows = options.succession != nullptr;
   size.visits = first.tree().root().visits.load(std::memory_order_relaxed) + first.budget();
   const bool divides = divides_tree(traits_, first.config(), size);

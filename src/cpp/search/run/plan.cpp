@@ -56,7 +56,7 @@ int joint_walks(const EvaluatorTraits& traits, const SearchConfig& config,
   constexpr int kShare = 8;
   constexpr int kWorthwhile = 16;
   const bool fits = config.algorithm == Algorithm::puct && !config.deterministic && !size.foreign &&
-      traits.answering == Answering::batched;
+      !size.graph && traits.answering == Answering::batched;
   const int walks = max_in_flight(config) / kShare;
   return fits && walks >= kWorthwhile ? walks : 1;
 }
@@ -113,7 +113,8 @@ bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
   // must answer immediately. No leaf can wait in a batch.
   const bool answers =
       traits.answering == Answering::brief || (traits.immediate() && !traits.reads_positions);
-  const bool fits = answers && !size.foreign && !size.follows;
+  // The subtrees of two leases in a graph would overlap.
+  const bool fits = answers && !size.foreign && !size.follows && !size.graph;
   const bool grows = grows_a_tree(config.algorithm) && config.algorithm != Algorithm::gumbel;
   // A lease adds a sum of values to the nodes above it, not their squares.
   const bool squares = config.choose == MoveChoice::lcb || config.c_puct_stdev != 0.0;

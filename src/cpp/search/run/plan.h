@@ -49,6 +49,7 @@ struct RunSize {
   int cores = std::numeric_limits<int>::max();  ///< available to the process
   bool foreign = false;                         ///< a user-defined game
   bool deadline = false;                        ///< the run has a deadline
+  bool graph = false;                           ///< see Tree::is_graph()
   bool follows = false;                         ///< other searches may replace finished ones
   /// Upper bound for the final visits of the first search's root.
   std::uint64_t visits = ~std::uint64_t{0};

@@ -1,8 +1,12 @@
 /// Keys of positions for a search of a graph.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 
+#include "games/any/foreign.h"
+#include "games/any/state_numbers.h"
 #include "games/game.h"
 
 namespace pyengine {
@@ -15,13 +19,33 @@ class PositionKeys {
   void forget() noexcept {}
 };
 
-template <HasTranspositionKey G>
+template <Game G>
+  requires HasTranspositionKey<G>
 class PositionKeys<G> {
  public:
   [[nodiscard]] std::optional<PositionKey> of(const G& position) {
     return position.transposition_key();
   }
   void forget() noexcept {}
+};
+
+/// A user's game has its own key, or states that are numbered: equal states share a number. Numbers
+/// last until forget(), and the states that were not used recently lose theirs; such a position
+/// then gets a new number, and is not shared with its older node.
+template <>
+class PositionKeys<ForeignPosition> {
+ public:
+  /// nullopt if the game has neither. Throws the exceptions of the game.
+  [[nodiscard]] std::optional<PositionKey> of(const ForeignPosition& position);
+  /// Destroys the stored states, which may run user code.
+  void forget() noexcept { numbers_.clear(); }
+
+ private:
+  static constexpr std::size_t kMostStates = 1U << 16;
+  static std::uint64_t next_owner() noexcept;
+
+  StateNumbers numbers_{kMostStates};
+  std::uint64_t owner_ = next_owner();  ///< part of each key: another owner has the same numbers
 };
 
 }  // namespace pyengine

@@ -74,6 +74,9 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
   counts_more_ = tree.draw() != 0.0F || tree.keeps_squares() || config.choose == MoveChoice::lcb;
 }
 
+/// Walks that collided just before their leaf landed have left marks.
+TreeSearch::~TreeSearch() { detours_.clear<Sharing::shared>(); }
+
 bool TreeSearch::may_gather() const noexcept {
   if (closed_.load(std::memory_order_relaxed)) return false;
   if (!root_ready_.load(std::memory_order_acquire)) {
@@ -140,23 +143,32 @@ void TreeSearch::decide(std::uint64_t simulations) noexcept {
   tickets_.limit(simulations);
 }
 
-/// For a search that reads more than sums of values in which a draw counts 0.
+/// After the back-up of a visit of the first `nodes` nodes of a path.
 template <Sharing S>
-[[gnu::noinline]] void TreeSearch::count_more(const Path& path, const VisitValue& visit) noexcept {
-  back_up<S>(path, visit.value, visit.drawn);
+[[gnu::noinline]] void TreeSearch::count_more(const Path& path, std::size_t nodes,
+                                              const VisitValue& visit) noexcept {
   back_up_draw<S>(path, visit);
-  if (tree_.keeps_squares()) back_up_squares<S>(tree_, path, visit);
+  if (tree_.keeps_squares()) back_up_squares<S>(tree_, path, nodes, visit);
   if (samples_) samples_->add<S>(path, visit);
 }
 
 template <Sharing S>
 [[gnu::always_inline]] inline void TreeSearch::count_visit(const Path& path, float value_for_first,
                                                            std::uint32_t drawn) noexcept {
-  if (counts_more_) {
-    count_more<S>(path, {value_for_first, tree_.draw(), drawn});
-  } else {
-    back_up<S>(path, value_for_first, drawn);
-  }
+  back_up<S>(path, value_for_first, drawn);
+  if (counts_more_) count_more<S>(path, path.size(), {value_for_first, tree_.draw(), drawn});
+}
+
+/// Counts a visit that ends at a position of a graph and does not count there. The nodes above get
+/// the change of a sum; for other statistics the visit has the position's mean value.
+template <Sharing S>
+void TreeSearch::count_transposition(const Path& path, std::uint32_t drawn) noexcept {
+  back_up_mean<S>(path, drawn);
+  if (!counts_more_) return;
+  const Node& position = *path.back();
+  const double mean = position.mean_for_chooser();
+  const auto value = static_cast<float>(position.chooser == 0 ? mean : -mean);
+  count_more<S>(path, path.size() - 1, {value, tree_.draw(), drawn});
 }
 
 /// The steps that may fail come first: a leaf that cannot be finished counts as never visited.
@@ -211,10 +223,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   if (traits_.reads_positions && !leaf.on_the_spot) {
     copy_position(position, leaf.position);
     leaf.root = &root_;
-    leaf.moves.clear();
-    for (std::size_t i = 1; i < worker.path.size(); ++i) {
-      leaf.moves.push_back(worker.path[i]->action);
-    }
+    list_moves(worker.path, leaf.moves);
   }
   const int rows = evaluator_.request(batch, position);
   if (rows == kAnswered) {
@@ -307,6 +316,24 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) {
   walk.newly_over = walk.is_outcome = true;
 }
 
+/// Returns whether a leaf is in flight at the end of the path. In a graph it may have another path,
+/// and a leaf that has landed meanwhile is not noticed.
+template <Sharing S>
+bool TreeSearch::mark_collision(const Path& path, std::uint32_t times) {
+  if (!tree_.is_graph()) return mark_again<S>(path, times);
+  if (path.back()->in_flight.load(std::memory_order_relaxed) == 0) return false;
+  detours_.mark<S>(path, times);
+  return true;
+}
+
+/// Removes the marks of a leaf in flight, and of the walks that collided.
+template <Sharing S>
+void TreeSearch::remove_marks(const Path& path) noexcept {
+  if (!tree_.is_graph()) return unmark<S>(path);
+  unmark_once<S>(path);
+  detours_.clear<S>();
+}
+
 /// Handles the end that `visits` walks reached together.
 template <Sharing S>
 [[gnu::always_inline]] inline void TreeSearch::settle(Worker& worker, Slot& slot, const Turn& turn,
@@ -324,14 +351,18 @@ template <Sharing S>
   if (walk.end == WalkEnd::collision) {
     ++now.collided;
     now.collisions += visits;
-    now.hit_in_flight |=
-        mark_again<S>(worker.path, std::max(visits, times_to_mark(config_, *worker.path.back())));
+    now.hit_in_flight |= mark_collision<S>(
+        worker.path, std::max(visits, times_to_mark(config_, *worker.path.back())));
     return;
   }
-  if (walk.end == WalkEnd::known) {
+  if (walk.end == WalkEnd::known || walk.end == WalkEnd::transposition) {
     const bool is_draw = walk.is_outcome && walk.value == 0.0F;
     const float value = is_draw ? tree_.draw() : walk.value;
-    for (std::uint32_t i = 0; i < visits; ++i) count_visit<S>(worker.path, value, walk.drawn);
+    if (walk.end == WalkEnd::transposition) {
+      count_transposition<S>(worker.path, walk.drawn);
+    } else {
+      for (std::uint32_t i = 0; i < visits; ++i) count_visit<S>(worker.path, value, walk.drawn);
+    }
     if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
     add<S>(part.counts.completed, std::uint64_t{visits});
     now.known += static_cast<int>(visits);
@@ -448,14 +479,14 @@ bool TreeSearch::gather_leaves(Worker& worker, Slot& slot, const Turn& turn) {
 
 template <Sharing S>
 void TreeSearch::complete(Worker& worker, Flight& flight, const EvalLeaf& leaf) {
-  unmark<S>(flight.path);
+  remove_marks<S>(flight.path);
   finish_leaf<S>(worker, flight.path, flight.drawn, leaf, flight.is_root, tally);
   seats_.land();
 }
 
 template <Sharing S>
 void TreeSearch::cancel(Flight& flight) noexcept {
-  unmark<S>(flight.path);
+  remove_marks<S>(flight.path);
   give_up(*flight.path.back());
   if (!flight.is_root) {
     if (plan_) plan_->took_back(root_child(flight.path));

@@ -14,6 +14,7 @@
 #include "search/config.h"
 #include "search/rules/root_plan.h"
 #include "search/run/decision.h"
+#include "search/run/detours.h"
 #include "search/run/limits.h"
 #include "search/run/root_moves.h"
 #include "search/run/root_samples.h"
@@ -32,6 +33,9 @@ class alignas(kCacheLine) TreeSearch {
   /// reduced to the visits that the root can still count.
   TreeSearch(Tree& tree, const State& root, const SearchConfig& config, std::uint64_t budget,
              std::uint64_t stream, BoundEvaluator& evaluator);
+  TreeSearch(const TreeSearch&) = delete;
+  TreeSearch& operator=(const TreeSearch&) = delete;
+  ~TreeSearch();
 
   [[nodiscard]] Tree& tree() const noexcept { return tree_; }
   [[nodiscard]] const State& root() const noexcept { return root_; }
@@ -126,6 +130,10 @@ class alignas(kCacheLine) TreeSearch {
   template <Sharing S>
   void solve_ending(Worker& worker, Walk& walk, const Turn& turn);
   template <Sharing S>
+  bool mark_collision(const Path& path, std::uint32_t times);
+  template <Sharing S>
+  void remove_marks(const Path& path) noexcept;
+  template <Sharing S>
   void take_marks_back(const Worker& worker) noexcept;
   template <Sharing S>
   void end_turn(const TurnProgress& now) noexcept;
@@ -135,9 +143,11 @@ class alignas(kCacheLine) TreeSearch {
   bool place_claimed(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root,
                      Tally& counts);
   template <Sharing S>
-  void count_more(const Path& path, const VisitValue& visit) noexcept;
+  void count_more(const Path& path, std::size_t nodes, const VisitValue& visit) noexcept;
   template <Sharing S>
   void count_visit(const Path& path, float value_for_first, std::uint32_t drawn) noexcept;
+  template <Sharing S>
+  void count_transposition(const Path& path, std::uint32_t drawn) noexcept;
   template <Sharing S>
   void finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn, const EvalLeaf& leaf,
                    bool is_root, Tally& counts);
@@ -167,9 +177,11 @@ class alignas(kCacheLine) TreeSearch {
   std::optional<Allocator> own_;
   std::unique_ptr<RootPlan> plan_;      ///< written before root_ready_
   std::optional<RootSamples> samples_;  ///< written before root_ready_
-  bool counts_more_ = false;            ///< see count_more()
+  /// Whether a visit counts more than a sum of values in which a draw is 0.
+  bool counts_more_ = false;
   std::span<const ActionId> only_;
   Decision decision_;
+  Detours detours_;
 
   std::atomic<bool> closed_{false};
   std::atomic<bool> decided_{false};

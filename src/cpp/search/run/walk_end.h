@@ -10,10 +10,11 @@
 namespace pyengine {
 
 enum class WalkEnd : std::uint8_t {
-  leaf,       ///< path.back() is claimed by the caller, who evaluates it
-  known,      ///< terminal, proven, or the memory is full: `value` is set
-  collision,  ///< another walk has the node in flight or is creating it
-  wait,       ///< the rule waits for leaves in flight: see Selection
+  leaf,           ///< path.back() is claimed by the caller, who evaluates it
+  known,          ///< terminal, proven, or the memory is full: `value` is set
+  collision,      ///< another walk has the node in flight or is creating it
+  wait,           ///< the rule waits for leaves in flight: see Selection
+  transposition,  ///< at a position of a graph that other paths have visited more: see crossing.h
 };
 
 struct Walk {
@@ -27,6 +28,7 @@ struct Walk {
   std::uint32_t drawn = 0;
 };
 
+[[nodiscard]] inline Walk end_of_known(float value) noexcept { return {WalkEnd::known, value}; }
 [[nodiscard]] inline Walk end_of_game(float value, bool newly_over) noexcept {
   return {WalkEnd::known, value, newly_over, true};
 }
@@ -35,7 +37,7 @@ struct Walk {
 }
 /// The rule chose no child, as at the memory limit: the node's own evaluation counts again.
 [[nodiscard]] inline Walk end_at_own_evaluation(const Node& node) noexcept {
-  return {WalkEnd::known, node.mover == 0 ? node.value : -node.value};
+  return end_of_known(node.mover == 0 ? node.value : -node.value);
 }
 
 /// Ends at a node that this walk has claimed; its state was `before`. If the game's code throws,

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 
 #include "base/error.h"
 #include "games/list.h"
+#include "search/run/crossing.h"
 #include "search/run/descent.h"
 #include "search/run/joint_walk.h"
 
@@ -41,6 +43,7 @@ class WalkerOf final : public Walker {
     bool at_root = node == &tree.root();
     bool may_create = true;
     std::uint32_t drawn = 0;
+    Crossing<G> crossing(tree, search, allocator, descent_, keys_, path);
     const auto end = [&](Walk walk) {
       walk.drawn = drawn;
       return walk;
@@ -59,7 +62,11 @@ class WalkerOf final : public Walker {
             : tree.create_child<Sharing::exclusive>(allocator, *node, at_cap);
         if (child != nullptr) {
           path.back() = child;
-          return end(end_at_new(tree, descent_, *child));
+          if (!tree.is_graph()) return end(end_at_new(tree, descent_, *child));
+          if (const std::optional<Walk> ended = crossing.enter_new()) return end(*ended);
+          node = path.back();
+          at_root = false;
+          continue;
         }
         path.pop_back();
         if (!at_cap) return {};
@@ -69,6 +76,11 @@ class WalkerOf final : public Walker {
       node = chosen.child;
       path.push_back(node);
       at_root = false;
+      if (tree.is_graph()) {
+        if (const std::optional<Walk> ended = crossing.enter()) return end(*ended);
+        node = path.back();
+        continue;
+      }
       descent_.pass(*node);
       const NodeState state = node->state.load(std::memory_order_acquire);
       if (state != NodeState::expanded) return end(end_at_unexpanded(descent_, *node, state));
@@ -121,6 +133,7 @@ class WalkerOf final : public Walker {
   void forget() noexcept override {
     [[maybe_unused]] const WalkScopeOf<G> scope(params_);
     descent_.forget();
+    keys_.forget();
   }
 
  private:
@@ -161,6 +174,7 @@ class WalkerOf final : public Walker {
   typename G::Params params_;  ///< from the first root: an engine plays only one game
   Descent<G> descent_;
   Forks<G> forks_;
+  PositionKeys<G> keys_;
 };
 
 template <class G>

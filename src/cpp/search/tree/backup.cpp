@@ -15,8 +15,10 @@ namespace {
   return static_cast<Proof>(mover == 0 ? worth_to_mover : -worth_to_mover);
 }
 
-/// The proof of an expanded node that follows from its children, or none.
-[[nodiscard]] Proof proof_from_children(const Tree& tree, const Node& node) noexcept {
+/// The proof of an expanded node that follows from its children, or of a linked node from its
+/// position; or none.
+[[nodiscard]] Proof proof_from_below(const Tree& tree, const Node& node) noexcept {
+  if (is_linked(node)) return tree.position_of(node).proof.load(std::memory_order_relaxed);
   const int count = node.num_children.load(std::memory_order_acquire);
   const int mover = node.mover;
   bool all = count == node.num_edges;
@@ -51,8 +53,9 @@ void prove(const Tree& tree, const Path& path, float value_for_first) noexcept {
                            std::memory_order_relaxed);
   for (std::size_t i = path.size() - 1; i-- > 0;) {
     Node& node = *path[i];
+    if (!tree.shares_proofs() && i > 0 && is_linked(*path[i - 1])) return;
     if (!may_be_proven(node)) return;
-    const Proof proof = proof_from_children(tree, node);
+    const Proof proof = proof_from_below(tree, node);
     if (proof == Proof::none) return;
     node.proof.store(proof, std::memory_order_relaxed);
   }

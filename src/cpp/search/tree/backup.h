@@ -1,6 +1,8 @@
 /// Back-up: adds a leaf's value to the statistics of its path and propagates proofs to the root.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <span>
 
 #include "base/backoff.h"
@@ -48,7 +50,12 @@ bool mark_again(const Path& path, std::uint32_t times) noexcept {
   lock.unlock();
   return flies;
 }
-/// Removes all marks of a leaf in flight.
+/// Removes the marks of one walk, whatever other marks there are.
+template <Sharing S>
+void unmark_once(const Path& path, std::uint32_t times = 1) noexcept {
+  for (Node* node : path) add<S>(node->in_flight, 0U - times);
+}
+/// Removes all marks of a leaf in flight, which in a tree all have the same path.
 template <Sharing S>
 void unmark(const Path& path) noexcept {
   Node& leaf = *path.back();
@@ -72,6 +79,25 @@ void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noe
   }
 }
 
+/// Counts one more visit of the edge node that leads to the position at the end of `path`, and
+/// gives it the position's mean value. The change of its sum is counted at the nodes above it, as 0
+/// for the first `drawn` ones.
+template <Sharing S>
+void back_up_mean(const Path& path, std::size_t drawn) noexcept {
+  const std::size_t above = path.size() - 2;
+  Node& edge = *path[above];
+  const double visits = add<S>(edge.visits, 1U) + 1.0;
+  const double mean = path.back()->mean_for_chooser() / kValueUnit;
+  const double for_chooser = path.back()->chooser == edge.chooser ? mean : -mean;
+  const std::int64_t sum = std::llround(visits * for_chooser);
+  const std::int64_t change = sum - exchange<S>(edge.value_sum, sum);
+  for (std::size_t i = 0; i < above; ++i) {
+    Node& node = *path[i];
+    if (i >= drawn) add<S>(node.value_sum, node.chooser == edge.chooser ? change : -change);
+    add<S>(node.visits, 1U);
+  }
+}
+
 /// The values of one visit for the first player: `draw` at the first `drawn` nodes of its path and
 /// `value` at the others.
 struct VisitValue {
@@ -80,7 +106,8 @@ struct VisitValue {
   std::uint32_t drawn = 0;
 };
 
-/// Adds the value of a draw, in place of back_up()'s 0, to the first nodes of the path.
+/// Adds the value of a draw, in place of the 0 of the functions above, to the first nodes of the
+/// path.
 template <Sharing S>
 void back_up_draw(const Path& path, const VisitValue& visit) noexcept {
   const std::int64_t fixed = to_fixed(visit.draw);
@@ -89,10 +116,12 @@ void back_up_draw(const Path& path, const VisitValue& visit) noexcept {
   }
 }
 
-/// Adds the squares of a visit's values wherever the tree stores their sum.
+/// Adds the squares of a visit's values at the first `nodes` nodes of the path that store their
+/// sum.
 template <Sharing S>
-void back_up_squares(Tree& tree, const Path& path, const VisitValue& visit) noexcept {
-  for (std::size_t i = 0; i < path.size(); ++i) {
+void back_up_squares(Tree& tree, const Path& path, std::size_t nodes,
+                     const VisitValue& visit) noexcept {
+  for (std::size_t i = 0; i < nodes; ++i) {
     auto* const sum = tree.squares(*path[i]);
     const float value = i < visit.drawn ? visit.draw : visit.value;
     if (sum != nullptr) add<S>(*sum, to_fixed(value * value));

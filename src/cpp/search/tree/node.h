@@ -50,6 +50,7 @@ enum class NodeState : std::uint8_t {
   claimed,   ///< a worker is evaluating it
   expanded,  ///< evaluated; edges, mover and value may be read
   terminal,  ///< the game is over here; value may be read
+  linked,    ///< in a graph: the position is the node that `children` names; see positions.h
 };
 
 /// Game-theoretic value for the first player.
@@ -79,7 +80,8 @@ struct Node {
   /// Leaves in flight below, leased simulations, and joint walks heading here. Written by any
   /// worker; relaxed, except for leases (run/lease.h).
   std::atomic<std::uint32_t> in_flight{0};
-  /// First block of children. Written by the holder of the lock, before num_children.
+  /// First block of children. Written by the holder of the lock, before num_children. In a linked
+  /// node the Position, written by the worker that claimed the node, before state (release).
   BlockIndex children = 0;
   /// See edges.h. Written by the worker that claimed the node, before state becomes expanded
   /// (release).
@@ -114,6 +116,10 @@ struct Node {
   }
 };
 static_assert(sizeof(Node) == 40 && alignof(Node) == kUnitBytes);
+
+[[nodiscard]] inline bool is_linked(const Node& node) noexcept {
+  return node.state.load(std::memory_order_acquire) == NodeState::linked;
+}
 
 /// Block 0 of a node's children.
 struct FirstBlock {

@@ -18,4 +18,13 @@ T add(std::atomic<T>& counter, T amount) noexcept {
   return before;
 }
 
+/// Replaces a counter and returns its previous value.
+template <Sharing S, class T>
+T exchange(std::atomic<T>& counter, T value) noexcept {
+  if constexpr (S == Sharing::shared) return counter.exchange(value, std::memory_order_relaxed);
+  const T before = counter.load(std::memory_order_relaxed);
+  counter.store(value, std::memory_order_relaxed);
+  return before;
+}
+
 }  // namespace pyengine

@@ -17,11 +17,13 @@ constexpr std::uint64_t kFlushEvery = 1024;  ///< nodes freed before their memor
 /// Visits below which advance() counts the nodes itself, which takes up to half a millisecond.
 constexpr std::uint32_t kVisitsToCount = 1U << 14;
 
-/// Frees everything below `top` except the nodes below `kept`, which has a new owner.
+/// Frees everything below `top` except the nodes below `kept`, which has a new owner, and positions
+/// that other nodes refer to.
 class Sweep {
  public:
-  Sweep(std::shared_ptr<Arena> arena, const Node* kept)
-      : allocator_(std::move(arena)), kept_(kept) {}
+  /// `positions`: nullptr unless a graph.
+  Sweep(std::shared_ptr<Arena> arena, PositionTable* positions, const Node* kept)
+      : allocator_(std::move(arena)), positions_(positions), kept_(kept) {}
 
   /// Returns the number of nodes freed below `top`, including `kept`, whose content moved. If its
   /// own list runs out of memory it stops, and the rest is leaked until the arena is destroyed.
@@ -33,6 +35,11 @@ class Sweep {
     }
     allocator_.flush();
     return dropped_;
+  }
+  /// Call after everything has been freed.
+  void free_table() noexcept {
+    positions_->free_memory(allocator_);
+    allocator_.flush();
   }
 
  private:
@@ -66,18 +73,33 @@ class Sweep {
 
   void drop_block(const Block& block) {
     Node* nodes = block_nodes(arena(), block.number, block.index);
-    for (int i = 0; i < block.used; ++i) {
-      if (&nodes[i] != kept_) drop_content(nodes[i]);
-    }
+    for (int i = 0; i < block.used; ++i) drop_node(nodes[i]);
     allocator_.give(block.index, block_units(block.number));
-    dropped_ += static_cast<std::uint64_t>(block.used);
     if (dropped_ / kFlushEvery != flushed_) {
       flushed_ = dropped_ / kFlushEvery;
       allocator_.flush();
     }
   }
 
+  void drop_node(const Node& node) {
+    if (is_linked(node)) {
+      release(node.children);
+    } else {
+      if (&node != kept_) drop_content(node);
+      ++dropped_;
+    }
+  }
+
+  void release(BlockIndex index) {
+    if (!positions_->release(arena(), index)) return;
+    const Node& node = arena().at<Position>(index)->node;
+    if (&node != kept_) drop_content(node);
+    allocator_.give(index, kPositionUnits);
+    ++dropped_;
+  }
+
   Allocator allocator_;
+  PositionTable* positions_;
   const Node* kept_;
   std::vector<Block> pending_;
   std::uint64_t dropped_ = 0;
@@ -266,25 +288,52 @@ bool Tree::advance(ActionId action) {
                    if (child.action == action) kept = &child;
                  });
   if (kept == nullptr) return false;
+  kept = &position_of(*kept);
   std::vector<Edge> kept_edges = edges(*kept);
   const auto* sum = squares(*kept);
   const std::int64_t kept_squares = sum != nullptr ? sum->load(std::memory_order_relaxed) : 0;
   Node new_root;
   copy_node(*kept, new_root);
   const std::uint32_t visits = kept->visits.load(std::memory_order_relaxed);
-  const bool counted = visits < kVisitsToCount;
-  sweep_root(kept, counted ? count_nodes(*arena_, *kept) : visits, counted);
+  if (is_graph()) {  // other moves may lead to most of the graph
+    sweep_root(kept, nodes(), false);
+  } else if (visits < kVisitsToCount) {
+    sweep_root(kept, count_nodes(*arena_, *kept), true);
+  } else {
+    sweep_root(kept, visits, false);
+  }
   root_edges_ = std::move(kept_edges);
   copy_node(new_root, root_);
   root_squares_.store(kept_squares, std::memory_order_relaxed);
+  ++root_ply_;
   return true;
 }
 
 void Tree::clear() {
+  const auto positions = is_graph() ? std::make_shared<PositionTable>() : nullptr;
   sweep_root(nullptr, 1, true);
+  positions_ = positions;
   root_edges_.clear();
   copy_node(Node(), root_);
   root_squares_.store(0, std::memory_order_relaxed);
+}
+
+void Tree::share_positions(bool proofs) {
+  if (!is_graph()) positions_ = std::make_shared<PositionTable>();
+  shares_proofs_ = proofs;
+}
+
+std::optional<bool> Tree::link(Allocator& allocator, Node& node, const PositionKey& key,
+                               std::uint32_t plies) noexcept {
+  const auto link = positions_->acquire(allocator, key, root_ply_ + plies, node.chooser);
+  if (link.position == 0) return std::nullopt;
+  node.children = link.position;
+  node.state.store(NodeState::linked, std::memory_order_release);
+  return link.is_new;
+}
+
+void Tree::wait_for_sweeps(const std::function<bool()>& goes_on) const {
+  if (sweeps_.use_count() != 1) wait_for_background(goes_on);
 }
 
 /// The background thread runs one sweep after another, so each sees the count corrected by the
@@ -293,11 +342,22 @@ void Tree::sweep_root(const Node* kept, std::uint64_t nodes, bool counted) {
   auto old_root = std::make_shared<Node>();
   copy_node(root_, *old_root);
   auto left = std::make_shared<std::atomic<std::uint64_t>>(nodes);
-  run_in_background([arena = arena_, old_root, kept, before = nodes_, left, nodes, counted] {
-    const std::uint64_t dropped = Sweep(arena, kept).run(*old_root);
+  const auto sweep_all = [arena = arena_, positions = positions_, old_root, kept, before = nodes_,
+                          left, nodes, counted] {
+    Sweep sweep(arena, positions.get(), kept);
+    const std::uint64_t dropped = sweep.run(*old_root);
+    if (kept == nullptr && positions != nullptr) sweep.free_table();
     const std::uint64_t exact = before->load(std::memory_order_relaxed) - dropped;
     if (!counted) left->fetch_add(exact - nodes, std::memory_order_relaxed);
-  });
+  };
+  // Until it is swept, a search of a graph could find positions that are about to be freed, and its
+  // result would depend on the time. Earlier sweeps do not know what this one keeps.
+  const bool at_once = is_graph() && this->nodes() < kVisitsToCount && sweeps_.use_count() == 1;
+  if (at_once) {
+    sweep_all();
+  } else {
+    run_in_background([sweep_all, running = sweeps_] { sweep_all(); });
+  }
   nodes_ = std::move(left);
   clean_.clear();
   root_sorted_ = true;

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "eval/evaluator.h"
 #include "search/tree/edges.h"
 #include "search/tree/node.h"
+#include "search/tree/positions.h"
 #include "search/tree/sharing.h"
 
 namespace pyengine {
@@ -64,8 +67,27 @@ class alignas(kCacheLine) Tree {
   }
   /// All edges, in search order.
   [[nodiscard]] std::vector<Edge> edges(const Node& node) const;
-  /// Number of nodes created, including the root. After an advance() to a node with many visits,
-  /// the visit count serves as an upper bound until the background thread has counted.
+  /// Makes the tree a graph, in which nodes that are the same position share what is below them.
+  /// Call only on an empty tree. `proofs`: whether a proof of a position holds on every path to it.
+  void share_positions(bool proofs);
+  [[nodiscard]] bool is_graph() const noexcept { return positions_ != nullptr; }
+  [[nodiscard]] bool shares_proofs() const noexcept { return shares_proofs_; }
+  /// The node with the moves, children and evaluation of `node`, which is `node` itself unless it
+  /// is linked.
+  [[nodiscard]] Node& position_of(Node& node) const noexcept {
+    return is_linked(node) ? arena_->at<Position>(node.children)->node : node;
+  }
+  [[nodiscard]] const Node& position_of(const Node& node) const noexcept {
+    return position_of(const_cast<Node&>(node));
+  }
+  /// Links a claimed node of a graph to its position, `plies` moves below the root. Returns whether
+  /// the position is new, and then claimed; nullopt at the memory limit, where the node remains its
+  /// own position.
+  std::optional<bool> link(Allocator& allocator, Node& node, const PositionKey& key,
+                           std::uint32_t plies) noexcept;
+  /// Number of nodes created, including the root; in a graph, number of positions. After an
+  /// advance() to a node with many visits, the visit count serves as an upper bound until the
+  /// background thread has counted.
   [[nodiscard]] std::uint64_t nodes() const noexcept {
     return nodes_->load(std::memory_order_relaxed);
   }
@@ -73,6 +95,7 @@ class alignas(kCacheLine) Tree {
   void add_nodes(std::uint64_t created) noexcept {
     nodes_->fetch_add(created, std::memory_order_relaxed);
   }
+  void remove_node() noexcept { nodes_->fetch_sub(1, std::memory_order_relaxed); }
 
   /// Writes edges, mover and value of a claimed node; other workers read them only after publish().
   /// False at the memory limit; the root always fits.
@@ -122,6 +145,8 @@ class alignas(kCacheLine) Tree {
   bool advance(ActionId action);
   /// Drops all nodes in the same way; the tree keeps its arena.
   void clear();
+  /// Waits until the nodes that were dropped have been freed, or `goes_on` returns false.
+  void wait_for_sweeps(const std::function<bool()>& goes_on) const;
   /// Declares that the tree will not be read again: the background thread may stop freeing its
   /// nodes.
   void abandon() noexcept { arena_->abandoned.store(true, std::memory_order_relaxed); }
@@ -140,6 +165,10 @@ class alignas(kCacheLine) Tree {
 
   std::shared_ptr<Arena> arena_;
   std::shared_ptr<std::atomic<std::uint64_t>> nodes_;  ///< shared with the background thread
+  std::shared_ptr<const int> sweeps_ = std::make_shared<int>();  ///< shared with each sweep to come
+  std::shared_ptr<PositionTable> positions_;  ///< nullptr unless a graph; shared likewise
+  bool shares_proofs_ = true;
+  std::uint32_t root_ply_ = 0;  ///< of a graph: moves since its first root
   Node root_;
   /// Noise can change the root's edges, and they fit at any memory limit. Written before the root's
   /// state becomes expanded (release), and while no worker is walking the tree.
