@@ -19,6 +19,7 @@ using Place = PlaceOf<TreeSearch>;
 struct Flight {
   Place* place = nullptr;  ///< the place of its search
   Path path;
+  bool marked = false;      ///< in a graph: the path carries the mark of this leaf
   bool is_root = false;     ///< the evaluation of the root, which is not a simulation
   std::uint32_t drawn = 0;  ///< see Walk
 };

@@ -240,6 +240,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   flight.drawn = worker.drawn;
   batch.add_next(rows);
   if (!worker.marked) mark<S>(flight.path);
+  flight.marked = true;
   return true;
 }
 
@@ -328,9 +329,9 @@ bool TreeSearch::mark_collision(const Path& path, std::uint32_t times) {
 
 /// Removes the marks of a leaf in flight, and of the walks that collided.
 template <Sharing S>
-void TreeSearch::remove_marks(const Path& path) noexcept {
-  if (!tree_.is_graph()) return unmark<S>(path);
-  unmark_once<S>(path);
+void TreeSearch::remove_marks(Flight& flight) noexcept {
+  if (!tree_.is_graph()) return unmark<S>(flight.path);
+  if (std::exchange(flight.marked, false)) unmark_once<S>(flight.path);
   detours_.clear<S>();
 }
 
@@ -479,14 +480,14 @@ bool TreeSearch::gather_leaves(Worker& worker, Slot& slot, const Turn& turn) {
 
 template <Sharing S>
 void TreeSearch::complete(Worker& worker, Flight& flight, const EvalLeaf& leaf) {
-  remove_marks<S>(flight.path);
+  remove_marks<S>(flight);
   finish_leaf<S>(worker, flight.path, flight.drawn, leaf, flight.is_root, tally);
   seats_.land();
 }
 
 template <Sharing S>
 void TreeSearch::cancel(Flight& flight) noexcept {
-  remove_marks<S>(flight.path);
+  remove_marks<S>(flight);
   give_up(*flight.path.back());
   if (!flight.is_root) {
     if (plan_) plan_->took_back(root_child(flight.path));

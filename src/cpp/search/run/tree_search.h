@@ -132,7 +132,7 @@ class alignas(kCacheLine) TreeSearch {
   template <Sharing S>
   bool mark_collision(const Path& path, std::uint32_t times);
   template <Sharing S>
-  void remove_marks(const Path& path) noexcept;
+  void remove_marks(Flight& flight) noexcept;
   template <Sharing S>
   void take_marks_back(const Worker& worker) noexcept;
   template <Sharing S>
