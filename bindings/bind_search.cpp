@@ -55,6 +55,7 @@ py::dict result_to(const SearchResult& result) {
   fields["visits"] = array_of(result.visits);
   fields["priors"] = array_of(result.priors);
   fields["q"] = array_of(result.q);
+  fields["lcb"] = result.lcb.empty() ? py::none() : py::object(array_of(result.lcb));
   fields["policy"] = array_of(result.policy);
   fields["improved_policy"] = array_of(result.improved_policy);
   fields["pv"] = py::cast(result.pv);

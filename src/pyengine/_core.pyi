@@ -716,14 +716,32 @@ class SearchConfig:
         c_puct_base (float > 0 or None, default 19652.0): see ``c_puct``; None makes c(n) the
             constant ``c_puct`` [AlphaZero, pb_c_base; AlphaGo Zero: None].
         c_puct_factor (float >= 0, default 1.0): see ``c_puct`` [KataGo, lc0].
+        c_puct_stdev (float in [0, 1], default 0.0): share by which exploration scales with the
+            standard deviation s of a node's values: times 1 + c_puct_stdev * (s / 0.4 - 1), where s
+            is shrunk towards 0.4 [KataGo, cpuctUtilityStdevScale]. 0 = off. Only with
+            ``algorithm="puct"``; takes 8 bytes per evaluated position, and one thread if the
+            evaluator answers immediately.
         fpu ("value", "parent" or "reduction", default "reduction"): value of a child without
             visits: the constant ``fpu_value``, the value of its parent, or the value of its parent
             minus ``fpu_value`` * sqrt(sum of the priors of visited children) [KataGo, lc0].
         fpu_value (float in [-2, 2], default 0.25): see ``fpu``; AlphaGo Zero: ``fpu="value"``,
             ``fpu_value=0``.
-        choose ("visits" or "mean", default "visits"): move played at temperature 0: the most
-            visited one (with ``algorithm="gumbel"`` the winner of sequential halving), or the one
-            with the best mean value.
+        root_c_puct (float > 0 or None, default None): ``c_puct`` at the root; None = as elsewhere
+            [lc0, CPuctAtRoot]. Only with ``algorithm="puct"``.
+        root_fpu_value (float in [-2, 2] or None, default None): ``fpu_value`` at the root; None =
+            as elsewhere [lc0, FpuValueAtRoot; KataGo, rootFpuReductionMax]. Only with
+            ``algorithm="puct"``.
+        choose ("visits", "mean" or "lcb", default "visits"): move played at temperature 0: the most
+            visited one (with ``algorithm="gumbel"`` the winner of sequential halving), the one with
+            the best mean value, or the one with the best lower confidence bound of its mean
+            [KataGo, Leela Zero]. "lcb" keeps a search on one thread if the evaluator answers
+            immediately.
+        lcb_stdevs (float >= 0, default 5.0): for ``choose="lcb"``: the bound is q - lcb_stdevs * s
+            / sqrt(visits), where s is the standard deviation of the values of the move's visits
+            [KataGo, lcbStdevs].
+        lcb_visits (float in [0, 1], default 0.15): for ``choose="lcb"``: least visits of a move
+            that may be chosen, as a share of the most visits of a move [KataGo,
+            minVisitPropForLCB].
         exploration ("standard", "alphago" or "log", default "standard"): exploration term.
             "alphago" is ``c_puct`` * P / (1 + N), for ``algorithm="puct"`` [AlphaGo, 2016]; "log"
             is ``uct_c`` * ln(n / (1 + N)), for "uct" and "flat_ucb".
@@ -762,10 +780,14 @@ class SearchConfig:
             temperature), normalised, or improved_policy ** (1 / temperature) with
             ``algorithm="gumbel"``; proven losses have probability 0, a proven win is played. 0 =
             the move that ``choose`` selects, with "gumbel" the winner of sequential halving.
+        draw_value (float in [-1, 1], default 0.0): value of a draw for the player to move at the
+            root; the opponent gets the negative [contempt]. Applies to games that end in a draw, to
+            proven draws, to playouts, and to the probability of a draw of a network with a 3-way
+            value. Proofs are unaffected. Not for self-play.
         stop_when_decided (bool, default False): whether the search ends early when no other root
             move can get as many visits within the budget, or only one move is legal; time left is
-            converted by the rate so far. With "gumbel", ``choose="mean"`` or a temperature, only a
-            single legal move ends it. Not for self-play.
+            converted by the rate so far. With "gumbel", ``choose`` other than visits or a
+            temperature, only a single legal move ends it. Not for self-play.
         graph (bool or None, default None): whether nodes that are the same position share
             statistics; None = the default of the game. For ``algorithm="puct"`` and games with a
             transposition key. ``visits`` and policy targets then count visits of moves, ``nodes``
@@ -831,9 +853,14 @@ class SearchConfig:
         c_puct: float = 1.25,
         c_puct_base: float | None = 19652.0,
         c_puct_factor: float = 1.0,
+        c_puct_stdev: float = 0.0,
         fpu: typing.Literal["value", "parent", "reduction"] = "reduction",
         fpu_value: float = 0.25,
-        choose: typing.Literal["visits", "mean"] = "visits",
+        root_c_puct: float | None = None,
+        root_fpu_value: float | None = None,
+        choose: typing.Literal["visits", "mean", "lcb"] = "visits",
+        lcb_stdevs: float = 5.0,
+        lcb_visits: float = 0.15,
         exploration: typing.Literal["standard", "alphago", "log"] = "standard",
         uct_c: float = 0.7071067811865476,
         expand_probability: float = 1.0,
@@ -848,6 +875,7 @@ class SearchConfig:
         dirichlet_shaped: bool = False,
         root_policy_temperature: float = 1.0,
         temperature: float = 0.0,
+        draw_value: float = 0.0,
         stop_when_decided: bool = False,
         graph: bool | None = None,
         reuse_tree: bool = True,
@@ -877,9 +905,14 @@ class SearchConfig:
         c_puct: float = ...,
         c_puct_base: float | None = ...,
         c_puct_factor: float = ...,
+        c_puct_stdev: float = ...,
         fpu: typing.Literal["value", "parent", "reduction"] = ...,
         fpu_value: float = ...,
-        choose: typing.Literal["visits", "mean"] = ...,
+        root_c_puct: float | None = ...,
+        root_fpu_value: float | None = ...,
+        choose: typing.Literal["visits", "mean", "lcb"] = ...,
+        lcb_stdevs: float = ...,
+        lcb_visits: float = ...,
         exploration: typing.Literal["standard", "alphago", "log"] = ...,
         uct_c: float = ...,
         expand_probability: float = ...,
@@ -894,6 +927,7 @@ class SearchConfig:
         dirichlet_shaped: bool = ...,
         root_policy_temperature: float = ...,
         temperature: float = ...,
+        draw_value: float = ...,
         stop_when_decided: bool = ...,
         graph: bool | None = ...,
         reuse_tree: bool = ...,
@@ -930,9 +964,11 @@ class SearchConfig:
     @property
     def c_puct_factor(self) -> float: ...
     @property
+    def c_puct_stdev(self) -> float: ...
+    @property
     def cache_entries(self) -> int: ...
     @property
-    def choose(self) -> typing.Literal["visits", "mean"]: ...
+    def choose(self) -> typing.Literal["visits", "mean", "lcb"]: ...
     @property
     def collision(self) -> typing.Literal["virtual_visit", "virtual_loss"]: ...
     @property
@@ -943,6 +979,8 @@ class SearchConfig:
     def dirichlet_fraction(self) -> float: ...
     @property
     def dirichlet_shaped(self) -> bool: ...
+    @property
+    def draw_value(self) -> float: ...
     @property
     def endgame_solver_empties(self) -> int: ...
     @property
@@ -966,9 +1004,17 @@ class SearchConfig:
     @property
     def in_flight(self) -> int | None: ...
     @property
+    def lcb_stdevs(self) -> float: ...
+    @property
+    def lcb_visits(self) -> float: ...
+    @property
     def memory_limit(self) -> int: ...
     @property
     def reuse_tree(self) -> bool: ...
+    @property
+    def root_c_puct(self) -> float | None: ...
+    @property
+    def root_fpu_value(self) -> float | None: ...
     @property
     def root_policy_temperature(self) -> float: ...
     @property
@@ -1522,9 +1568,14 @@ class SearchSettings(typing.TypedDict, total=False):
     c_puct: float
     c_puct_base: float | None
     c_puct_factor: float
+    c_puct_stdev: float
     fpu: typing.Literal["value", "parent", "reduction"]
     fpu_value: float
-    choose: typing.Literal["visits", "mean"]
+    root_c_puct: float | None
+    root_fpu_value: float | None
+    choose: typing.Literal["visits", "mean", "lcb"]
+    lcb_stdevs: float
+    lcb_visits: float
     exploration: typing.Literal["standard", "alphago", "log"]
     uct_c: float
     expand_probability: float
@@ -1539,6 +1590,7 @@ class SearchSettings(typing.TypedDict, total=False):
     dirichlet_shaped: bool
     root_policy_temperature: float
     temperature: float
+    draw_value: float
     stop_when_decided: bool
     graph: bool | None
     reuse_tree: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,16 +36,30 @@ class Settings:
     c_puct_factor: float = 1.0
     fpu: str = "reduction"
     fpu_value: float = 0.25
+    c_puct_stdev: float = 0.0
+    root_c_puct: float | None = None
+    root_fpu_value: float | None = None
+    draw_value: float = 0.0
+
+    def at_root(self) -> Settings:
+        """Return the settings of the root under the names that they have elsewhere."""
+        c_puct = self.c_puct if self.root_c_puct is None else self.root_c_puct
+        fpu_value = self.fpu_value if self.root_fpu_value is None else self.root_fpu_value
+        return replace(self, c_puct=c_puct, fpu_value=fpu_value)
 
 
 @dataclass
 class Node:
-    """A node: ``prior`` of the move to it, visits ``n`` and sum ``w`` for the first player."""
+    """A node: ``prior`` of the move to it, visits ``n`` and sum ``w`` for the first player.
+
+    ``values`` are those of the visits, for the same player.
+    """
 
     prior: float = 0.0
     n: int = 0
     w: float = 0.0
     player: int = -4
+    values: list[float] = field(default_factory=list)
     children: dict[int, Node] = field(default_factory=dict)
 
 
@@ -99,6 +113,11 @@ def choose(node: Node, s: Settings) -> int:
     if s.c_puct_base is not None:
         c += s.c_puct_factor * math.log((1 + n + s.c_puct_base) / s.c_puct_base)
 
+    if s.c_puct_stdev and n > 1:
+        squared, mean_square = value * value, sum(v * v for v in node.values) / n
+        variance = ((squared + 0.16) * 2 + mean_square * n) / (n + 1) - squared
+        c *= 1 + s.c_puct_stdev * (math.sqrt(variance) / 0.4 - 1)
+
     def key(item: tuple[int, Node]) -> tuple[float, float, int]:
         action, child = item
         q = sign * child.w / child.n if child.n else first
@@ -123,12 +142,14 @@ def simulate(root: Node, state: Any, evaluate: Evaluate, settings: Settings) -> 
     """Walk down, evaluate the leaf and back up its value."""
     path = [root]
     while path[-1].children:
-        action = choose(path[-1], settings)
+        action = choose(path[-1], settings if len(path) > 1 else settings.at_root())
         state.apply_action(action)
         path.append(path[-1].children[action])
     leaf = path[-1]
     if state.is_terminal():
         value = state.returns()[0]
+        if value == 0:
+            value = settings.draw_value * (1 if root.player == 0 else -1)
     else:
         priors, value = evaluate(state)
         leaf.player = state.current_player()
@@ -137,3 +158,16 @@ def simulate(root: Node, state: Any, evaluate: Evaluate, settings: Settings) -> 
     for node in path:
         node.n += 1
         node.w += value
+        node.values.append(value)
+
+
+def lower_bounds(root: Node, earlier: dict[int, int], stdevs: float) -> dict[int, float]:
+    """Return the lower confidence bound of each move; ``earlier`` visits have no known values."""
+    sign = 1 if root.player == 0 else -1
+    bounds = {}
+    for action, child in root.children.items():
+        values = child.values[earlier.get(action, 0) :]
+        variance = (float(np.var(values)) if values else 0.0) + 1 / (1 + len(values) ** 3)
+        q = sign * child.w / child.n if child.n else math.nan
+        bounds[action] = q - stdevs * math.sqrt(variance / child.n) if child.n else math.nan
+    return bounds

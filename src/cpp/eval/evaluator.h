@@ -120,7 +120,8 @@ struct EvalLeaf {
   // --- The answer: complete when request() returns kAnswered, or after decode().
   std::vector<float> priors;  ///< [legal.size()], in the order of `legal`, sum 1
   bool equal_priors = false;  ///< all priors are 1 / num_legal(); `priors` is ignored
-  float value = 0.0F;         ///< in [-1, 1], for the player to move
+  float value = 0.0F;         ///< in [-1, 1], for the player to move; a draw counts 0
+  float draw = 0.0F;          ///< probability of a draw, if the evaluator knows it
   /// Set only after EvalBatch::goes_on returned false: the value is then a partial mean, or 0. The
   /// caller resets it with the question.
   bool unfinished = false;

@@ -110,7 +110,7 @@ class BoundMixed final : public BoundEvaluator,
 
   int request(EvalBatch& batch, const AnyPosition& position) override {
     auto& mixed = static_cast<MixedBatch&>(batch);
-    mixed.next().value = 0.0F;
+    mixed.next().value = mixed.next().draw = 0.0F;
     const int rows = request_part(mixed, kNetwork, position);
     const int other = request_part(mixed, kOther, position);
     if (rows == kAnswered && other == kAnswered) return kAnswered;
@@ -216,6 +216,7 @@ class BoundMixed final : public BoundEvaluator,
   /// Adds a part's answer to a leaf. The order of the parts does not matter.
   void take_answer(std::size_t i, const EvalLeaf& from, EvalLeaf& to) const {
     to.value += parts_[i].weight * from.value;
+    to.draw += parts_[i].weight * from.draw;
     to.unfinished |= from.unfinished;
     if (i != kNetwork) return;
     to.equal_priors = from.equal_priors;

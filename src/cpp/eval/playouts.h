@@ -88,23 +88,28 @@ class BoundPlayouts final : public BoundEvaluator, public WorkCounter {
     }
   };
 
-  /// Sets the leaf's value to the mean outcome of the playouts for the player to move.
+  /// Sets the leaf's value to the mean outcome of the playouts for the player to move, and its draw
+  /// to the share of draws.
   [[gnu::always_inline]] void play(EvalLeaf& leaf, const AnyPosition& position,
                                    PlayoutBatch& batch) const {
     Rng rng(seed_, leaf.number);
     double sum = 0.0;
     int played = 0;
+    leaf.draw = 0.0F;
     try {
       const CallGuard guard(batch.goes_on);
       batch.playouts->begin(position);
       for (; played < rollouts_ && batch.may_play(); ++played) {
-        sum += batch.playouts->play_out(rng).for_player(leaf.to_move);
+        const float outcome = batch.playouts->play_out(rng).for_player(leaf.to_move);
+        sum += outcome;
+        if (outcome == 0.0F) leaf.draw += 1.0F;
       }
     } catch (const Interrupted&) {  // NOLINT(bugprone-empty-catch)
       // An interrupted playout of a user's game does not count.
     }
     leaf.equal_priors = true;
     leaf.value = played == 0 ? 0.0F : static_cast<float>(sum / played);
+    if (played > 1) leaf.draw /= static_cast<float>(played);
     leaf.unfinished = played < rollouts_;
   }
 

@@ -52,8 +52,20 @@ void validate(const SearchConfig& config) {
          "1 unless algorithm is puct", number_text(config.root_policy_temperature));
   expect(!config.graph.value_or(false) || plays_puct, "graph", "True only if algorithm is puct",
          "True");
+  expect(!config.root_c_puct || plays_puct, "root_c_puct", "None unless algorithm is puct",
+         number_text(config.root_c_puct.value_or(0.0)));
+  expect(!config.root_fpu_value || plays_puct, "root_fpu_value", "None unless algorithm is puct",
+         number_text(config.root_fpu_value.value_or(0.0)));
+  expect(config.c_puct_stdev == 0 || plays_puct, "c_puct_stdev", "0 unless algorithm is puct",
+         number_text(config.c_puct_stdev));
   expect(!config.dirichlet_shaped || plays_puct, "dirichlet_shaped",
          "False unless algorithm is puct", "True");
+}
+
+SearchConfig at_root(SearchConfig config) noexcept {
+  config.c_puct = config.root_c_puct.value_or(config.c_puct);
+  config.fpu_value = config.root_fpu_value.value_or(config.fpu_value);
+  return config;
 }
 
 int max_in_flight(const SearchConfig& config) noexcept {

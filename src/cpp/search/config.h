@@ -10,7 +10,7 @@ namespace pyengine {
 /// Selection rule, see rules/rule.h.
 enum class Algorithm : std::uint8_t { puct, gumbel, uct, flat_ucb };
 /// Selection of the move played at temperature 0.
-enum class MoveChoice : std::uint8_t { visits, mean };
+enum class MoveChoice : std::uint8_t { visits, mean, lcb };
 /// Exploration term. PUCT: standard or alphago; UCB1: standard or log.
 enum class Exploration : std::uint8_t { standard, alphago, log };
 enum class FirstPlay : std::uint8_t { value, parent, reduction };
@@ -26,9 +26,14 @@ struct SearchConfig {
   double c_puct = 1.25;
   std::optional<double> c_puct_base = 19652.0;
   double c_puct_factor = 1.0;
+  double c_puct_stdev = 0.0;
   FirstPlay fpu = FirstPlay::reduction;
   double fpu_value = 0.25;
+  std::optional<double> root_c_puct;     ///< see at_root()
+  std::optional<double> root_fpu_value;  ///< the same
   MoveChoice choose = MoveChoice::visits;
+  double lcb_stdevs = 5.0;
+  double lcb_visits = 0.15;
   Exploration exploration = Exploration::standard;
   double uct_c = std::numbers::sqrt2 / 2;
   double expand_probability = 1.0;
@@ -46,6 +51,7 @@ struct SearchConfig {
   double root_policy_temperature = 1.0;
   double temperature = 0.0;
 
+  double draw_value = 0.0;
   bool stop_when_decided = false;
 
   std::optional<bool> graph;  ///< see searches_graph()
@@ -79,6 +85,8 @@ void validate(const SearchConfig& config);
 [[nodiscard]] constexpr bool searches_graph(const SearchConfig& config, bool by_default) noexcept {
   return config.graph.value_or(by_default && config.algorithm == Algorithm::puct);
 }
+/// The settings of PUCT at the root, under the names that they have elsewhere.
+[[nodiscard]] SearchConfig at_root(SearchConfig config) noexcept;
 /// Maximum number of leaves in flight per tree.
 [[nodiscard]] int max_in_flight(const SearchConfig& config) noexcept;
 /// Number of cores that this process may use.

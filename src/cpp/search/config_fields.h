@@ -16,7 +16,7 @@ struct Names<Algorithm> {
 };
 template <>
 struct Names<MoveChoice> {
-  static constexpr std::array values{"visits", "mean"};
+  static constexpr std::array values{"visits", "mean", "lcb"};
 };
 template <>
 struct Names<Exploration> {
@@ -54,15 +54,39 @@ struct Table<SearchConfig> {
             "see ``c_puct``; None makes c(n) the constant ``c_puct`` [AlphaZero, pb_c_base; "
             "AlphaGo Zero: None]."),
       field("c_puct_factor", &S::c_puct_factor, kNotNegative, "see ``c_puct`` [KataGo, lc0]."),
+      field("c_puct_stdev", &S::c_puct_stdev, kShare,
+            "share by which exploration scales with the standard deviation s of a node's values: "
+            "times 1 + c_puct_stdev * (s / 0.4 - 1), where s is shrunk towards 0.4 [KataGo, "
+            "cpuctUtilityStdevScale]. 0 = off. Only with ``algorithm=\"puct\"``; takes 8 bytes per "
+            "evaluated position, and one thread if the evaluator answers immediately.")
+          .added_later(),
       field("fpu", &S::fpu,
             "value of a child without visits: the constant ``fpu_value``, the value of its "
             "parent, or the value of its parent minus ``fpu_value`` * sqrt(sum of the priors of "
             "visited children) [KataGo, lc0]."),
       field("fpu_value", &S::fpu_value, between(-2, 2),
             "see ``fpu``; AlphaGo Zero: ``fpu=\"value\"``, ``fpu_value=0``."),
+      field("root_c_puct", &S::root_c_puct, kPositive,
+            "``c_puct`` at the root; None = as elsewhere [lc0, CPuctAtRoot]. Only with "
+            "``algorithm=\"puct\"``.")
+          .added_later(),
+      field("root_fpu_value", &S::root_fpu_value, between(-2, 2),
+            "``fpu_value`` at the root; None = as elsewhere [lc0, FpuValueAtRoot; KataGo, "
+            "rootFpuReductionMax]. Only with ``algorithm=\"puct\"``.")
+          .added_later(),
       field("choose", &S::choose,
             "move played at temperature 0: the most visited one (with ``algorithm=\"gumbel\"`` "
-            "the winner of sequential halving), or the one with the best mean value."),
+            "the winner of sequential halving), the one with the best mean value, or the one with "
+            "the best lower confidence bound of its mean [KataGo, Leela Zero]. \"lcb\" keeps a "
+            "search on one thread if the evaluator answers immediately."),
+      field("lcb_stdevs", &S::lcb_stdevs, kNotNegative,
+            "for ``choose=\"lcb\"``: the bound is q - lcb_stdevs * s / sqrt(visits), where s is "
+            "the standard deviation of the values of the move's visits [KataGo, lcbStdevs].")
+          .added_later(),
+      field("lcb_visits", &S::lcb_visits, kShare,
+            "for ``choose=\"lcb\"``: least visits of a move that may be chosen, as a share of the "
+            "most visits of a move [KataGo, minVisitPropForLCB].")
+          .added_later(),
       field("exploration", &S::exploration,
             "exploration term. \"alphago\" is ``c_puct`` * P / (1 + N), for "
             "``algorithm=\"puct\"`` [AlphaGo, 2016]; \"log\" is ``uct_c`` * ln(n / (1 + N)), for "
@@ -111,11 +135,17 @@ struct Table<SearchConfig> {
             "improved_policy ** (1 / temperature) with ``algorithm=\"gumbel\"``; proven losses "
             "have probability 0, a proven win is played. 0 = the move that ``choose`` selects, "
             "with \"gumbel\" the winner of sequential halving."),
+      field("draw_value", &S::draw_value, between(-1, 1),
+            "value of a draw for the player to move at the root; the opponent gets the negative "
+            "[contempt]. Applies to games that end in a draw, to proven draws, to playouts, and to "
+            "the probability of a draw of a network with a 3-way value. Proofs are unaffected. Not "
+            "for self-play.")
+          .added_later(),
       field("stop_when_decided", &S::stop_when_decided,
             "whether the search ends early when no other root move can get as many visits within "
             "the budget, or only one move is legal; time left is converted by the rate so far. "
-            "With \"gumbel\", ``choose=\"mean\"`` or a temperature, only a single legal move "
-            "ends it. Not for self-play.")
+            "With \"gumbel\", ``choose`` other than visits or a temperature, only a single legal "
+            "move ends it. Not for self-play.")
           .added_later(),
       field("graph", &S::graph,
             "whether nodes that are the same position share statistics; None = the default of the "

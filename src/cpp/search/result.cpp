@@ -21,6 +21,7 @@ struct RootAction {
   std::uint32_t visits = 0;
   float prior = 0.0F;
   double q = 0.0;
+  double lcb = 0.0;           ///< lower confidence bound of q, if it chooses
   std::optional<int> proven;  ///< for the player to move at the root
   RootRank rank{};
 };
@@ -37,6 +38,24 @@ struct RootAction {
   return tree.shares_proofs() ? tree.position_of(node) : node;
 }
 
+/// Ranks by the lower confidence bound; moves with too few visits follow, by visits. A move that is
+/// known to lose does not raise the threshold.
+void rank_by_lcb(std::vector<RootAction>& all, const SearchConfig& config,
+                 const RootSamples& samples) {
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  double most = 0.0;
+  for (RootAction& move : all) {
+    if (move.proven != -1) most = std::max(most, static_cast<double>(move.visits));
+    if (move.visits == 0) continue;
+    const double variance = samples.variance(static_cast<ActionId>(move.action));
+    move.lcb = lower_bound(move.q, move.visits, variance, config.lcb_stdevs);
+  }
+  for (RootAction& move : all) {
+    const bool enough = move.visits != 0 && move.visits >= config.lcb_visits * most;
+    move.rank = {enough ? move.lcb : kLeast, static_cast<double>(move.visits)};
+  }
+}
+
 /// By visits, then larger q; or by q, then visits.
 [[nodiscard]] RootRank rank_of(const RootAction& x, MoveChoice choose) noexcept {
   const double visits = x.visits;
@@ -45,17 +64,15 @@ struct RootAction {
 }
 
 std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& config,
-                                     const RootPlan* plan) {
+                                     const RootPlan* plan, const RootSamples* samples) {
   const Node& root = tree.root();
   std::vector<RootAction> all;
   const int children = root.num_children.load(std::memory_order_acquire);
   for_each_child(tree.arena(), root, children, [&](const Node& child) {
-    RootAction entry{child.action,
-                     child.visits.load(std::memory_order_relaxed),
-                     unpack_prior(child.prior),
-                     0.0,
-                     std::nullopt,
-                     {}};
+    RootAction entry;
+    entry.action = child.action;
+    entry.visits = child.visits.load(std::memory_order_relaxed);
+    entry.prior = unpack_prior(child.prior);
     // While workers are running, a sum may be ahead of its count.
     if (entry.visits != 0) entry.q = std::clamp(child.mean_for_chooser(), -1.0, 1.0);
     if (config.solver) entry.proven = proven_for(proven_node(tree, child), root.mover);
@@ -63,13 +80,16 @@ std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& confi
   });
   for (int place = children; place < root.num_edges; ++place) {
     const Edge edge = tree.edge(root, place);
-    all.push_back({edge.action(), 0, unpack_prior(edge.prior()), 0.0, std::nullopt, {}});
+    RootAction& entry = all.emplace_back();
+    entry.action = edge.action();
+    entry.prior = unpack_prior(edge.prior());
   }
   const bool planned = plan != nullptr && config.choose == MoveChoice::visits;
   const std::vector<RootRank> ranks = planned ? plan->ranks(tree) : std::vector<RootRank>();
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].rank = planned ? ranks[i] : rank_of(all[i], config.choose);
   }
+  if (samples != nullptr) rank_by_lcb(all, config, *samples);
   std::sort(all.begin(), all.end(),
             [](const auto& a, const auto& b) { return a.action < b.action; });
   return all;
@@ -211,13 +231,17 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t mo
   return entries;
 }
 
-void fill_columns(SearchResult& result, const std::vector<RootAction>& all, int num_actions) {
+void fill_columns(SearchResult& result, const std::vector<RootAction>& all, int num_actions,
+                  bool with_lcb) {
   std::uint64_t total = 0;
   for (const RootAction& entry : all) {
     result.actions.push_back(entry.action);
     result.visits.push_back(entry.visits);
     result.priors.push_back(entry.prior);
     result.q.push_back(entry.visits != 0 ? static_cast<float>(entry.q) : kUnvisited);
+    if (with_lcb) {
+      result.lcb.push_back(entry.visits != 0 ? static_cast<float>(entry.lcb) : kUnvisited);
+    }
     result.proofs.push_back(static_cast<std::int8_t>(entry.proven.value_or(TreeNode::kNotProven)));
     total += entry.visits;
   }
@@ -331,16 +355,17 @@ std::vector<double> improved_policy_of_good_moves(const SearchResult& result) {
 }
 
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
-                       std::size_t nodes, const RootPlan* plan) {
+                       std::size_t nodes, const RootPlan* plan, const RootSamples* samples) {
   const Node& root = tree.root();
   SearchResult result;
   result.nodes = tree.nodes();
   if (root.state.load(std::memory_order_acquire) != NodeState::expanded) return result;
-  const std::vector<RootAction> all = root_actions(tree, config, plan);
-  fill_columns(result, all, num_actions);
+  const std::vector<RootAction> all = root_actions(tree, config, plan, samples);
+  fill_columns(result, all, num_actions, samples != nullptr);
   result.network_value = root.value;
   if (config.solver) result.proven = proven_for(root, root.mover);
-  result.value = result.proven ? *result.proven : std::clamp(root.mean_for_mover(), -1.0, 1.0);
+  result.value = std::clamp(root.mean_for_mover(), -1.0, 1.0);
+  if (result.proven) result.value = *result.proven == 0 ? config.draw_value : *result.proven;
   const RootAction& best = best_of(all, result.proven.has_value());
   result.action = best.action;
   fill_improved_policy(result, config, num_actions);

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "search/config.h"
 #include "search/rules/root_plan.h"
+#include "search/run/root_samples.h"
 #include "search/tree/tree.h"
 
 namespace pyengine {
@@ -51,6 +52,7 @@ struct SearchResult {
   std::vector<std::uint32_t> visits;   ///< in the order of `actions`, like the next four
   std::vector<float> priors;           ///< as searched, including noise
   std::vector<float> q;                ///< for the player to move; NaN if unvisited
+  std::vector<float> lcb;              ///< lower confidence bounds of q; empty unless they choose
   std::vector<std::int8_t> proofs;     ///< for the player to move, or TreeNode::kNotProven
   std::vector<float> policy;           ///< [num_actions], visits normalised
   std::vector<float> improved_policy;  ///< [num_actions], see rules/gumbel.h
@@ -80,9 +82,10 @@ static_assert(kTreeNodes <= std::numeric_limits<decltype(TreeNode::same)>::max()
 [[nodiscard]] std::vector<double> improved_policy_of_good_moves(const SearchResult& result);
 
 /// Reads a tree while workers may change it. `nodes`: maximum size of SearchResult::tree. `plan`:
-/// the search's root plan, if any; it chooses the move.
+/// the search's root plan, if any; it chooses the move. `samples`: needed if choose is lcb.
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
-                       std::size_t nodes, const RootPlan* plan = nullptr);
+                       std::size_t nodes, const RootPlan* plan = nullptr,
+                       const RootSamples* samples = nullptr);
 
 /// weights^(1 / temperature), normalised. At 0 the largest weights share the total equally. Uniform
 /// if all weights are 0.

@@ -195,6 +195,13 @@ bool Searcher::has_graph_of(const SearchConfig& config) const {
   return tree_->is_graph() == searches_graph(config, game_->graph_by_default());
 }
 
+/// Whether the nodes of an existing tree have the sums that the search reads.
+bool Searcher::has_sums_for(const State& state, const SearchConfig& config) const {
+  if (tree_->root().state.load(std::memory_order_relaxed) != NodeState::expanded) return true;
+  const bool same_draws = tree_->draw() == draw_for_first(config, state.position().to_move());
+  return same_draws && (tree_->keeps_squares() || config.c_puct_stdev == 0.0);
+}
+
 void Searcher::drop_tree() {
   const std::lock_guard lock(mutex_);
   tree_.reset();
@@ -261,9 +268,9 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
 }
 
 SearchResult Searcher::result_so_far(const TreeSearch& search, Clock::time_point start_time) const {
-  SearchResult result =
-      read_tree(search.tree(), game_->shape().num_actions, search.config(),
-                choice_stream(search.config(), search.stream()), kept_nodes(search), search.plan());
+  SearchResult result = read_tree(search.tree(), game_->shape().num_actions, search.config(),
+                                  choice_stream(search.config(), search.stream()),
+                                  kept_nodes(search), search.plan(), search.samples());
   if (search.restricted()) hide_proof(result);
   result.reused = search.reused();
   result.simulations = search.tally.completed.load(std::memory_order_relaxed);
@@ -290,7 +297,8 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   limit_memory(config);
   pipeline_for(config).prepare(config, 1);
   const bool fits = shares_trees(grown_by_, config.algorithm) && only == only_;
-  if (!keeps_tree(config) || !fits || !continues(state) || !has_graph_of(config)) {
+  if (!keeps_tree(config) || !fits || !continues(state) || !has_graph_of(config) ||
+      !has_sums_for(state, config)) {
     start_tree(state, config, goes_on);
     only_ = std::move(only);
   } else if (tree_->nodes() == 1) {  // advanced to a move without a child

@@ -92,6 +92,7 @@ class Searcher {
   void check_alive() const;
   [[nodiscard]] bool continues(const State& state) const;
   [[nodiscard]] bool has_graph_of(const SearchConfig& config) const;
+  [[nodiscard]] bool has_sums_for(const State& state, const SearchConfig& config) const;
   void start_tree(const State& state, const SearchConfig& config, const GoesOn& goes_on);
   void drop_tree();
   void limit_memory(const SearchConfig& config);

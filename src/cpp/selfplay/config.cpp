@@ -41,6 +41,10 @@ void validate(const SelfPlayConfig& config) {
   if (config.search.stop_when_decided) {
     throw ConfigError("search: stop_when_decided=True would leave the policy targets unfinished");
   }
+  if (config.search.draw_value != 0.0) {
+    throw ConfigError("search: draw_value=" + number_text(config.search.draw_value) +
+                      " would change the training targets");
+  }
   check_fields(config);
   if (config.forced_playouts != 0.0 && config.search.algorithm != Algorithm::puct) {
     throw ConfigError(refusal("forced_playouts", "0 unless algorithm is puct",

@@ -132,8 +132,8 @@ void GameInPlay::drop_tree() {
 bool GameInPlay::move() {
   const SearchConfig& settings = search_->config();
   const Rng choice = choice_stream(context_.config.seed, search_->stream());
-  SearchResult result =
-      read_tree(tree_, context_.game->shape().num_actions, settings, choice, 0, search_->plan());
+  SearchResult result = read_tree(tree_, context_.game->shape().num_actions, settings, choice, 0,
+                                  search_->plan(), search_->samples());
   if (result.actions.empty()) {
     throw EngineError("memory_limit: " + std::to_string(settings.memory_limit) +
                       " bytes leave no room for the roots of " +

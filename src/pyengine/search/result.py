@@ -43,10 +43,12 @@ class SearchResult:
 
     Attributes:
         action: the selected move: most visits, then larger q, larger prior, smaller action. With
-            ``choose="mean"`` q comes first; with ``algorithm="gumbel"`` it is the winner of
-            sequential halving. A proven win is always preferred, a proven loss avoided; with
-            ``temperature`` above 0 the move is drawn at random.
-        value: mean of all visits and the root's own evaluation, or the proven value.
+            ``choose="mean"`` q comes first, with ``"lcb"`` the lower confidence bound; with
+            ``algorithm="gumbel"`` it is the winner of sequential halving. A proven win is always
+            preferred, a proven loss avoided; with ``temperature`` above 0 the move is drawn at
+            random.
+        value: mean of all visits and the root's own evaluation, or the proven value; a draw counts
+            ``SearchConfig.draw_value``.
         network_value: the root's own evaluation; 0 if the search ended before it.
         proven: -1, 0 or 1 if the value is proven, else None. None also if not all moves were
             searched; if those are proven, ``value`` is their value.
@@ -55,6 +57,8 @@ class SearchResult:
             sum is s.
         priors: float32[L], as used by the search, including noise.
         q: float32[L], mean value of each move; NaN if unvisited.
+        lcb: float32[L], the lower confidence bound of each q, NaN if unvisited; None unless
+            ``choose="lcb"``.
         policy: float32[A], normalised visits.
         improved_policy: float32[A], the policy target of Gumbel MuZero from completed Q-values.
         pv: principal variation: ``action``, then the most visited moves.
@@ -90,6 +94,7 @@ class SearchResult:
     visits: npt.NDArray[np.uint32]
     priors: npt.NDArray[np.float32]
     q: npt.NDArray[np.float32]
+    lcb: npt.NDArray[np.float32] | None
     policy: npt.NDArray[np.float32]
     improved_policy: npt.NDArray[np.float32]
     pv: list[int]

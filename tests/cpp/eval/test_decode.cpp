@@ -84,6 +84,27 @@ TEST_CASE("all kinds of value express the same game result") {
         doctest::Approx(-0.5));
 }
 
+TEST_CASE("only a 3-way value knows the probability of a draw, whoever it is for") {
+  const auto draw_of = [](const ModelSpec& spec, const std::vector<float>& value, int to_move) {
+    const Decoder decoder(spec, *load_game("tic_tac_toe"));
+    EvalLeaf leaf = leaf_with({0}, to_move);
+    leaf.draw = 0.75F;  // of an earlier leaf
+    const std::vector<float> policy(9, 0.0F);
+    SymmetryMean mean;
+    mean.add(decoder, policy.data(), value.data(), 0, leaf);
+    mean.add(decoder, policy.data(), value.data(), 1, leaf);
+    mean.finish(leaf);
+    return leaf.draw;
+  };
+  ModelSpec spec;
+  CHECK(draw_of(spec, {0.25F}, 0) == 0.0F);
+  spec.value = {"loss", "draw", "win"};
+  spec.value_for = "first_player";
+  CHECK(draw_of(spec, {0.0F, std::log(3.0F), 0.0F}, 1) == doctest::Approx(0.6));
+  spec.value_kind = "probs";
+  CHECK(draw_of(spec, {0.25F, 0.5F, 0.25F}, 0) == 0.5F);
+}
+
 TEST_CASE("a value for the first player is negated for the second") {
   ModelSpec spec;
   spec.value_for = "first_player";
@@ -217,7 +238,7 @@ TEST_CASE("some but not all parts of a 3-way value in logarithms may be -infinit
   const std::vector<float> policy(9, 0.0F);
   const float won[] = {0.0F, -infinite, -infinite};
   CHECK_NOTHROW(decoder.check(policy.data(), won));
-  CHECK(decoder.read_value(won, 0) == 1.0F);
+  CHECK(decoder.read_value(won, 0).value == 1.0F);
   const float nothing[] = {-infinite, -infinite, -infinite};
   CHECK_THROWS_WITH_AS(decoder.check(policy.data(), nothing),
                        doctest::Contains("leave win, draw or loss possible"), EvaluationError);

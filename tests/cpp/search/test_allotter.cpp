@@ -146,6 +146,31 @@ TEST_CASE("a rule distributes few visits at once if n is small, and at least one
   CHECK(given_by(16000) == 100);
 }
 
+TEST_CASE("walks that reach a root together follow its own constants") {
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    CAPTURE(i);
+    const auto given_with = [&](const SearchConfig& config) {
+      RandomNode c(30, 20, i, false);
+      c.tree.root().visits = 10000;
+      c.tree.root().in_flight = 40;
+      PuctRule rule;
+      rule.configure(config);
+      std::vector<Allotment> given;
+      rule.allot(c.tree, c.tree.root(), {config}, 40, true, given);
+      Counts counts;
+      for (const Allotment& one : given) {
+        counts[one.to.child != nullptr ? one.to.child->action : -1] = one.visits;
+      }
+      return counts;
+    };
+    SearchConfig config;
+    config.solver = false;
+    config.root_c_puct = 4.0;
+    config.root_fpu_value = -0.5;
+    CHECK(given_with(config) == given_with(at_root(config)));
+  }
+}
+
 TEST_CASE("walks waiting at a node do not count as its visits") {
   for (std::uint64_t i = 0; i < 300; ++i) {
     CAPTURE(i);

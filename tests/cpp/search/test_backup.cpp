@@ -36,6 +36,10 @@ TEST_CASE("if PUCT selected a known draw, the nodes above get the draw instead o
   CHECK(chain.mean(1) == 0.0);
   CHECK(chain.mean(2) == -1.0);
   CHECK(chain.mean(3) == 1.0);
+  back_up_draw<Sharing::shared>(chain.path, {1.0F, 0.25F, 2});
+  CHECK(chain.mean(0) == -0.25);
+  CHECK(chain.mean(1) == 0.25);
+  CHECK(chain.mean(2) == -1.0);
 }
 
 TEST_CASE("unmarking removes exactly the marks that were added") {

@@ -128,6 +128,7 @@ TEST_CASE("visits do not decide with Gumbel, the best mean or a temperature") {
   CHECK(ends([](SearchConfig&) {}) == StopReason::decided);
   CHECK(ends([](SearchConfig& c) { c.algorithm = Algorithm::gumbel; }) == StopReason::simulations);
   CHECK(ends([](SearchConfig& c) { c.choose = MoveChoice::mean; }) == StopReason::simulations);
+  CHECK(ends([](SearchConfig& c) { c.choose = MoveChoice::lcb; }) == StopReason::simulations);
   CHECK(ends([](SearchConfig& c) { c.temperature = 0.1; }) == StopReason::simulations);
 }
 

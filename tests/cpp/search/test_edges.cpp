@@ -39,6 +39,38 @@ TEST_CASE("edges are ordered by larger prior, then smaller action, for any numbe
   }
 }
 
+TEST_CASE("a sum of squares changes no edge and is freed with the edges") {
+  const auto pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
+  const auto arena = std::make_shared<Arena>(pool);
+  Allocator allocator(arena);
+  for (const bool equal : {false, true}) {
+    for (const int actions : {1, 7, 80}) {
+      EvalLeaf leaf;
+      leaf.equal_priors = equal;
+      for (int action = 0; action < actions; ++action) {
+        leaf.legal.push_back(action);
+        leaf.priors.push_back(static_cast<float>(1 + action) / 4000.0F);
+      }
+      Node with;
+      Node without;
+      with.visits = 4;  // earlier visits of mean 0.5
+      with.value_sum = 2 * to_fixed(1.0F);
+      REQUIRE(store_edges(allocator, leaf, with, {.squares = true}));
+      REQUIRE(store_edges(allocator, leaf, without));
+      CHECK(square_sum(*arena, with) == to_fixed(1.0F));
+      square_sum(*arena, with) = -1;
+      for (int place = 0; place < actions; ++place) {
+        CHECK(stored_edge(*arena, with, place).action() ==
+              stored_edge(*arena, without, place).action());
+      }
+      CHECK(stored_edge_units(*arena, with) == stored_edge_units(*arena, without));
+      const BlockIndex block = with.edges - 1;
+      free_edges(allocator, with);
+      CHECK(allocator.take(stored_edge_units(*arena, without) + 1) == block);
+    }
+  }
+}
+
 TEST_CASE("the sum of the remaining priors is the same whether stored or added up") {
   const auto pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
   const auto arena = std::make_shared<Arena>(pool);
@@ -56,8 +88,8 @@ TEST_CASE("the sum of the remaining priors is the same whether stored or added u
       for (float& prior : leaf.priors) prior *= total / sum;
       Node with_sum;
       Node without;
-      REQUIRE(store_edges(allocator, leaf, with_sum, true));
-      REQUIRE(store_edges(allocator, leaf, without, false));
+      REQUIRE(store_edges(allocator, leaf, with_sum, {.priors = true}));
+      REQUIRE(store_edges(allocator, leaf, without));
       CHECK(stored_edge_units(*arena, with_sum) == edge_units(actions + 1));
       double before = 0.0;
       for (int first = 0; first <= actions; ++first) {

@@ -116,6 +116,12 @@ TEST_CASE("if leaves are answered immediately and leases do not fit, one worker 
     other.algorithm = algorithm;
     CHECK(workers_of(immediate(), other, size_of(8, 1, 4)) == 1);
   }
+  SearchConfig bounds;
+  bounds.choose = MoveChoice::lcb;
+  CHECK(workers_of(immediate(), bounds, size_of(8, 1, 4)) == 1);
+  SearchConfig stdev;
+  stdev.c_puct_stdev = 0.5;
+  CHECK(workers_of(immediate(), stdev, size_of(8, 1, 4)) == 1);
   CHECK(workers_of(immediate(), {}, size_of(8, 1, 4)) == 4);
   CHECK(workers_of(kWorkersEvaluate, config, size_of(8, 1, 4)) == 4);
 }

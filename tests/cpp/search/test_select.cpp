@@ -201,6 +201,25 @@ TEST_CASE("among unproven moves PUCT's choice is taken, and none if all are prov
   }
 }
 
+TEST_CASE("exploration follows the standard deviation, shrunk towards 0.4") {
+  struct Case {
+    double mean, mean_square, visits, factor;
+  };
+  const Case cases[] = {
+      {0.3, 0.09, 1, 1.0},  // a single value says nothing
+      {0.0, 0.16, 2, 1.0 + 0.5 * (std::sqrt(0.64 / 3) / 0.4 - 1.0)},
+      {0.0, 1.0, 1e9, 1.75},  // s = 1
+      {0.5, 0.25, 1e9, 0.5},  // s = 0
+      {0.5, 0.2, 1e9, 0.5},   // rounding: never below 0
+  };
+  SearchConfig config;
+  config.c_puct_stdev = 0.5;
+  for (const Case& c : cases) {
+    CHECK(puct::stdev_factor(config, c.mean, c.mean_square, c.visits) ==
+          doctest::Approx(c.factor).epsilon(1e-4));
+  }
+}
+
 TEST_CASE("nothing is selected if there is no child and none may be created") {
   RandomNode c(5, 0, 1, false);
   PuctRule rule;

@@ -26,6 +26,8 @@ SETTINGS = [
     Settings(c_puct=0.7, c_puct_base=50, c_puct_factor=2.0, fpu="parent"),
     Settings(c_puct=2.5, c_puct_factor=2.0, fpu="value", fpu_value=-1.0),
     Settings(fpu="reduction", fpu_value=-0.5),
+    Settings(c_puct_stdev=0.85),
+    Settings(root_c_puct=3.0, root_fpu_value=-0.4, c_puct_stdev=0.3),
 ]
 
 
@@ -62,7 +64,7 @@ def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies:
 
 @pytest.mark.parametrize(
     ("name", "settings"),
-    [(name, SETTINGS[(i + k) % 5]) for i, name in enumerate(GAMES) for k in (0, 2)],
+    [(name, SETTINGS[(i + k) % 7]) for i, name in enumerate(GAMES) for k in (0, 2)],
     ids=str,
 )
 def test_visits_equal_the_textbook_with_reuse_of_the_tree(name: str, settings: Settings) -> None:
@@ -80,6 +82,6 @@ def test_ties_go_to_the_larger_prior_then_to_the_smaller_action(name: str) -> No
             play(game, evaluator, settings, 80, 2)
 
 
-@pytest.mark.parametrize("settings", SETTINGS[:2], ids=str)
+@pytest.mark.parametrize("settings", [*SETTINGS[:2], SETTINGS[5]], ids=str)
 def test_a_player_who_moves_twice_keeps_the_sign(settings: Settings) -> None:
     play(ToyGame(Pairs), hashed(20, 0), settings, 120, 4)

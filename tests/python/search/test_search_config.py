@@ -71,7 +71,15 @@ def test_a_search_refuses_invalid_settings_and_the_engine_stays_usable() -> None
     engine = Engine("tic_tac_toe", "uniform", simulations=50, solver=False)
     state = engine.game.new_initial_state()
     engine.search(state)
-    for wrong in ({"c_puct": 0}, {"threads": -1}, {"fpu": "zero"}, {"exploration": "log"}):
+    for wrong in (
+        {"c_puct": 0},
+        {"threads": -1},
+        {"fpu": "zero"},
+        {"exploration": "log"},
+        {"c_puct_stdev": 0.5, "algorithm": "gumbel"},
+        {"root_c_puct": 1.5, "algorithm": "uct"},
+        {"root_fpu_value": 0.0, "algorithm": "gumbel"},
+    ):
         with pytest.raises(ConfigError, match=f"^{next(iter(wrong))}: "):
             engine.search(state, **wrong)
     assert engine.search(state).visits.sum() == 100

@@ -80,6 +80,7 @@ Decoder::Decoder(const ModelSpec& spec, const AnyGame& game)
   } else {
     value_kind_ = kind == "probs" ? ValueKind::parts : ValueKind::softmax;
     win_ = place_in(spec.value, "win");
+    draw_ = place_in(spec.value, "draw");
     loss_ = place_in(spec.value, "loss");
   }
   for_first_player_ = spec.value_for == "first_player";
@@ -152,20 +153,20 @@ void Decoder::check_value(const float* value) const {
   }
 }
 
-float Decoder::value_of(const float* value) const noexcept {
+DecodedValue Decoder::value_of(const float* value) const noexcept {
   switch (value_kind_) {
     case ValueKind::plain:
-      return value[0];
+      return {value[0]};
     case ValueKind::win_probability:
-      return 2.0F * value[0] - 1.0F;
+      return {2.0F * value[0] - 1.0F};
     case ValueKind::before_tanh:
-      return std::tanh(value[0]);
+      return {std::tanh(value[0])};
     default:
       break;
   }
   float parts[3] = {value[0], value[1], value[2]};
   value_kind_ == ValueKind::softmax ? softmax(parts) : shares(parts);
-  return parts[win_] - parts[loss_];
+  return {parts[win_] - parts[loss_], parts[draw_]};
 }
 
 void Decoder::read_policy(const float* policy, int symmetry, const ActionList& legal,
@@ -182,15 +183,19 @@ void Decoder::read_policy(const float* policy, int symmetry, const ActionList& l
   }
 }
 
-float Decoder::read_value(const float* value, int to_move) const noexcept {
-  const float outcome = std::clamp(value_of(value), -1.0F, 1.0F);
-  return for_first_player_ && to_move != 0 ? -outcome : outcome;
+DecodedValue Decoder::read_value(const float* value, int to_move) const noexcept {
+  DecodedValue read = value_of(value);
+  read.value = std::clamp(read.value, -1.0F, 1.0F);
+  if (for_first_player_ && to_move != 0) read.value = -read.value;
+  return read;
 }
 
 void Decoder::decode(const float* policy, const float* value, EvalLeaf& leaf) const {
   leaf.priors.resize(static_cast<std::size_t>(leaf.legal.size()));
   read_policy(policy, 0, leaf.legal, leaf.priors);
-  leaf.value = read_value(value, leaf.to_move);
+  const DecodedValue read = read_value(value, leaf.to_move);
+  leaf.value = read.value;
+  leaf.draw = read.draw;
 }
 
 void SymmetryMean::clear() noexcept {
@@ -209,15 +214,17 @@ void SymmetryMean::add(const Decoder& decoder, const float* policy, const float*
 void SymmetryMean::finish(EvalLeaf& leaf) {
   if (answers_.size() == 1) {
     leaf.priors.swap(priors_);
-    leaf.value = answers_[0].value;
+    leaf.value = answers_[0].value.value;
+    leaf.draw = answers_[0].value.draw;
   } else {
     std::sort(answers_.begin(), answers_.end(),
               [](const Answer& a, const Answer& b) { return a.symmetry < b.symmetry; });
     const float share = 1.0F / static_cast<float>(answers_.size());
-    leaf.value = 0.0F;
+    leaf.value = leaf.draw = 0.0F;
     leaf.priors.assign(static_cast<std::size_t>(leaf.legal.size()), 0.0F);
     for (const Answer& answer : answers_) {
-      leaf.value += share * answer.value;
+      leaf.value += share * answer.value.value;
+      leaf.draw += share * answer.value.draw;
       const float* priors = priors_.data() + answer.priors;
       for (std::size_t i = 0; i < leaf.priors.size(); ++i) leaf.priors[i] += share * priors[i];
     }

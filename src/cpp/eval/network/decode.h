@@ -15,6 +15,11 @@ namespace pyengine {
 /// How far rounding may move an output out of its range.
 inline constexpr float kRounding = 0.01F;
 
+struct DecodedValue {
+  float value = 0.0F;
+  float draw = 0.0F;  ///< probability of a draw; 0 unless the value has three parts
+};
+
 /// The outputs of a spec, compiled for a game. Immutable, so any number of threads may use it.
 class Decoder {
  public:
@@ -35,8 +40,8 @@ class Decoder {
   void read_policy(const float* policy, int symmetry, const ActionList& legal,
                    std::span<float> priors) const;
   /// The value in [-1, 1] for the player to move.
-  [[nodiscard]] float read_value(const float* value, int to_move) const noexcept;
-  /// Writes priors and value of a leaf with one row and no symmetry.
+  [[nodiscard]] DecodedValue read_value(const float* value, int to_move) const noexcept;
+  /// Writes priors, value and draw of a leaf with one row and no symmetry.
   void decode(const float* policy, const float* value, EvalLeaf& leaf) const;
 
  private:
@@ -45,13 +50,14 @@ class Decoder {
 
   void make_index(const ModelSpec& spec, const AnyGame& game);
   void check_value(const float* value) const;
-  [[nodiscard]] float value_of(const float* value) const noexcept;
+  [[nodiscard]] DecodedValue value_of(const float* value) const noexcept;
 
   int policy_size_ = 0;
   int value_size_ = 1;
   PolicyKind policy_kind_ = PolicyKind::logits;
   ValueKind value_kind_ = ValueKind::plain;
   int win_ = 0;  ///< index in a 3-way value
+  int draw_ = 0;
   int loss_ = 0;
   bool for_first_player_ = false;
   std::vector<std::vector<std::uint16_t>> index_;  ///< [k][a] = index of the output for a under k
@@ -65,13 +71,13 @@ class SymmetryMean {
   /// Adds the answer of the outputs for the leaf's planes under `symmetry`.
   void add(const Decoder& decoder, const float* policy, const float* value, int symmetry,
            const EvalLeaf& leaf);
-  /// Writes priors and value of the leaf and resets the mean. Requires at least one answer.
+  /// Writes priors, value and draw of the leaf and resets the mean. Requires at least one answer.
   void finish(EvalLeaf& leaf);
 
  private:
   struct Answer {
     int symmetry;
-    float value;
+    DecodedValue value;
     std::size_t priors;  ///< index of its first prior
   };
   std::vector<Answer> answers_;

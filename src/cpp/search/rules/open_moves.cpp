@@ -7,8 +7,8 @@ namespace pyengine {
 Selection choose_open_move(const SearchConfig& config, const Tree& tree, const Node& node, double n,
                            bool may_create) noexcept {
   const int count = node.num_children.load(std::memory_order_acquire);
-  const puct::Parent parent =
-      puct::with_one_factor({puct::exploration_rate(config, n), puct::growth(config, n)});
+  const double rate = puct::exploration_rate(config, n) * puct::stdev_factor(config, tree, node);
+  const puct::Parent parent = puct::with_one_factor({rate, puct::growth(config, n)});
   double visited_prior = 0.0;
   for_each_child(tree.arena(), node, count, [&](const Node& child) {
     if (child.visits.load(std::memory_order_relaxed) != 0) {

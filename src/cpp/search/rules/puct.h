@@ -7,7 +7,8 @@
 ///   P(a)   prior of the move
 ///   N(a)   visits of the child
 ///   n      visits of the node, including its own evaluation
-///   c(n)   c_puct + c_puct_factor ln((1 + n + c_puct_base) / c_puct_base), or c_puct alone
+///   c(n)   c_puct + c_puct_factor ln((1 + n + c_puct_base) / c_puct_base), or c_puct alone;
+///          times stdev_factor() with c_puct_stdev
 ///
 /// Ties go to the larger prior, then the smaller action.
 ///
@@ -29,12 +30,14 @@
 /// (c_puct_factor, the reduced first-play value).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
 #include "search/config.h"
 #include "search/tree/node.h"
+#include "search/tree/tree.h"
 
 namespace pyengine::puct {
 
@@ -60,6 +63,32 @@ struct Child {
   if (!config.c_puct_base || config.exploration == Exploration::alphago) return config.c_puct;
   const double base = *config.c_puct_base;
   return config.c_puct + config.c_puct_factor * std::log((1.0 + n + base) / base);
+}
+
+/// The factor of exploration at a node with this mean value, and mean square, of `visits` values
+/// [KataGo, getFpuValueForChildrenAssumeVisited()]. The standard deviation is shrunk towards
+/// kUsualStdev by two visits.
+[[nodiscard]] inline double stdev_factor(const SearchConfig& config, double mean,
+                                         double mean_square, double visits) noexcept {
+  constexpr double kUsualStdev = 0.4;
+  constexpr double kUsualVisits = 2.0;
+  if (visits <= 1.0) return 1.0;
+  const double squared = mean * mean;
+  const double usual = (squared + kUsualStdev * kUsualStdev) * kUsualVisits;
+  const double observed = std::max(mean_square, squared) * visits;
+  const double variance = (usual + observed) / (kUsualVisits + visits - 1.0) - squared;
+  return 1.0 + config.c_puct_stdev * (std::sqrt(std::max(variance, 0.0)) / kUsualStdev - 1.0);
+}
+
+/// The same for a node of a tree; 1 without c_puct_stdev.
+[[nodiscard]] inline double stdev_factor(const SearchConfig& config, const Tree& tree,
+                                         const Node& node) noexcept {
+  if (config.c_puct_stdev == 0.0) return 1.0;
+  const double visits = node.visits.load(std::memory_order_relaxed);
+  const auto* const sum = tree.squares(node);
+  if (sum == nullptr || visits == 0.0) return 1.0;
+  const double squares = static_cast<double>(sum->load(std::memory_order_relaxed)) * kValueUnit;
+  return stdev_factor(config, node.mean_for_chooser(), squares / visits, visits);
 }
 
 /// sqrt(n): how exploration grows with the node's visits.

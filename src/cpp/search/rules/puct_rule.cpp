@@ -50,7 +50,10 @@ void PuctRule::configure(const SearchConfig& config) {
       config.c_puct_base == config_.c_puct_base && config.c_puct_factor == config_.c_puct_factor &&
       config.exploration == config_.exploration;
   config_ = config;
+  root_config_ = at_root(config);
   if (!same_rate) rates_.assign(256, 0.0);
+  adjusts_ = config.collision == CollisionRule::virtual_loss || config.root_c_puct ||
+      config.c_puct_stdev != 0.0;
   unvisited_.reserve(64);
 }
 
@@ -68,29 +71,39 @@ double PuctRule::compute_rate(double n) {
   return rates_[place] = rate;
 }
 
-[[gnu::always_inline]] inline puct::Parent PuctRule::parent_of(const Node& node,
+/// Applies the settings that are usually off.
+void PuctRule::adjust(const Tree& tree, const Node& node, double n,
+                      puct::Parent& parent) const noexcept {
+  if (config_.collision == CollisionRule::virtual_loss) parent.loss = config_.virtual_loss;
+  if (config_.root_c_puct && &node == &tree.root()) {
+    parent.rate = puct::exploration_rate(root_config_, n);
+  }
+  parent.rate *= puct::stdev_factor(config_, tree, node);
+}
+
+[[gnu::always_inline]] inline puct::Parent PuctRule::parent_of(const Tree& tree, const Node& node,
                                                                double n) noexcept {
   puct::Parent parent{rate(n), puct::growth(config_, n)};
-  if (config_.collision == CollisionRule::virtual_loss) parent.loss = config_.virtual_loss;
+  if (adjusts_) adjust(tree, node, n, parent);
   if (config_.solver) parent.lost = loss_of(node.mover);
   return parent;
 }
 
-template <bool at_root>
+template <bool is_root>
 Selection PuctRule::best(const Tree& tree, const Node& node, bool may_create) noexcept {
   const int count = node.num_children.load(std::memory_order_acquire);
   const bool creates = may_create && count < node.num_edges;
   if (count == 0) return creates ? Selection::create() : Selection::nothing();
 
   // In edge order the first of several equal scores is the one to choose.
-  const bool sorted = !at_root || tree.root_is_sorted();
-  const puct::Parent parent = parent_of(node, visits_of(node));
+  const bool sorted = !is_root || tree.root_is_sorted();
+  const puct::Parent parent = parent_of(tree, node, visits_of(node));
   unvisited_.clear();
   Scan scan = scan_(tree.arena(), node, count, parent, unvisited_);
   if (!creates && unvisited_.empty() && sorted) return Selection::of(scan.child);
 
-  const double first_play =
-      puct::first_play_value(config_, node.mean_for_mover(), scan.visited_prior);
+  const double first_play = puct::first_play_value(is_root ? root_config_ : config_,
+                                                   node.mean_for_mover(), scan.visited_prior);
   if (!unvisited_.empty()) include_unvisited(tree.arena(), node, first_play, unvisited_, scan);
   if (!sorted) prefer_least_edge(tree, node, count, parent, first_play, scan);
   if (creates) {
@@ -115,9 +128,11 @@ void PuctRule::allot(const Tree& tree, const Node& node, const RootSearch& searc
                      std::uint32_t visits, bool may_create, std::vector<Allotment>& given) {
   const double n = puct::visits_of(node) - visits;
   const auto at_once = static_cast<std::uint32_t>(n / kVisitsPerAllotted);
-  const bool forces = &node == &tree.root() && search.config.forced_playouts > 0.0;
+  const bool is_root = &node == &tree.root();
+  const bool forces = is_root && search.config.forced_playouts > 0.0;
   if (visits > 1 && at_once > 1 && !forces) {
-    allotter_.read(tree, node, config_, parent_of(node, n), may_create);
+    allotter_.read(tree, node, is_root ? root_config_ : config_, parent_of(tree, node, n),
+                   may_create);
     if (allotter_.allot(std::min(visits, at_once), given)) return;
   }
   Allotment& one = given.emplace_back();
@@ -139,7 +154,7 @@ Selection PuctRule::choose_at_root(const Tree& tree, const RootSearch& search,
   constexpr std::uint32_t kOneIn = 4;
   const double n = visits_of(root);
   if (static_cast<std::uint64_t>(n) % kOneIn != 0) return chosen;
-  Selection open = choose_open_move(config_, tree, root, n, may_create);
+  Selection open = choose_open_move(root_config_, tree, root, n, may_create);
   if (open.outcome == Selection::Outcome::nothing) return chosen;
   open.by_turns = true;
   return open;

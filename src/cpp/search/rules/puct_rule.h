@@ -25,9 +25,10 @@ class PuctRule final : public Rule {
 
  private:
   /// PUCT without the exceptions.
-  template <bool at_root>
+  template <bool is_root>
   Selection best(const Tree& tree, const Node& node, bool may_create) noexcept;
-  [[nodiscard]] puct::Parent parent_of(const Node& node, double n) noexcept;
+  [[nodiscard]] puct::Parent parent_of(const Tree& tree, const Node& node, double n) noexcept;
+  void adjust(const Tree& tree, const Node& node, double n, puct::Parent& parent) const noexcept;
   /// n, without the marks of walks that have not left the node yet.
   [[nodiscard]] double visits_of(const Node& node) const noexcept {
     return puct::visits_of(node) - waiting_;
@@ -37,7 +38,9 @@ class PuctRule final : public Rule {
 
   ScanChildren scan_;
   SearchConfig config_;
+  SearchConfig root_config_;          ///< see at_root()
   std::vector<double> rates_;         ///< c(n) by n; 0 = not computed yet
+  bool adjusts_ = false;              ///< see adjust()
   std::vector<Unvisited> unvisited_;  ///< from the current scan
   PuctAllotter allotter_;
   double waiting_ = 0.0;  ///< walks that have marked the current node and are still at it

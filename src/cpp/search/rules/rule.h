@@ -113,6 +113,11 @@ class Rule {
   return grows_a_tree(a) == grows_a_tree(b) && reads_priors(a) == reads_priors(b);
 }
 
+/// The value of a draw for the first player, in a search with this player to move at the root.
+[[nodiscard]] constexpr float draw_for_first(const SearchConfig& config, int to_move) noexcept {
+  return static_cast<float>(to_move == 0 ? config.draw_value : -config.draw_value);
+}
+
 /// The list of all rules.
 [[nodiscard]] std::unique_ptr<Rule> make_rule(Algorithm algorithm);
 

@@ -127,9 +127,7 @@ class Crossing {
 
   /// Ends at an edge node to a known position, which does not count the visit.
   static Walk end_of_edge(const Node& edge, float value) noexcept {
-    Walk walk = end_of_known(value);
-    walk.newly_over = edge.proof.load(std::memory_order_relaxed) == Proof::none;
-    return walk;
+    return end_of_game(value, edge.proof.load(std::memory_order_relaxed) == Proof::none);
   }
 
   [[nodiscard]] bool is_forbidden(const Node& edge) const noexcept {

@@ -45,8 +45,8 @@ int workers_for(std::uint64_t visits, int workers) noexcept {
   return most < static_cast<std::uint64_t>(workers) ? static_cast<int>(most) : workers;
 }
 
-Lease::Lease(const Path& path, std::uint32_t simulations, std::uint32_t drawn) noexcept
-    : path_(path), marks_(path.size() == 1 ? 0 : simulations), drawn_(drawn) {
+Lease::Lease(const Path& path, std::uint32_t simulations, VisitValue visit) noexcept
+    : path_(path), marks_(path.size() == 1 ? 0 : simulations), visit_(visit) {
   for (std::size_t i = 0; i < path.size(); ++i) {
     path[i]->in_flight.fetch_add(marks_, std::memory_order_seq_cst);
     if (i + 1 == path.size() ? path[i]->locked.exchange(true, std::memory_order_seq_cst)
@@ -71,12 +71,12 @@ Lease::~Lease() {
   Node& top = *path_.back();
   const std::uint32_t visits = top.visits.load(std::memory_order_relaxed) - visits_;
   const std::int64_t value = top.value_sum.load(std::memory_order_relaxed) - value_sum_;
+  const std::int64_t for_first = top.chooser == 0 ? value : -value;
+  const std::int64_t draws = visits * to_fixed(visit_.draw);
   for (std::size_t i = 0; i + 1 < path_.size(); ++i) {
     Node& node = *path_[i];
-    if (i >= drawn_) {
-      node.value_sum.fetch_add(node.chooser == top.chooser ? value : -value,
-                               std::memory_order_relaxed);
-    }
+    const std::int64_t sum = i < visit_.drawn ? draws : for_first;
+    node.value_sum.fetch_add(node.chooser == 0 ? sum : -sum, std::memory_order_relaxed);
     node.visits.fetch_add(visits, std::memory_order_relaxed);
   }
   top.locked.store(false, std::memory_order_release);

@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-#include "search/tree/path.h"
+#include "search/tree/backup.h"
 
 namespace pyengine {
 
@@ -62,8 +62,8 @@ struct LeaseTerms {
 class Lease {
  public:
   /// Acquires the lease unless another worker is there. `path` starts at the root and must not
-  /// change during the lease. `drawn`: see Walk.
-  Lease(const Path& path, std::uint32_t simulations, std::uint32_t drawn) noexcept;
+  /// change during the lease. `visit`: draws on the path; its `value` is ignored.
+  Lease(const Path& path, std::uint32_t simulations, VisitValue visit) noexcept;
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   /// Adds the visits that the top received to the path above it.
@@ -75,7 +75,7 @@ class Lease {
 
   const Path& path_;
   std::uint32_t marks_;  ///< 0 if the root is leased: its rule must see the true counts
-  std::uint32_t drawn_;
+  VisitValue visit_;
   bool taken_ = false;
   std::uint32_t visits_ = 0;    ///< visits of the top when it was leased
   std::int64_t value_sum_ = 0;  ///< value sum of the top when it was leased

@@ -116,7 +116,9 @@ bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
   // The subtrees of two leases in a graph would overlap.
   const bool fits = answers && !size.foreign && !size.follows && !size.graph;
   const bool grows = grows_a_tree(config.algorithm) && config.algorithm != Algorithm::gumbel;
-  return fits && grows && !config.deterministic && size.searches == 1 &&
+  // A lease adds a sum of values to the nodes above it, not their squares.
+  const bool squares = config.choose == MoveChoice::lcb || config.c_puct_stdev != 0.0;
+  return fits && grows && !squares && !config.deterministic && size.searches == 1 &&
       workers_for(size.visits, size.workers) > 1;
 }
 

@@ -67,8 +67,11 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
     ready_root();
   } else {
     tree.keep_prior_sums(config.algorithm == Algorithm::gumbel);
+    tree.keep_squares(config.c_puct_stdev != 0.0);
+    tree.set_draw(draw_for_first(config, root.position().to_move()));
     if (!reads_priors(config.algorithm)) tree.order_by(order_of_tree(config.seed, stream));
   }
+  counts_more_ = tree.draw() != 0.0F || tree.keeps_squares() || config.choose == MoveChoice::lcb;
 }
 
 /// Walks that collided just before their leaf landed have left marks.
@@ -126,6 +129,7 @@ void TreeSearch::ready_root() {
   const auto priors = changed_root_priors(config_, tree_, rng);
   if (!priors.empty()) tree_.change_root_priors(priors);
   plan_ = make_root_plan(config_, tree_, tickets_.budget(), rng);
+  if (config_.choose == MoveChoice::lcb) samples_.emplace(tree_.evaluated_root_edges());
   decision_.begin();
   // The visit of a forced move gives it a value and a reply.
   if (config_.stop_when_decided && tree_.root().num_edges == 1) decide(reused_ == 0 ? 1 : 0);
@@ -139,6 +143,34 @@ void TreeSearch::decide(std::uint64_t simulations) noexcept {
   tickets_.limit(simulations);
 }
 
+/// After the back-up of a visit of the first `nodes` nodes of a path.
+template <Sharing S>
+[[gnu::noinline]] void TreeSearch::count_more(const Path& path, std::size_t nodes,
+                                              const VisitValue& visit) noexcept {
+  back_up_draw<S>(path, visit);
+  if (tree_.keeps_squares()) back_up_squares<S>(tree_, path, nodes, visit);
+  if (samples_) samples_->add<S>(path, visit);
+}
+
+template <Sharing S>
+[[gnu::always_inline]] inline void TreeSearch::count_visit(const Path& path, float value_for_first,
+                                                           std::uint32_t drawn) noexcept {
+  back_up<S>(path, value_for_first, drawn);
+  if (counts_more_) count_more<S>(path, path.size(), {value_for_first, tree_.draw(), drawn});
+}
+
+/// Counts a visit that ends at a position of a graph and does not count there. The nodes above get
+/// the change of a sum; for other statistics the visit has the position's mean value.
+template <Sharing S>
+void TreeSearch::count_transposition(const Path& path, std::uint32_t drawn) noexcept {
+  back_up_mean<S>(path, drawn);
+  if (!counts_more_) return;
+  const Node& position = *path.back();
+  const double mean = position.mean_for_chooser();
+  const auto value = static_cast<float>(position.chooser == 0 ? mean : -mean);
+  count_more<S>(path, path.size() - 1, {value, tree_.draw(), drawn});
+}
+
 /// The steps that may fail come first: a leaf that cannot be finished counts as never visited.
 template <Sharing S>
 void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn,
@@ -148,8 +180,13 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t dra
   const bool stored = is_root && restricted()
       ? tree_.store_evaluation(allocator_of(worker), node, restricted_to(only_, leaf))
       : grows && tree_.store_evaluation(allocator_of(worker), node, leaf);
+  float value = leaf.value;  // for the player to move
+  if (counts_more_) {
+    value += leaf.draw * (leaf.to_move == 0 ? tree_.draw() : -tree_.draw());
+    node.value = value;
+  }
   // Back up before expanding: a thread that sees the edges also sees a visit.
-  back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
+  count_visit<S>(path, leaf.to_move == 0 ? value : -value, drawn);
   Tree::publish(node, stored);
   if (is_root) {
     if (leaf.unfinished) tree_.set_provisional();
@@ -277,7 +314,7 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) {
   leaf.state.store(NodeState::terminal, std::memory_order_release);
   walk.end = WalkEnd::known;
   walk.value = leaf.value;
-  walk.newly_over = true;
+  walk.newly_over = walk.is_outcome = true;
 }
 
 /// Returns whether a leaf is in flight at the end of the path. In a graph it may have another path,
@@ -320,10 +357,12 @@ template <Sharing S>
     return;
   }
   if (walk.end == WalkEnd::known || walk.end == WalkEnd::transposition) {
+    const bool is_draw = walk.is_outcome && walk.value == 0.0F;
+    const float value = is_draw ? tree_.draw() : walk.value;
     if (walk.end == WalkEnd::transposition) {
-      back_up_mean<S>(worker.path, walk.drawn);
+      count_transposition<S>(worker.path, walk.drawn);
     } else {
-      for (std::uint32_t i = 0; i < visits; ++i) back_up<S>(worker.path, walk.value, walk.drawn);
+      for (std::uint32_t i = 0; i < visits; ++i) count_visit<S>(worker.path, value, walk.drawn);
     }
     if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
     add<S>(part.counts.completed, std::uint64_t{visits});

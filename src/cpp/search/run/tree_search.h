@@ -17,6 +17,7 @@
 #include "search/run/detours.h"
 #include "search/run/limits.h"
 #include "search/run/root_moves.h"
+#include "search/run/root_samples.h"
 #include "search/run/slot.h"
 #include "search/run/turn.h"
 #include "search/run/worker.h"
@@ -54,6 +55,10 @@ class alignas(kCacheLine) TreeSearch {
   }
   /// The rule's plan for the root, if it has one; available after root_ready().
   [[nodiscard]] const RootPlan* plan() const noexcept { return plan_.get(); }
+  /// For choose = lcb, available after root_ready(); otherwise nullptr.
+  [[nodiscard]] const RootSamples* samples() const noexcept {
+    return samples_ ? &*samples_ : nullptr;
+  }
   [[nodiscard]] bool proven() const noexcept {
     return config_.solver && tree_.root().proof.load(std::memory_order_relaxed) != Proof::none;
   }
@@ -138,6 +143,12 @@ class alignas(kCacheLine) TreeSearch {
   bool place_claimed(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root,
                      Tally& counts);
   template <Sharing S>
+  void count_more(const Path& path, std::size_t nodes, const VisitValue& visit) noexcept;
+  template <Sharing S>
+  void count_visit(const Path& path, float value_for_first, std::uint32_t drawn) noexcept;
+  template <Sharing S>
+  void count_transposition(const Path& path, std::uint32_t drawn) noexcept;
+  template <Sharing S>
   void finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn, const EvalLeaf& leaf,
                    bool is_root, Tally& counts);
   [[nodiscard]] Allocator& allocator_of(Worker& worker) noexcept {
@@ -164,7 +175,10 @@ class alignas(kCacheLine) TreeSearch {
   Tickets tickets_;
   Seats seats_;
   std::optional<Allocator> own_;
-  std::unique_ptr<RootPlan> plan_;  ///< written before root_ready_
+  std::unique_ptr<RootPlan> plan_;      ///< written before root_ready_
+  std::optional<RootSamples> samples_;  ///< written before root_ready_
+  /// Whether a visit counts more than a sum of values in which a draw is 0.
+  bool counts_more_ = false;
   std::span<const ActionId> only_;
   Decision decision_;
   Detours detours_;

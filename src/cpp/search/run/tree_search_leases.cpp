@@ -56,7 +56,7 @@ bool TreeSearch::lease_once(Worker& worker, Slot& slot, const Turn& turn, TurnPr
   const Node& top = *worker.lease_path.back();
   const std::uint32_t visits = top.visits.load(std::memory_order_relaxed);
   const std::uint32_t simulations = lease_simulations(visits, terms);
-  const Lease lease(worker.lease_path, simulations, way.drawn);
+  const Lease lease(worker.lease_path, simulations, {.draw = tree_.draw(), .drawn = way.drawn});
   if (!lease.taken()) return false;
   seats_.set_dividable(visits <= terms.largest);
   now.tickets += tickets_.reserve(simulations);

@@ -21,6 +21,7 @@ struct Walk {
   WalkEnd end = WalkEnd::collision;
   float value = 0.0F;         ///< set for WalkEnd::known; for the first player
   bool newly_over = false;    ///< terminal, and not marked as proven yet
+  bool is_outcome = false;    ///< `value` is the end of a game or a proof, not an evaluation
   std::uint32_t created = 0;  ///< nodes
   /// The walk counts as a draw for this many nodes at the start of the path, whatever the value of
   /// the leaf: see Selection::passes_draw.
@@ -28,8 +29,11 @@ struct Walk {
 };
 
 [[nodiscard]] inline Walk end_of_known(float value) noexcept { return {WalkEnd::known, value}; }
+[[nodiscard]] inline Walk end_of_game(float value, bool newly_over) noexcept {
+  return {WalkEnd::known, value, newly_over, true};
+}
 [[nodiscard]] inline Walk end_of_proven(Proof proof) noexcept {
-  return end_of_known(static_cast<float>(proof));
+  return end_of_game(static_cast<float>(proof), false);
 }
 /// The rule chose no child, as at the memory limit: the node's own evaluation counts again.
 [[nodiscard]] inline Walk end_at_own_evaluation(const Node& node) noexcept {
@@ -52,18 +56,15 @@ Walk end_at_claimed(Descent<G>& descent, Node& node, NodeState before, const Pas
   if (!outcome) return {WalkEnd::leaf};
   node.value = outcome->first;
   node.state.store(NodeState::terminal, std::memory_order_release);
-  Walk walk = end_of_known(outcome->first);
-  walk.newly_over = true;
-  return walk;
+  return end_of_game(outcome->first, true);
 }
 
 /// Ends at an existing, unexpanded node that `descent` has passed.
 template <Game G>
 Walk end_at_unexpanded(Descent<G>& descent, Node& node, NodeState state) {
   if (state == NodeState::terminal) {
-    Walk walk = end_of_known(node.value);  // an earlier search without the solver left no proof
-    walk.newly_over = node.proof.load(std::memory_order_relaxed) == Proof::none;
-    return walk;
+    // An earlier search without the solver left no proof.
+    return end_of_game(node.value, node.proof.load(std::memory_order_relaxed) == Proof::none);
   }
   const bool mine = state != NodeState::claimed &&
       node.state.compare_exchange_strong(state, NodeState::claimed, std::memory_order_acquire);

@@ -98,6 +98,36 @@ void back_up_mean(const Path& path, std::size_t drawn) noexcept {
   }
 }
 
+/// The values of one visit for the first player: `draw` at the first `drawn` nodes of its path and
+/// `value` at the others.
+struct VisitValue {
+  float value = 0.0F;
+  float draw = 0.0F;  ///< see SearchConfig::draw_value
+  std::uint32_t drawn = 0;
+};
+
+/// Adds the value of a draw, in place of the 0 of the functions above, to the first nodes of the
+/// path.
+template <Sharing S>
+void back_up_draw(const Path& path, const VisitValue& visit) noexcept {
+  const std::int64_t fixed = to_fixed(visit.draw);
+  for (std::size_t i = 0; i < visit.drawn; ++i) {
+    add<S>(path[i]->value_sum, path[i]->chooser == 0 ? fixed : -fixed);
+  }
+}
+
+/// Adds the squares of a visit's values at the first `nodes` nodes of the path that store their
+/// sum.
+template <Sharing S>
+void back_up_squares(Tree& tree, const Path& path, std::size_t nodes,
+                     const VisitValue& visit) noexcept {
+  for (std::size_t i = 0; i < nodes; ++i) {
+    auto* const sum = tree.squares(*path[i]);
+    const float value = i < visit.drawn ? visit.draw : visit.value;
+    if (sum != nullptr) add<S>(*sum, to_fixed(value * value));
+  }
+}
+
 /// Marks the terminal node at the end of `path` proven, then each node above it that has a winning
 /// move or whose moves are all proven.
 void prove(const Tree& tree, const Path& path, float value_for_first) noexcept;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <numeric>
 
 #include "base/bits.h"
@@ -152,6 +153,22 @@ void store_prior_sum(std::span<Edge> edges) noexcept {
   *behind = std::bit_cast<Edge>(stored);
 }
 
+/// A node has visits before its edges if they did not fit into memory: as if each had the mean.
+[[nodiscard]] std::int64_t squares_so_far(const Node& node) noexcept {
+  const std::uint32_t visits = node.visits.load(std::memory_order_relaxed);
+  if (visits == 0) return 0;
+  const double mean = node.mean_for_chooser();
+  return std::llround(visits * mean * mean / kValueUnit);
+}
+
+/// Begins a block with the sum of squares; the edges follow.
+[[gnu::noinline]] BlockIndex after_squares(const Arena& arena, BlockIndex block,
+                                           Node& node) noexcept {
+  new (arena.at(block)) std::atomic<std::int64_t>(squares_so_far(node));
+  node.has_square_sum = 1;
+  return block + 1;
+}
+
 [[nodiscard]] const std::uint64_t* words_at(const Arena& arena, const Node& node) noexcept {
   return arena.at<const std::uint64_t>(node.edges);
 }
@@ -174,15 +191,17 @@ void list_edges(const EvalLeaf& leaf, std::span<Edge> edges) {
   sort_edges(edges);
 }
 
-bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node, bool with_sum) {
+bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node, EdgeSums sums) {
   const int words = leaf.equal_priors ? words_of(leaf) : 0;
   const int count = leaf.equal_priors ? num_legal(leaf, words) : leaf.num_legal();
   const bool as_bits = leaf.equal_priors && words < edge_units(count);
-  with_sum = with_sum && !as_bits;
-  const BlockIndex block =
-      allocator.take(as_bits ? words : edge_units(with_sum ? count + 1 : count));
+  const bool with_sum = sums.priors && !as_bits;
+  const int units = as_bits ? words : edge_units(with_sum ? count + 1 : count);
+  const int for_squares = sums.squares && units < Arena::kMaxUnits ? 1 : 0;
+  BlockIndex block = allocator.take(units + for_squares);
   if (block == 0) return false;
   const Arena& arena = *allocator.arena();
+  if (for_squares != 0) block = after_squares(arena, block, node);
   if (as_bits) {
     write_bits(leaf, {arena.at<std::uint64_t>(block), static_cast<std::size_t>(words)});
   } else {
@@ -195,6 +214,11 @@ bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node, bool wi
   node.has_prior_sum = with_sum;
   node.num_edges = static_cast<std::uint16_t>(count);
   return true;
+}
+
+void free_edges(Allocator& allocator, const Node& node) noexcept {
+  const int units = stored_edge_units(*allocator.arena(), node);
+  allocator.give(node.edges - node.has_square_sum, units + node.has_square_sum);
 }
 
 int stored_edge_units(const Arena& arena, const Node& node) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,12 +17,27 @@ namespace pyengine {
 /// Writes the edges of `leaf` in search order. `edges` has one element per move.
 void list_edges(const EvalLeaf& leaf, std::span<Edge> edges);
 
-/// Allocates and stores the edges of `leaf` in `node`; false at the memory limit. `with_sum` also
-/// stores their sum, so that prior_sum() does not have to read them all.
-bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node, bool with_sum = false);
+/// Sums that are stored with the edges.
+struct EdgeSums {
+  bool priors = false;   ///< so that prior_sum() does not have to read all edges
+  bool squares = false;  ///< see square_sum(); left out of the largest possible block
+};
 
-/// Number of arena units that store_edges() allocated for this node.
+/// Allocates and stores the edges of `leaf` in `node`; false at the memory limit.
+bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node, EdgeSums sums = {});
+
+/// Frees what store_edges() allocated for this node.
+void free_edges(Allocator& allocator, const Node& node) noexcept;
+
+/// Number of arena units of a node's edges, without the sum of squares.
 [[nodiscard]] int stored_edge_units(const Arena& arena, const Node& node) noexcept;
+
+/// Sum of the squares of the values of a node's visits, in units of 2^-24. Written by any worker,
+/// relaxed. Only for nodes with has_square_sum.
+[[nodiscard]] inline std::atomic<std::int64_t>& square_sum(const Arena& arena,
+                                                           const Node& node) noexcept {
+  return *arena.at<std::atomic<std::int64_t>>(node.edges - 1);
+}
 
 /// The edge at index `place` of a node with stored edges.
 [[nodiscard]] Edge stored_edge(const Arena& arena, const Node& node, int place) noexcept;

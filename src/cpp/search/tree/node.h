@@ -102,6 +102,7 @@ struct Node {
   std::uint8_t mover : 1 = 0;           ///< player to move; written with edges
   std::uint8_t edges_are_bits : 1 = 0;  ///< the edges are a bit set with one prior, not a list
   std::uint8_t has_prior_sum : 1 = 0;   ///< stored after the list: see prior_sum()
+  std::uint8_t has_square_sum : 1 = 0;  ///< stored before the edges: see square_sum()
 
   /// W / N, for the player who moved here.
   [[nodiscard]] double mean_for_chooser() const noexcept {

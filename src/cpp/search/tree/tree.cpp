@@ -61,7 +61,7 @@ class Sweep {
   Arena& arena() { return *allocator_.arena(); }
 
   void drop_content(const Node& node) {
-    if (node.edges != 0) allocator_.give(node.edges, stored_edge_units(arena(), node));
+    if (node.edges != 0) free_edges(allocator_, node);
     int rest = node.num_children.load(std::memory_order_relaxed);
     if (rest == 0) return;
     for (BlockWalk walk(arena(), node);; walk.next()) {
@@ -141,6 +141,7 @@ void copy_node(const Node& from, Node& to) {
   to.mover = from.mover;
   to.edges_are_bits = from.edges_are_bits;
   to.has_prior_sum = from.has_prior_sum;
+  to.has_square_sum = from.has_square_sum;
 }
 
 }  // namespace
@@ -163,7 +164,7 @@ std::vector<Edge> Tree::edges(const Node& node) const {
 bool Tree::store_evaluation(Allocator& allocator, Node& node, const EvalLeaf& leaf) {
   node.value = leaf.value;
   node.mover = leaf.to_move & 1;
-  if (&node != &root_) return store_edges(allocator, leaf, node, keeps_prior_sums_);
+  if (&node != &root_) return store_edges(allocator, leaf, node, sums_);
   root_edges_.resize(static_cast<std::size_t>(leaf.num_legal()));
   list_edges(leaf, root_edges_);
   if (order_ != 0) order_root();
@@ -289,6 +290,8 @@ bool Tree::advance(ActionId action) {
   if (kept == nullptr) return false;
   kept = &position_of(*kept);
   std::vector<Edge> kept_edges = edges(*kept);
+  const auto* sum = squares(*kept);
+  const std::int64_t kept_squares = sum != nullptr ? sum->load(std::memory_order_relaxed) : 0;
   Node new_root;
   copy_node(*kept, new_root);
   const std::uint32_t visits = kept->visits.load(std::memory_order_relaxed);
@@ -301,6 +304,7 @@ bool Tree::advance(ActionId action) {
   }
   root_edges_ = std::move(kept_edges);
   copy_node(new_root, root_);
+  root_squares_.store(kept_squares, std::memory_order_relaxed);
   ++root_ply_;
   return true;
 }
@@ -311,6 +315,7 @@ void Tree::clear() {
   positions_ = positions;
   root_edges_.clear();
   copy_node(Node(), root_);
+  root_squares_.store(0, std::memory_order_relaxed);
 }
 
 void Tree::share_positions(bool proofs) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/memory.h"
@@ -38,7 +39,22 @@ class alignas(kCacheLine) Tree {
   [[nodiscard]] std::uint64_t order() const noexcept { return order_; }
   /// Whether nodes store the sum of their priors, for rules that call prior_sum(). Call only on an
   /// empty tree.
-  void keep_prior_sums(bool keep) noexcept { keeps_prior_sums_ = keep; }
+  void keep_prior_sums(bool keep) noexcept { sums_.priors = keep; }
+  /// Whether nodes store the sum of the squares of their values. Call only on an empty tree.
+  void keep_squares(bool keep) noexcept { sums_.squares = keep; }
+  [[nodiscard]] bool keeps_squares() const noexcept { return sums_.squares; }
+  /// The value of a draw for the first player in the sums of the tree. Call only on an empty tree.
+  void set_draw(float value) noexcept { draw_ = value; }
+  [[nodiscard]] float draw() const noexcept { return draw_; }
+  /// Sum of the squares of a node's values, in units of 2^-24; nullptr if it stores none. Any
+  /// worker may add to it, relaxed.
+  [[nodiscard]] std::atomic<std::int64_t>* squares(const Node& node) noexcept {
+    return const_cast<std::atomic<std::int64_t>*>(std::as_const(*this).squares(node));
+  }
+  [[nodiscard]] const std::atomic<std::int64_t>* squares(const Node& node) const noexcept {
+    if (&node == &root_) return &root_squares_;
+    return node.has_square_sum ? &square_sum(*arena_, node) : nullptr;
+  }
   /// The edge at index `place` < num_edges of an expanded node.
   [[nodiscard]] Edge edge(const Node& node, int place) const noexcept {
     if (&node == &root_) return root_edges_[static_cast<std::size_t>(place)];
@@ -161,7 +177,9 @@ class alignas(kCacheLine) Tree {
   bool root_sorted_ = true;
   bool provisional_ = false;
   std::uint64_t order_ = 0;  ///< key of the random order, or 0
-  bool keeps_prior_sums_ = false;
+  EdgeSums sums_;
+  float draw_ = 0.0F;
+  std::atomic<std::int64_t> root_squares_{0};  ///< see squares()
 };
 
 }  // namespace pyengine
