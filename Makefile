@@ -103,6 +103,7 @@ lint: $(VENV)/.test $(VENV)/.dev
 	$(VENV)/bin/ruff format --check $(PYTHON_DIRS)
 	$(VENV)/bin/codespell
 	$(PY) tools/benchmark_tables.py --check
+	$(PY) tools/strength_tables.py --check
 	$(VENV)/bin/clang-format --dry-run --Werror $(CPP_FILES)
 	$(VENV)/bin/mypy
 	cd src && ../$(VENV)/bin/lint-imports --config ../pyproject.toml

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyengine.match import Openings
@@ -176,7 +176,8 @@ def gumbel() -> Iterator[Contest]:
     for cell in (CONNECT4, GOMOKU):
         for simulations in (16, 32, 64):
             ours: Settings = {"algorithm": "gumbel", "gumbel_noise": False}
-            yield pair(cell._replace(simulations=simulations), "gumbel", ours, {})
+            contest = pair(cell._replace(simulations=simulations), "gumbel", ours, {})
+            yield replace(contest, games=1000)
 
 
 def playouts() -> Iterator[Contest]:
