@@ -79,19 +79,12 @@ class Budget:
 BUDGETS = (Budget(100, 1500, 1000, 400), Budget(800, 300, 6400, 200))
 QUICK = (Budget(8, 10, 16, 4), Budget(16, 5, 32, 4))
 
-#: trials to begin with: the defaults, AlphaZero's pseudocode and lc0's
+_LOWEST = {"reduction": 0.6, "value": -1.0}  # fpu_value at low=1; 0 at low=0
+#: parameters of the first trials: AlphaZero's pseudocode and lc0, after the defaults
 _KNOWN = (
-    {
-        "c_puct": 1.25,
-        "c_puct_factor": 1.0,
-        "c_puct_base": 19652,
-        "fpu": "reduction",
-        "low": 0.25 / 0.6,
-    },
     {"c_puct": 2.5, "c_puct_factor": 2.0, "c_puct_base": 19652, "fpu": "value", "low": 1.0},
     {"c_puct": 1.745, "c_puct_factor": 3.0, "c_puct_base": 38739, "fpu": "reduction", "low": 0.55},
 )
-_LOWEST = {"reduction": 0.6, "value": -1.0}  # fpu_value at low=1; 0 at low=0
 
 say = Progress()
 
@@ -152,6 +145,14 @@ def _mean(gains: dict[str, list[float]]) -> float:
     return statistics.fmean(_means(gains).values())
 
 
+def _defaults() -> dict[str, Any]:
+    """Return the parameters of the present defaults."""
+    config = pyengine.SearchConfig().to_dict()
+    names = ("c_puct", "c_puct_factor", "c_puct_base", "fpu")
+    low = config["fpu_value"] / _LOWEST[config["fpu"]]
+    return {name: config[name] for name in names} | {"low": low}
+
+
 def optimise(tuning: Tuning, file: Path, trials: int) -> list[Settings]:
     """Run the trials that are left; return the settings of the best."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -167,7 +168,7 @@ def optimise(tuning: Tuning, file: Path, trials: int) -> list[Settings]:
         ),
         pruner=optuna.pruners.MedianPruner(n_startup_trials=_STARTUP),
     )
-    for known in _KNOWN:
+    for known in (_defaults(), *_KNOWN):
         study.enqueue_trial(dict(known), skip_if_exists=True)
     begun, before = time.monotonic(), _finished(study)
 
