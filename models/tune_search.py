@@ -47,6 +47,7 @@ from measure.regret import GAMES, SERIAL, Contest, Judge
 
 import pyengine
 from pyengine.benchmarks.matches import balanced_openings
+from pyengine.cli.options import search_settings
 from pyengine.match import MatchResult, match
 from pyengine.match.interval import score_interval
 
@@ -293,15 +294,6 @@ def together(results: Sequence[MatchResult]) -> tuple[float, float]:
     )
 
 
-def setting(text: str) -> tuple[str, Any]:
-    """Return the name and value of ``name=value``."""
-    name, _, value = text.partition("=")
-    default = pyengine.SearchConfig().to_dict().get(name)
-    if default is None:
-        raise argparse.ArgumentTypeError(f"expected name=value of a search setting, got {text!r}")
-    return name, type(default)(value)
-
-
 def tune(args: argparse.Namespace) -> Settings:
     """Run trials and finalists; return the best settings."""
     with ExitStack() as stack:
@@ -319,8 +311,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(description="Tune the exploration of the search.")
     parser.add_argument("--trials", type=whole, default=100, help="in total (default 100)")
-    parser.add_argument("--candidate", type=setting, nargs="+", metavar="NAME=VALUE",
-                        help="play the matches with these settings, without trials")  # fmt: skip
+    parser.add_argument(
+        "--candidate", nargs="+", metavar="NAME=VALUE", help="play only the matches, with these"
+    )
     parser.add_argument("--no-matches", action="store_true", help="stop after the finalists")
     parser.add_argument("--threads", type=whole, default=1, help="search threads (default 1)")
     parser.add_argument("--quick", action="store_true", help="few positions, games, simulations")
@@ -328,9 +321,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     args.budgets = QUICK if args.quick else BUDGETS
     try:
-        candidate = dict(args.candidate) if args.candidate else tune(args)
+        candidate = search_settings("--candidate", args.candidate)
+        pyengine.SearchConfig(**candidate)
+        candidate = candidate or tune(args)
         if not args.no_matches:
             compare(candidate, args)
+    except pyengine.EngineError as error:
+        say("")
+        print(error, file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         say("")
         print("stopped: run the same command to resume", file=sys.stderr)
