@@ -1,7 +1,7 @@
 """Tune the defaults of exploration: c_puct, c_puct_base, c_puct_factor, fpu and fpu_value.
 
     python models/tune_search.py                               # run it again to resume after Ctrl-C
-    python models/tune_search.py --candidate c_puct=1.6 fpu_value=0.3      # only the matches
+    python models/tune_search.py --candidate c_puct=1.1 fpu_value=0.2      # only the matches
 
 Needs Optuna (``pip install optuna``).
 
@@ -158,7 +158,8 @@ def optimise(tuning: Tuning, file: Path, trials: int) -> list[Settings]:
     """Run the trials that are left; return the settings of the best."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(
-        study_name="gain",
+        # Gains are relative to the defaults, so other defaults are another study.
+        study_name=f"{tuning.budgets} against {_text(_defaults())}",
         storage=f"sqlite:///{file}",
         load_if_exists=True,
         direction="maximize",
