@@ -15,6 +15,8 @@ from naive_puct import Evaluate, Node, Settings, choose, stored
 Key = Callable[[Any], Hashable]
 #: Key and ply.
 Identity = tuple[Hashable, int]
+#: Where a move leads that has only been tried on paths on which it is illegal.
+FORBIDDEN: Identity = "forbidden", -1
 
 
 def fixed(value: float) -> float:
@@ -71,13 +73,11 @@ class Graph:
             edge = node.children[action]
             path += [node, edge]
             if action not in state.legal_actions():  # on this path, though on others it was
-                self.links.setdefault(at, {}).setdefault(action, ((at, action), 0))
+                self.links.setdefault(at, {}).setdefault(action, FORBIDDEN)
                 last = edge if edge.n else node
                 return add(path, fixed(float(np.float32(last.w / last.n))))
             state.apply_action(action)
-            after = self.key(state), at[1] + 1
-            self.links.setdefault(at, {})[action] = after
-            at = after
+            at = self._follow(at, action, state)
             if state.is_terminal():
                 return add(path, fixed(state.returns()[0]))
             if at not in self.positions:
@@ -85,6 +85,13 @@ class Graph:
             known = self.positions[at]
             if edge.n < known.n:
                 return add(path, fixed((edge.n + 1) * (known.w / known.n)) - edge.w)
+
+    def _follow(self, at: Identity, action: int, state: Any) -> Identity:
+        """Return where a move leads: to ``state``, or if it forgets its past, to the first one."""
+        moves = self.links.setdefault(at, {})
+        if moves.get(action, FORBIDDEN) == FORBIDDEN:
+            moves[action] = self.key(state), at[1] + 1
+        return moves[action]
 
 
 def add(path: list[Node], change: float) -> None:
@@ -95,6 +102,6 @@ def add(path: list[Node], change: float) -> None:
 
 
 def size(graph: Graph) -> int:
-    """Return the number of positions, ends of the game included."""
-    ends = {after for moves in graph.links.values() for after in moves.values()}
-    return len(ends | graph.positions.keys())
+    """Return the number of positions, ends of the game and forbidden moves included."""
+    after = [to for moves in graph.links.values() for to in moves.values()]
+    return len(graph.positions.keys() | set(after) - {FORBIDDEN}) + after.count(FORBIDDEN)

@@ -26,16 +26,17 @@ class RandomGame:
     """Moves lead from position to position, back to earlier ones and several to the same one.
 
     Players may move twice in a row. The game ends at positions without moves, and after
-    ``limit`` plies. Values are for the first player: -1, 0, 1, and in some games also fractions.
+    ``limit`` plies: up to 660 pairs of position and ply lie before the end. Values are for the
+    first player: -1, 0, 1, and in some games also a fraction.
     """
 
-    def __init__(self, seed: int, *, positions: int = 12, limit: int = 7) -> None:
+    def __init__(self, seed: int) -> None:
         rng = random.Random(seed)
-        self.most_moves = rng.randint(2, 4)
-        self.limit = rng.randint(3, limit)
+        self.most_moves = rng.randint(2, 5)
+        self.limit = rng.randint(3, 12)
         values = (-1.0, 0.0, 1.0, 0.25) if rng.random() < 0.2 else (-1.0, 0.0, 1.0)
-        twice, over = rng.choice([0.0, 0.2, 0.5]), rng.choice([0.1, 0.3])
-        size = rng.randint(4, positions)
+        twice, over = rng.choice([0.0, 0.2, 0.5]), rng.choice([0.02, 0.1, 0.3])
+        size = rng.choice([5, 15, 60])
         self.positions = [
             Position(
                 player=(i + (rng.random() < twice)) % 2,

@@ -109,6 +109,7 @@ void GameInPlay::begin_search(BoundEvaluator& evaluator) {
   if (full_ && config.clear_before_full) tree_.clear();
   const bool warm = static_cast<int>(state_->history().size()) < config.temperature_moves;
   const SearchConfig& settings = context_.search(full_, warm);
+  if (tree_.is_graph()) tree_.wait_for_sweeps([] { return true; });
   search_.emplace(tree_, *state_, settings, *settings.simulations, context_.searches++, evaluator);
   searching_ = true;
 }

@@ -21,6 +21,7 @@ GAMES = {
     "gomoku(board_size=5)": 200,
     "othello(board_size=4)": 300,
     "go(board_size=3,superko=simple)": 400,
+    "go(board_size=3)": 400,
     "go(board_size=4)": 200,
     "go(board_size=5,superko=simple)": 100,
 }
@@ -78,9 +79,8 @@ def check_equal(result: pyengine.SearchResult, node: Node) -> None:
 def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies: int) -> Graph:
     """Search and advance a few plies, keeping the naive graph as the engine keeps its own."""
     graph = Graph(key=position_of, evaluate=evaluated_by(evaluator, game), settings=settings)
-    engine = pyengine.Engine(
-        game, evaluator, **SERIAL, **vars(settings), graph=True, cache_entries=0
-    )
+    as_graph: dict[str, Any] = {"graph": True, "cache_entries": 0, "deterministic": True}
+    engine = pyengine.Engine(game, evaluator, **SERIAL, **as_graph, **vars(settings))
     state = game.new_initial_state()
     for ply in range(plies):
         if state.is_terminal():

@@ -39,7 +39,7 @@ def test_brute_force_contradicts_no_proof(seeds: range) -> None:
         state = game.new_initial_state()
         settings: dict[str, Any] = {"threads": 1, "batch_size": 1 + seed % 4, "cache_entries": 0}
         with pyengine.Engine(game, blurred(game, seed), graph=True, **settings) as engine:
-            for simulations in (8, 100):
+            for simulations in (8, 100, 400):
                 result = engine.search(state, simulations=simulations)
                 assert contradictions(result.tree(99), state) == [], seed
             proofs += result.proven is not None
@@ -48,7 +48,7 @@ def test_brute_force_contradicts_no_proof(seeds: range) -> None:
 
 def errors(seed: int, simulations: int) -> list[tuple[float, bool]]:
     """Return of tree and graph: how far the root is from minimax, and whether the move is best."""
-    game = RandomGame(seed, positions=40, limit=10)
+    game = RandomGame(seed)
     state = game.new_initial_state()
     sign = 1 - 2 * state.current_player()
     found = []

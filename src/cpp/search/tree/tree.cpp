@@ -327,20 +327,32 @@ std::optional<bool> Tree::link(Allocator& allocator, Node& node, const PositionK
   return link.is_new;
 }
 
+void Tree::wait_for_sweeps(const std::function<bool()>& goes_on) const {
+  if (sweeps_.use_count() != 1) wait_for_background(goes_on);
+}
+
 /// The background thread runs one sweep after another, so each sees the count corrected by the
 /// previous one.
 void Tree::sweep_root(const Node* kept, std::uint64_t nodes, bool counted) {
   auto old_root = std::make_shared<Node>();
   copy_node(root_, *old_root);
   auto left = std::make_shared<std::atomic<std::uint64_t>>(nodes);
-  run_in_background([arena = arena_, positions = positions_, old_root, kept, before = nodes_, left,
-                     nodes, counted] {
+  const auto sweep_all = [arena = arena_, positions = positions_, old_root, kept, before = nodes_,
+                          left, nodes, counted] {
     Sweep sweep(arena, positions.get(), kept);
     const std::uint64_t dropped = sweep.run(*old_root);
     if (kept == nullptr && positions != nullptr) sweep.free_table();
     const std::uint64_t exact = before->load(std::memory_order_relaxed) - dropped;
     if (!counted) left->fetch_add(exact - nodes, std::memory_order_relaxed);
-  });
+  };
+  // Until it is swept, a search of a graph could find positions that are about to be freed, and its
+  // result would depend on the time. Earlier sweeps do not know what this one keeps.
+  const bool at_once = is_graph() && this->nodes() < kVisitsToCount && sweeps_.use_count() == 1;
+  if (at_once) {
+    sweep_all();
+  } else {
+    run_in_background([sweep_all, running = sweeps_] { sweep_all(); });
+  }
   nodes_ = std::move(left);
   clean_.clear();
   root_sorted_ = true;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -128,6 +129,8 @@ class alignas(kCacheLine) Tree {
   bool advance(ActionId action);
   /// Drops all nodes in the same way; the tree keeps its arena.
   void clear();
+  /// Waits until the nodes that were dropped have been freed, or `goes_on` returns false.
+  void wait_for_sweeps(const std::function<bool()>& goes_on) const;
   /// Declares that the tree will not be read again: the background thread may stop freeing its
   /// nodes.
   void abandon() noexcept { arena_->abandoned.store(true, std::memory_order_relaxed); }
@@ -146,7 +149,8 @@ class alignas(kCacheLine) Tree {
 
   std::shared_ptr<Arena> arena_;
   std::shared_ptr<std::atomic<std::uint64_t>> nodes_;  ///< shared with the background thread
-  std::shared_ptr<PositionTable> positions_;           ///< nullptr unless a graph; shared likewise
+  std::shared_ptr<const int> sweeps_ = std::make_shared<int>();  ///< shared with each sweep to come
+  std::shared_ptr<PositionTable> positions_;  ///< nullptr unless a graph; shared likewise
   bool shares_proofs_ = true;
   std::uint32_t root_ply_ = 0;  ///< of a graph: moves since its first root
   Node root_;
