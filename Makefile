@@ -13,8 +13,8 @@ TORCH ?=
 # The suites that `make bench` runs after the C++ micro benchmarks, and its output folder.
 SUITES ?= all
 BENCH ?= build/bench
-HOURS := parallel-strength takes hours (PYENGINE_RECORDS=FOLDER lets an interrupted run resume); to skip it: \
-  make bench SUITES='all --skip parallel-strength'
+HOURS := the suites of matches take hours (PYENGINE_RECORDS=FOLDER lets an interrupted run resume); to skip them: \
+  make bench SUITES='all --skip parallel-strength --skip strength'
 
 VENV := .venv
 PY := $(VENV)/bin/python

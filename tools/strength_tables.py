@@ -1,8 +1,8 @@
-"""Write the tables and the picture of docs/guides/strength.md from benchmarks/results/strength.json.
+"""Write the tables and the picture of docs/guides/strength.md.
 
     python tools/strength_tables.py --records FOLDER    # first add the matches of a folder
 
-The matches are those of ``pyengine bench strength --records FOLDER``. An unfinished one is added
+The figures are in benchmarks/results/strength.json. The matches are those of ``pyengine bench strength --records FOLDER``. An unfinished one is added
 with its games so far. A marker ``<!-- strength: FAMILY -->`` begins the table of a family, and
 ``<!-- end -->`` ends it.
 """
