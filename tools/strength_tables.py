@@ -2,9 +2,9 @@
 
     python tools/strength_tables.py --records FOLDER    # first add the matches of a folder
 
-The figures are in benchmarks/results/strength.json. The matches are those of ``pyengine bench strength --records FOLDER``. An unfinished one is added
-with its games so far. A marker ``<!-- strength: FAMILY -->`` begins the table of a family, and
-``<!-- end -->`` ends it.
+The figures are in benchmarks/results/strength.json, and the matches are those of ``pyengine bench
+strength --records FOLDER``. An unfinished one is added with its games so far. On the page, a marker
+``<!-- strength: FAMILY -->`` begins the table of a family, and ``<!-- end -->`` ends it.
 """
 
 from __future__ import annotations
