@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from .contests import Contest
 
 GAMES = 64  # of the match that is timed
-ROUNDS = 6  # fewer paired times are no measurement
 
 
 @dataclass(frozen=True)
@@ -105,11 +104,23 @@ def cost_of(times: Sequence[tuple[float, float]]) -> Cost:
     return Cost(ours / other, statistics.median(each), len(each))
 
 
+def _file_of(record: Path | None) -> Path | None:
+    return None if record is None else record.with_suffix(".cost.json")
+
+
+def load(record: Path | None) -> Cost | None:
+    """Return the cost saved beside a record, or None."""
+    file = _file_of(record)
+    if file is None or not file.exists():
+        return None
+    return Cost(**json.loads(file.read_text("utf-8")))
+
+
 def saved(contest: Contest, record: Path | None, games: int = GAMES) -> Cost:
     """Return the cost saved beside a record, or measure and save it."""
-    file = None if record is None else record.with_suffix(".cost.json")
-    if file is not None and file.exists():
-        return Cost(**json.loads(file.read_text("utf-8")))
+    cost, file = load(record), _file_of(record)
+    if cost is not None:
+        return cost
     cost = measured(contest, games)
     if file is not None:
         with replacing(file) as temporary:

@@ -116,7 +116,7 @@ def from_record(contest: Contest, folder: Path) -> dict[str, Any] | None:
     record = matches.record_file(Options(records=folder), contest.name)
     if record is None or not record.exists():
         return None
-    cost = equal_cost.saved(contest, record) if contest.equal_cost else None
+    cost = equal_cost.load(record)
     contest = contest if cost is None else at_equal_cost(contest, cost)
     result = matches.recorded(record)
     return figures(contest, result, cost) if result.games else None
