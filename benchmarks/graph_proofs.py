@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from pyengine import DataError, Engine, SearchConfig
 
 if TYPE_CHECKING or __package__:
     from . import matches, solver
     from .common import Options, Report, check
-    from .intervals import median_columns
+    from .intervals import CONFIDENCE, Interval, median
     from .matches import Progress, selects
     from .solver import Position
 else:  # run as a script
     import matches
     import solver
     from common import Options, Report, check
-    from intervals import median_columns
+    from intervals import CONFIDENCE, Interval, median
     from matches import Progress, selects
     from solver import Position
 
@@ -32,6 +34,10 @@ SIMULATIONS = 1_000_000
 QUICK_POSITIONS, QUICK_SIMULATIONS = 3, 20_000
 SEED = 41  # of the choice of positions
 LEAST_RATIO = 2.0  # simulations of the tree, relative to the graph's
+
+RESAMPLES = 2_000  # of the bootstrap
+
+Pairs = npt.NDArray[np.float64]  # simulations of the tree and of the graph, by position
 
 CONFIG = SearchConfig(threads=1, in_flight=1, batch_size=1, cache_entries=0)
 
@@ -121,15 +127,31 @@ def figures(attempts: list[tuple[Attempt, Attempt]]) -> dict[str, Any]:
     if not proven:
         return row
     check("both prove the same value", all(a.proven == b.proven for a, b in proven))
-    ratios = [a.simulations / b.simulations for a, b in proven]
-    totals = [sum(side.simulations for side in sides) for sides in zip(*proven, strict=True)]
+    simulations = np.array([(a.simulations, b.simulations) for a, b in proven], dtype=float)
+    ratios = simulations[:, 0] / simulations[:, 1]
     return {
         **row,
-        **median_columns("ratio", ratios),
-        "mean ratio": math.exp(sum(map(math.log, ratios)) / len(ratios)),
-        "ratio of totals": totals[0] / totals[1],
+        "ratio": _ratio_of_totals(simulations),
+        **_interval(simulations).columns(),
+        "median ratio": median(ratios.tolist()),
+        "mean ratio": float(np.exp(np.log(ratios).mean())),
         "both": len(proven),
     }
+
+
+def _ratio_of_totals(simulations: Pairs) -> float:
+    tree, graph = simulations.sum(axis=0)
+    return float(tree / graph)
+
+
+def _interval(simulations: Pairs) -> Interval:
+    """Return the bootstrap interval of the ratio of totals; the positions are the samples."""
+    rng = np.random.default_rng(0)
+    draws = rng.integers(len(simulations), size=(RESAMPLES, len(simulations)))
+    tree, graph = simulations[draws].sum(axis=1).T
+    tail = 100 * (1 - CONFIDENCE) / 2
+    low, high = np.percentile(tree / graph, [tail, 100 - tail])
+    return Interval(float(low), float(high), CONFIDENCE)
 
 
 def measure(name: str, positions: list[Position], options: Options, row: str) -> dict[str, Any]:

@@ -76,4 +76,5 @@ def test_ratios_are_over_the_positions_that_both_prove() -> None:
     ]
     row = proofs.figures(pairs)
     assert (row["proven by the tree"], row["proven"], row["both"]) == (2, 3, 2)
-    assert (row["ratio"], row["mean ratio"], row["ratio of totals"]) == (2.5, 2.0, 2.5)
+    assert (row["ratio"], row["median ratio"], row["mean ratio"]) == (2.5, 2.5, 2.0)
+    assert (row["from"], row["to"]) == (1.0, 4.0)
