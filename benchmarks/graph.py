@@ -184,7 +184,7 @@ def saturation_rows(report: Report, options: Options) -> None:
         if network.game.name in saturation.TOO_SMALL and not options.quick:
             continue
         for shared in (True, False):
-            knob = f"saturation,graph={shared},tree={saturation.SIMULATIONS},threads=1"
+            knob = f"saturation,graph={shared}"
             name = f"{NAME}/{network.game.name}/{network.name}/{knob}"
             if selects(options, name):
                 with report.row(name) as row:
