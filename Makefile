@@ -13,8 +13,8 @@ TORCH ?=
 # The suites that `make bench` runs after the C++ micro benchmarks, and its output folder.
 SUITES ?= all
 BENCH ?= build/bench
-HOURS := parallel-strength takes hours (PYENGINE_RECORDS=FOLDER lets an interrupted run resume); to skip it: \
-  make bench SUITES='all --skip parallel-strength'
+HOURS := the suites of matches take hours (PYENGINE_RECORDS=FOLDER lets an interrupted run resume); to skip them: \
+  make bench SUITES='all --skip parallel-strength --skip strength'
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -103,6 +103,7 @@ lint: $(VENV)/.test $(VENV)/.dev
 	$(VENV)/bin/ruff format --check $(PYTHON_DIRS)
 	$(VENV)/bin/codespell
 	$(PY) tools/benchmark_tables.py --check
+	$(PY) tools/strength_tables.py --check
 	$(VENV)/bin/clang-format --dry-run --Werror $(CPP_FILES)
 	$(VENV)/bin/mypy
 	cd src && ../$(VENV)/bin/lint-imports --config ../pyproject.toml

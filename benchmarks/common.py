@@ -59,6 +59,9 @@ class Options:
         trace: output file for search timelines, in suites that support them. None = no timelines.
         keep: file of rows for a resumable suite, read at the start and rewritten after every row.
         minutes: time after which a resumable suite starts no further row.
+        only: words that a row's name must all contain, in the suites of ``SELECTABLE``.
+        games: games per match, instead of the suite's number.
+        records: folder from which matches and proofs resume. None = ``$PYENGINE_RECORDS`` if set.
     """
 
     quick: bool = False
@@ -70,6 +73,9 @@ class Options:
     trace: Path | None = None
     keep: Path | None = None
     minutes: float = 20.0
+    only: tuple[str, ...] = ()
+    games: int | None = None
+    records: Path | None = None
 
 
 @dataclass
@@ -310,6 +316,11 @@ def main(
     parser.add_argument(
         "--minutes", type=float, default=20.0, help="time limit of a resumable suite"
     )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="WORD", help="rows of a match suite"
+    )
+    parser.add_argument("--games", type=int, help="games per match")
+    parser.add_argument("--records", type=Path, metavar="FOLDER", help="where matches resume")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report to a file")
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="also draw a chart (extra `plot`)"
@@ -324,7 +335,7 @@ def main(
         for file in (to_json, to_plot, given["trace"]):
             if file is not None:
                 check_output(file)
-        options = Options(**given, keep=to_json)
+        options = Options(**given | {"only": tuple(given["only"])}, keep=to_json)
         if check_options is not None:
             check_options(options)
     except pyengine.EngineError as error:

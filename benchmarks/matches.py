@@ -1,87 +1,107 @@
-"""Code shared by the match suites: selection of rows, records, progress and columns."""
+"""Code shared by the match suites: selected rows, records, progress and columns."""
 
 from __future__ import annotations
 
-import argparse
-import functools
+import json
 import os
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyengine import MatchResult
-from pyengine.match import Openings
+from pyengine import ConfigError, MatchResult
+from pyengine.base.locks import lock
+from pyengine.match import GameRecord, Openings
 
 if TYPE_CHECKING or __package__:
-    from . import common
-    from .common import check
+    from .common import Options, check
     from .intervals import Interval
 else:  # run as a script
-    import common
-    from common import check
+    from common import Options, check
     from intervals import Interval
 
 OPENING_PLIES = {"connect_four": 6}  # 4 in other games
-TELL_EVERY = 30.0  # seconds between lines if stderr is not a terminal
+LINE_SECONDS = 30.0  # seconds between lines if stderr is not a terminal
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Selection of the matches to play.
+def selects(options: Options, name: str) -> bool:
+    """Return whether a row runs: its name contains all words of ``--only``."""
+    return all(word in name for word in options.only)
 
-    Attributes:
-        records: folder where matches are saved and resumed from. None = do not save.
-        only: a row runs if its name contains all these words.
-        games: games per match, instead of the suite's number.
-    """
 
-    records: Path | None = None
-    only: tuple[str, ...] = ()
-    games: int | None = None
+def records_folder(options: Options) -> Path | None:
+    """Return the folder where matches are saved and resumed from. None = do not save."""
+    named = options.records or os.environ.get("PYENGINE_RECORDS")
+    return Path(named) if named else None
 
-    @classmethod
-    def by_default(cls) -> Wanted:
-        """Return the default plan. ``PYENGINE_RECORDS`` names the folder of records."""
-        folder = os.environ.get("PYENGINE_RECORDS")
-        return cls(records=Path(folder) if folder else None)
 
-    def has(self, name: str) -> bool:
-        """Return whether a row runs."""
-        return all(word in name for word in self.only)
+def record_file(options: Options, name: str) -> Path | None:
+    """Return the file of a row's match or proofs. Creates the folder."""
+    folder = records_folder(options)
+    if folder is None:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / (name.replace("/", "-").replace(",", "-") + ".jsonl")
 
-    def record(self, name: str) -> Path | None:
-        """Return the file of a row's match. Creates the folder."""
-        if self.records is None:
-            return None
-        self.records.mkdir(parents=True, exist_ok=True)
-        return self.records / (name.replace("/", "-").replace(",", "-") + ".jsonl")
 
-    @property
-    def kept(self) -> str:
-        """Describe where the records are, for a note."""
-        return str(self.records or "nowhere (--records, PYENGINE_RECORDS)")
+def where_recorded(options: Options) -> str:
+    """Describe where the records are, for a note."""
+    return str(records_folder(options) or "nowhere (--records, PYENGINE_RECORDS)")
+
+
+def is_in_use(record: Path | None) -> bool:
+    """Return whether another process is playing the match of this record."""
+    if record is None:
+        return False
+    try:
+        lock(record.with_name(f"{record.name}.lock")).release()
+    except ConfigError:
+        return True
+    return False
+
+
+def recorded(record: Path) -> MatchResult:
+    """Return the finished games of a record without continuing its match."""
+    lines = record.read_text("utf-8").splitlines(keepends=True)
+    whole = [json.loads(line) for line in lines if line.endswith("\n")]
+    header, *games = whole
+    games = [GameRecord(**game) for game in games]
+    return MatchResult(names=tuple(header["names"]), records=tuple(games))
 
 
 class Progress:
-    """Report a match's progress on stderr: in place on a terminal, otherwise an occasional line."""
+    """Reports the progress of counted work on stderr, with the remaining time."""
 
-    def __init__(self, name: str, games: int) -> None:
-        """Start counting."""
+    def __init__(self, name: str, total: int, unit: str = "games") -> None:
+        """Start the clock."""
         self._name = name
-        self._games = games
-        self._told = time.monotonic()
+        self._total = total
+        self._unit = unit
+        self._begun = self._last = time.monotonic()
+        self._before: int | None = None
 
     def __call__(self, result: MatchResult) -> None:
-        """Show the progress of the match."""
-        line = f"{self._name}: {result.games}/{self._games} games, score {result.score:.1%}"
+        """Show the progress of a match."""
+        self.show(result.games, f"score {result.score:.1%}" if result.games else "")
+
+    def show(self, done: int, *details: str) -> None:
+        """Show how much is done: in place on a terminal, otherwise an occasional line."""
+        counted = f"{self._name}: {done}/{self._total} {self._unit}"
+        line = ", ".join(filter(None, [counted, *details, self._left(done)]))
         if sys.stderr.isatty():
             print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
-        elif time.monotonic() - self._told >= TELL_EVERY:
-            self._told = time.monotonic()
+        elif time.monotonic() - self._last >= LINE_SECONDS:
+            self._last = time.monotonic()
             print(line, file=sys.stderr, flush=True)
+
+    def _left(self, done: int) -> str:
+        """Estimate the remaining time from what was done since the first report."""
+        if self._before is None:
+            self._before = done
+        if done <= self._before:
+            return ""
+        pace = (time.monotonic() - self._begun) / (done - self._before)
+        return f"{pace * (self._total - done) / 60:.0f} min left"
 
     def close(self) -> None:
         """Clear the line."""
@@ -118,18 +138,7 @@ def score_of(result: MatchResult) -> dict[str, Any]:
     return {
         "score %": round(100 * result.score, 2),
         **percent(result).columns(),
-        "Elo": float(result.elo),
+        "Elo": round(result.elo, 1),
+        "Elo from": round(result.elo_interval[0], 1),
+        "Elo to": round(result.elo_interval[1], 1),
     }
-
-
-def main(name: str, description: str, run: Callable[..., None], arguments: list[str] | None) -> int:
-    """Run a match suite from the command line."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--records", type=Path, metavar="FOLDER")
-    parser.add_argument("--only", action="append", default=[], metavar="WORD")
-    parser.add_argument("--games", type=int)
-    known, rest = parser.parse_known_args(arguments)
-    records = known.records or Wanted.by_default().records
-    wanted = Wanted(records, tuple(known.only), known.games)
-    described = f"{description}. Also: {parser.format_usage().removeprefix('usage: ').strip()}"
-    return common.main(name, described, functools.partial(run, wanted=wanted), rest)

@@ -30,7 +30,7 @@ from pyengine.match.identity import identity_of
 if TYPE_CHECKING or __package__:
     from . import common, many_trees, matches, networks, variants
     from .common import Options, Report, check
-    from .matches import Progress, Wanted, balanced_openings, games_of, score_of
+    from .matches import Progress, balanced_openings, games_of, score_of, selects
     from .networks import Network
     from .power import StrengthBar, error_of_interval
 else:  # run as a script
@@ -40,7 +40,7 @@ else:  # run as a script
     import networks
     import variants
     from common import Options, Report, check
-    from matches import Progress, Wanted, balanced_openings, games_of, score_of
+    from matches import Progress, balanced_openings, games_of, score_of, selects
     from networks import Network
     from power import StrengthBar, error_of_interval
 
@@ -193,11 +193,11 @@ class Counters:
 
 
 def play(
-    network: Network, contest: Contest, wanted: Wanted, name: str
+    network: Network, contest: Contest, options: Options, name: str
 ) -> tuple[MatchResult, dict[str, int]]:
     """Play or resume a match. Return it with the parallel side's counters."""
-    games = wanted.games or contest.games
-    record = wanted.record(name)
+    games = options.games or contest.games
+    record = matches.record_file(options, name)
     counters = Counters(record)
     player = OneTreeAtATime(network, contest.config)
     serial = SERIAL.replace(simulations=contest.simulations)
@@ -239,49 +239,49 @@ def figures(contest: Contest, result: MatchResult, sums: dict[str, int]) -> dict
     }
 
 
-def strength_rows(report: Report, network: Network, quick: bool, wanted: Wanted) -> None:
+def strength_rows(report: Report, network: Network, options: Options) -> None:
     """Play all contests with a network."""
-    for contest in QUICK if quick else CONTESTS:
+    for contest in QUICK if options.quick else CONTESTS:
         name = f"{NAME}/{network.game.name}/{network.name}/{contest.knob}"
-        if not wanted.has(name):
+        if not selects(options, name):
             continue
         with report.row(name) as row:
             networks.check_answers(network)
-            result, sums = play(network, contest, wanted, name)
+            result, sums = play(network, contest, options, name)
             row.update(figures(contest, result, sums))
             if contest.bar is not None:
                 told = contest.bar.told(error_of_interval(*result.score_interval))
                 report.notes.append(f"{name}: verdict probabilities at a true loss of {told}")
 
 
-def cost_rows(report: Report, network: Network, options: Options, wanted: Wanted) -> None:
+def cost_rows(report: Report, network: Network, options: Options) -> None:
     """Measure the cost of settings."""
     for variant, least in ASKED.items():
         for threads in common.thread_counts():
             knob = f"{variant},batch={variants.CONFIG.batch_size},threads={threads}"
             name = f"{NAME}/{network.game.name}/{network.name}/{knob}"
-            if not wanted.has(name):
+            if not selects(options, name):
                 continue
             with report.row(name) as row:
                 row["asked"] = least
                 row.update(variants.measure(network, variant, threads, options))
 
 
-def tree_rows(report: Report, quick: bool, wanted: Wanted) -> None:
+def tree_rows(report: Report, options: Options) -> None:
     """Compare the moves of many trees that share batches with those of the serial search."""
-    simulations = 40 if quick else many_trees.SIMULATIONS
-    for subject in many_trees.QUICK if quick else many_trees.SUBJECTS:
+    simulations = 40 if options.quick else many_trees.SIMULATIONS
+    for subject in many_trees.QUICK if options.quick else many_trees.SUBJECTS:
         names = {
             threads: f"{NAME}/{many_trees.GAME}/{subject.evaluator}/{subject.knob(threads)}"
             for threads in many_trees.THREADS
         }
-        if not any(wanted.has(name) for name in names.values()):
+        if not any(selects(options, name) for name in names.values()):
             continue
         with report.attempt(f"{NAME}/{many_trees.GAME}/{subject.evaluator}/serial search"):
             states = many_trees.positions(subject.trees)
             serial = many_trees.serial_moves(subject, states, simulations)
             for threads, name in names.items():
-                if wanted.has(name):
+                if selects(options, name):
                     with report.row(name) as row:
                         row.update(
                             many_trees.measure(subject, threads, states, serial, simulations)
@@ -297,20 +297,19 @@ def find_networks(report: Report, options: Options) -> list[Network]:
     return chosen or [network for network in found if network.name in BUNDLED]
 
 
-def run(report: Report, options: Options, wanted: Wanted | None = None) -> None:
-    """Play all matches and measure all costs. ``PYENGINE_RECORDS`` names the folder of records."""
-    wanted = wanted or Wanted.by_default()
+def run(report: Report, options: Options) -> None:
+    """Play all matches and measure all costs."""
     report.fingerprint = BASE.fingerprint()
-    report.notes.append(_explanation(wanted))
-    tree_rows(report, options.quick, wanted)
+    report.notes.append(_explanation(options))
+    tree_rows(report, options)
     for network in find_networks(report, options):
-        strength_rows(report, network, options.quick, wanted)
-        cost_rows(report, network, options, wanted)
+        strength_rows(report, network, options)
+        cost_rows(report, network, options)
     if not report.rows:
         report.notes.append("no row: no network, or no row matches --only")
 
 
-def _explanation(wanted: Wanted) -> str:
+def _explanation(options: Options) -> str:
     return (
         "score: search with leaves in flight against in_flight=1, equal simulations, every"
         " opening with both colours, 95 % interval from pairs, met: it lies at or above the"
@@ -319,13 +318,13 @@ def _explanation(wanted: Wanted) -> str:
         " whose move is that of the serial search; fill: rows per batch, all from one"
         " tree; deterministic: simulations/s, fill: rows/s, both against the default settings;"
         f" average: rows/s against bare ONNX Runtime; medians of {variants.PAIRS} pairs measured"
-        f" alternately; match records for resuming: {wanted.kept}"
+        f" alternately; match records for resuming: {matches.where_recorded(options)}"
     )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line."""
-    return matches.main(NAME, DESCRIPTION, run, arguments)
+    return common.main(NAME, DESCRIPTION, run, arguments)
 
 
 if __name__ == "__main__":

@@ -70,10 +70,13 @@ def openings(game: pyengine.Game, count: int) -> list[pyengine.State]:
 
 
 def search_once(
-    network: Network, states: list[pyengine.State], simulations: int, threads: int
+    network: Network,
+    states: list[pyengine.State],
+    simulations: int,
+    config: pyengine.SearchConfig,
 ) -> Run:
     """Search one state, or several concurrently, with a new engine."""
-    with pyengine.Engine(network.game, network.evaluator, config=CONFIG, threads=threads) as engine:
+    with pyengine.Engine(network.game, network.evaluator, config=config) as engine:
         begun, used = time.perf_counter(), time.process_time()
         if len(states) == 1:
             results = [engine.search(states[0], simulations=simulations)]
@@ -97,22 +100,25 @@ def check_result(result: pyengine.SearchResult) -> None:
     check("q is finite", bool(np.isfinite(result.q[result.visits > 0]).all()))
 
 
-def measure(network: Network, trees: int, threads: int, options: Options) -> dict[str, Any]:
+def measure(
+    network: Network, trees: int, threads: int, options: Options, **settings: Any
+) -> dict[str, Any]:
     """Measure bare ONNX Runtime and the search alternately. Return medians of pairs.
 
-    Bare ONNX Runtime runs for as long as the search before it.
+    Bare ONNX Runtime runs for as long as the search before it. ``settings`` change ``CONFIG``.
     """
+    config = CONFIG.replace(threads=threads, **settings)
     game = network.game
     states = [game.new_initial_state()] if trees == 1 else openings(game, trees)
     simulations = SIMULATIONS if trees == 1 else EACH
     if options.quick:
         simulations = max(4, simulations // 50)
     bare = networks.bare_calls(network, CONFIG.batch_size, threads)
-    runs = [search_once(network, states, simulations, threads)]  # the first calls are slower
+    runs = [search_once(network, states, simulations, config)]  # the first calls are slower
     rate_of(bare, runs[-1].seconds / 4)
 
     def search() -> Run:
-        runs.append(search_once(network, states, simulations, threads))
+        runs.append(search_once(network, states, simulations, config))
         return runs[-1]
 
     rounds = pace(options, options.seconds, LEAST_PAIRS, MOST_PAIRS)

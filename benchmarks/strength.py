@@ -1,140 +1,44 @@
-"""Matches between two search settings that use the same evaluator.
+"""Matches between two settings of a search that use the same evaluator.
 
-Playouts: whether a tree improves them, and whether more of them help. Gumbel AlphaZero against PUCT
-with few simulations. A search that solves leaves near the end against one that does not, at equal
-time.
+``contests.py`` lists the matches. ``--only`` selects rows, and ``--records`` keeps the finished
+games: the same command resumes. Several processes may share a folder of records; each plays the
+matches that no other one is playing.
 """
 
 from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyengine
 from pyengine import Engine, MatchResult, SearchConfig, State
-from pyengine.base import machine
-from pyengine.match import Openings
 
 if TYPE_CHECKING or __package__:
-    from . import matches
+    from . import common, equal_cost, matches
     from .common import Options, Report
-    from .matches import Progress, Wanted, balanced_openings, games_of, score_of
+    from .contests import CONTESTS, Contest, Settings
+    from .equal_cost import Cost
+    from .matches import Progress, games_of, score_of, selects
 else:  # run as a script
+    import common
+    import equal_cost
     import matches
     from common import Options, Report
-    from matches import Progress, Wanted, balanced_openings, games_of, score_of
+    from contests import CONTESTS, Contest, Settings
+    from equal_cost import Cost
+    from matches import Progress, games_of, score_of, selects
 
 NAME = "strength"
-DESCRIPTION = "scores of searches against each other: playouts, Gumbel AlphaZero, solved endings"
+DESCRIPTION = "scores of searches against each other: graphs, the root, Gumbel, playouts, endings"
 
 QUICK_GAMES = 2
 QUICK_SIMULATIONS = 20
-SECONDS = 0.02  # seconds per move in the matches at equal time
-CONCURRENT = 64  # concurrent games of a network, to fill its batches
-
-Settings = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Contest:
-    """A match.
-
-    Attributes:
-        game: text that names the game.
-        evaluator: evaluator of both sides.
-        what: the question, used in the row's name.
-        ours: settings of the side whose score is reported.
-        other: settings of the other side. None = random moves.
-        games: number of games, enough to detect the expected difference.
-        openings: each is played with both colours.
-        concurrent: number of concurrent games.
-    """
-
-    game: str
-    evaluator: str
-    what: str
-    ours: Settings
-    other: Settings | None
-    games: int
-    openings: Openings = field(default_factory=Openings)
-    concurrent: int = 1
-
-    @property
-    def name(self) -> str:
-        """The row's name."""
-        return f"{NAME}/{self.game}/{self.evaluator}/{self.what}"
-
-
-def playouts() -> Iterator[Contest]:
-    """UCT against flat UCB, against itself with fewer playouts, and against random moves."""
-    for simulations, games in ((2_000, 1000), (10_000, 1000)):
-        yield Contest(
-            "gomoku(board_size=8)",
-            "rollout",
-            f"uct against flat_ucb,simulations={simulations}",
-            {"algorithm": "uct", "simulations": simulations},
-            {"algorithm": "flat_ucb", "simulations": simulations},
-            games,
-        )
-    for game, games in (
-        ("gomoku(board_size=8)", 100),
-        ("othello", 100),
-        ("connect_four", 200),
-        ("go(board_size=9,komi=7.0)", 60),
-    ):
-        few: Settings = {"algorithm": "uct", "simulations": 1_000}
-        many: Settings = {"algorithm": "uct", "simulations": 10_000}
-        yield Contest(game, "rollout", "simulations=10000 against 1000", many, few, games)
-        yield Contest(game, "rollout", "simulations=1000 against random", few, None, games)
-
-
-def gumbel() -> Iterator[Contest]:
-    """Gumbel AlphaZero against PUCT, with one leaf in flight per tree and no noise."""
-    for game, network in (("connect_four", "connect4"), ("gomoku", "gomoku")):
-        for simulations in (16, 32, 64):
-            base: Settings = {
-                "simulations": simulations,
-                "symmetry": "none",
-                "in_flight": 1,
-                "batch_size": 32,
-                "threads": machine.cores(),
-            }
-            yield Contest(
-                game,
-                network,
-                f"gumbel against puct,simulations={simulations}",
-                base | {"algorithm": "gumbel", "gumbel_noise": False},
-                base,
-                1000,
-                balanced_openings(game, network),
-                CONCURRENT,
-            )
-
-
-def endings() -> Iterator[Contest]:
-    """Solving leaves with few empty points, at equal time."""
-    for game, evaluator, most in (
-        ("othello", "rollout", (6, 8, 10)),
-        ("connect_four", "rollout", (10, 14, 18)),
-        ("connect_four", "connect4", (10, 14, 18)),
-    ):
-        for empties in most:
-            yield Contest(
-                game,
-                evaluator,
-                f"endgame_solver_empties={empties}",
-                {"seconds": SECONDS, "endgame_solver_empties": empties},
-                {"seconds": SECONDS},
-                200,
-                Openings(plies=8),
-            )
-
-
-CONTESTS = (*playouts(), *gumbel(), *endings())
+SEED = 1  # of the openings
 
 
 def random_moves() -> Callable[[State], int]:
@@ -143,19 +47,31 @@ def random_moves() -> Callable[[State], int]:
     return lambda state: rng.choice(state.legal_actions())
 
 
-def play(contest: Contest, games: int, wanted: Wanted, quick: bool) -> MatchResult:
+def at_equal_cost(contest: Contest, cost: Cost) -> Contest:
+    """Return the contest with as many simulations of the other side as cost as much as ours."""
+    assert contest.other is not None
+    simulations = max(1, round(contest.ours["simulations"] * cost.ratio))
+    return replace(contest, other=contest.other | {"simulations": simulations})
+
+
+def for_a_quick_run(contest: Contest) -> Contest:
+    """Return the contest with few simulations."""
+    few: Settings = {"simulations": QUICK_SIMULATIONS, "seconds": None}
+    other = None if contest.other is None else contest.other | few
+    return replace(contest, ours=contest.ours | few, other=other)
+
+
+def play(contest: Contest, games: int, record: Path | None) -> MatchResult:
     """Play the match, or resume it from its record."""
-    name = contest.name
     game = pyengine.load_game(contest.game)
-    changed = {"simulations": QUICK_SIMULATIONS, "seconds": None} if quick else {}
-    progress = Progress(name, games)
+    progress = Progress(contest.name, games)
     with ExitStack() as stack:
         stack.callback(progress.close)
 
         def player(settings: Settings | None) -> Engine | Callable[[State], int]:
             if settings is None:
                 return random_moves()
-            config = SearchConfig(**({"threads": 1} | settings | changed))
+            config = SearchConfig(**({"threads": 1} | settings))
             return stack.enter_context(Engine(game, contest.evaluator, config=config))
 
         return pyengine.match(
@@ -163,32 +79,71 @@ def play(contest: Contest, games: int, wanted: Wanted, quick: bool) -> MatchResu
             player(contest.other),
             games=games,
             game=game,
+            seed=SEED,
             openings=contest.openings,
             concurrent_games=contest.concurrent,
-            record=wanted.record(name),
+            record=record,
             on_progress=progress,
         )
 
 
-def run(report: Report, options: Options, wanted: Wanted | None = None) -> None:
-    """Play all matches. ``PYENGINE_RECORDS`` names the folder of records."""
-    wanted = wanted or Wanted.by_default()
+def figures(contest: Contest, result: MatchResult, cost: Cost | None) -> dict[str, Any]:
+    """Return the row of a match."""
+    row = games_of(result) | score_of(result)
+    if cost is not None:
+        row |= {"cost ratio": cost.ratio, "their simulations": _simulations(contest.other)}
+    return row
+
+
+def _simulations(settings: Settings | None) -> int | None:
+    return None if settings is None else settings.get("simulations")
+
+
+def measure(contest: Contest, options: Options) -> dict[str, Any]:
+    """Play a match and return its row."""
+    games, record = options.games or contest.games, matches.record_file(options, contest.name)
+    if options.quick:
+        contest, games = for_a_quick_run(contest), options.games or QUICK_GAMES
+    cost = None
+    if contest.equal_cost:
+        cost = equal_cost.saved(contest, record, games if options.quick else equal_cost.GAMES)
+        contest = at_equal_cost(contest, cost)
+    return figures(contest, play(contest, games, record), cost)
+
+
+def from_record(contest: Contest, folder: Path) -> dict[str, Any] | None:
+    """Return the row of a match as far as it was played, or None if it has no games."""
+    record = matches.record_file(Options(records=folder), contest.name)
+    if record is None or not record.exists():
+        return None
+    cost = equal_cost.load(record)
+    contest = contest if cost is None else at_equal_cost(contest, cost)
+    result = matches.recorded(record)
+    return figures(contest, result, cost) if result.games else None
+
+
+def run(report: Report, options: Options) -> None:
+    """Play all selected matches."""
     for contest in CONTESTS:
-        if not wanted.has(contest.name):
+        if not selects(options, contest.name):
+            continue
+        if matches.is_in_use(matches.record_file(options, contest.name)):
+            report.notes.append(f"{contest.name}: another process is playing this match")
             continue
         with report.row(contest.name) as row:
-            games = QUICK_GAMES if options.quick else wanted.games or contest.games
-            result = play(contest, games, wanted, options.quick)
-            row.update(games_of(result) | score_of(result))
+            row.update(measure(contest, options))
+    if not report.rows:
+        report.notes.append("no row matches --only")
     report.notes.append(
-        "score: the first-named side's, every opening with both colours, 95 % interval"
-        f" from pairs; match records for resuming: {wanted.kept}"
+        "score, Elo: the first-named side's, every opening with both colours, 95 % interval"
+        " from pairs; cost ratio: processor time of our search to the other's at equal"
+        f" simulations; match records for resuming: {matches.where_recorded(options)}"
     )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line."""
-    return matches.main(NAME, DESCRIPTION, run, arguments)
+    return common.main(NAME, DESCRIPTION, run, arguments)
 
 
 if __name__ == "__main__":

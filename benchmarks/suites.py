@@ -17,6 +17,7 @@ SUITES = (
     "memory",
     "latency",
     "gpu",
+    "graph",
     "parallel-strength",
     "strength",
     "peers",
@@ -24,6 +25,8 @@ SUITES = (
 #: Suites that write their rows one by one and can resume. ``check_options(options)`` in their
 #: modules raises an EngineError if the file of rows cannot be resumed.
 RESUMABLE = frozenset({"gpu"})
+#: Suites that run only the rows of ``Options.only``, and resume from ``Options.records``.
+SELECTABLE = frozenset({"graph", "parallel-strength", "strength"})
 
 
 def module_of(suite: str) -> str:

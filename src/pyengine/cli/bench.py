@@ -55,6 +55,25 @@ def bench(
     minutes: Annotated[
         float, Option(help="Time limit of the suite gpu; the same --json or --out resumes it.")
     ] = 20.0,
+    only: Annotated[
+        list[str] | None,
+        Option(
+            metavar="WORD",
+            help="With graph, parallel-strength, strength: only rows whose names contain WORD; "
+            "repeatable.",
+        ),
+    ] = None,
+    games: Annotated[
+        int | None, Option(min=1, help="With parallel-strength, strength: games per match.")
+    ] = None,
+    records: Annotated[
+        Path | None,
+        Option(
+            metavar="FOLDER",
+            help="With graph, parallel-strength, strength: save matches here, and resume them.",
+            file_okay=False,
+        ),
+    ] = None,
     to_json: Annotated[
         Path | None,
         Option("--json", metavar="FILE", help="Also write JSON; '-' writes only JSON, to stdout."),
@@ -75,6 +94,7 @@ def bench(
 
     pyengine bench tree --quick
     pyengine bench all --skip peers --out results
+    pyengine bench strength --only lcb --records FOLDER     repeat it to resume
     pyengine bench --tune connect4                  the fastest settings for a network
     """
     for name, value in (("--seconds", seconds), ("--minutes", minutes)):
@@ -97,7 +117,11 @@ def bench(
         spec=spec,
         trace=trace,
         minutes=minutes,
+        only=tuple(only or ()),
+        games=games,
+        records=records,
     )
+    _check_selection(names, options)
     _check_files(names, options, to_json, out)
     reports, interrupted = _run_all(names, options, to_json, out)
     if interrupted:
@@ -120,6 +144,15 @@ def suites() -> tuple[str, ...]:
 
 def _module(name: str) -> ModuleType:
     return importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
+
+
+def _check_selection(names: tuple[str, ...], options: Any) -> None:
+    """Raise ConfigError if rows are selected in a suite that always runs all."""
+    selectable = importlib.import_module(_PACKAGE).SELECTABLE
+    if (options.only or options.games) and not selectable.issuperset(names):
+        raise ConfigError(
+            f"--only and --games are for {', '.join(sorted(selectable))}, got {' '.join(names)}"
+        )
 
 
 def _check_files(

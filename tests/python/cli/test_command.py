@@ -139,6 +139,7 @@ WRONG_USE = [
     ("bench --tune junk", "--game"),
     ("bench gpu --minutes 0", "--minutes"),
     ("bench tree --trace t.json", "--trace"),
+    ("bench tree --only uniform", "--only"),
     ("train conect4", "did you mean connect4?"),
     ("train --rollout-policy .", "requires --output"),
     ("train --rollout-policy nowhere -o p.npz", "'nowhere' does not exist"),
