@@ -204,7 +204,7 @@ class Allocator {
 
   [[nodiscard]] const std::shared_ptr<Arena>& arena() const noexcept { return arena_; }
   /// Returns 0 at the memory cap. 1 <= units <= Arena::kMaxUnits.
-  [[nodiscard]] BlockIndex take(int units) noexcept {
+  [[nodiscard, gnu::always_inline]] BlockIndex take(int units) noexcept {
     const auto size = static_cast<std::uint32_t>(units);
     if (BlockIndex index = reuse(units)) return index;
     if (span_.end - span_.begin < size && !refill(size)) return 0;
@@ -219,7 +219,7 @@ class Allocator {
   void flush() noexcept;
 
  private:
-  BlockIndex reuse(int units) noexcept {
+  [[gnu::always_inline]] BlockIndex reuse(int units) noexcept {
     const auto size = static_cast<std::size_t>(units);
     if (size < free_.size() && free_[size].head != 0) return pop(units);
     if (!arena_->has_free_.load(std::memory_order_relaxed)) return 0;

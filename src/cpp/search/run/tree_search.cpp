@@ -312,9 +312,9 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) {
   take_marks_back<S>(worker);
   leaf.value = position.to_move() == 0 ? *value : -*value;
   leaf.state.store(NodeState::terminal, std::memory_order_release);
-  walk.end = WalkEnd::known;
+  walk.end = WalkEnd::over;
   walk.value = leaf.value;
-  walk.newly_over = walk.is_outcome = true;
+  walk.newly_over = true;
 }
 
 /// Returns whether a leaf is in flight at the end of the path. In a graph it may have another path,
@@ -356,12 +356,12 @@ template <Sharing S>
         worker.path, std::max(visits, times_to_mark(config_, *worker.path.back())));
     return;
   }
-  if (walk.end == WalkEnd::known || walk.end == WalkEnd::transposition) {
-    const bool is_draw = walk.is_outcome && walk.value == 0.0F;
-    const float value = is_draw ? tree_.draw() : walk.value;
+  if (walk.end != WalkEnd::leaf) {
     if (walk.end == WalkEnd::transposition) {
       count_transposition<S>(worker.path, walk.drawn);
     } else {
+      const bool is_draw = walk.end == WalkEnd::over && walk.value == 0.0F;
+      const float value = is_draw ? tree_.draw() : walk.value;
       for (std::uint32_t i = 0; i < visits; ++i) count_visit<S>(worker.path, value, walk.drawn);
     }
     if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
@@ -385,8 +385,10 @@ template <Sharing S>
 template <Sharing S>
 void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
                            TurnProgress& now) {
-  const Walk walk = worker.walker->walk(tree_, part.start, {config_, plan_.get(), S},
-                                        worker.selector.rule(), allocator_of(worker), worker.path);
+  const auto way = tree_.is_graph() ? &Walker::walk_in_graph : &Walker::walk;
+  const Walk walk =
+      (*worker.walker.*way)(tree_, part.start, {config_, plan_.get(), S}, worker.selector.rule(),
+                            allocator_of(worker), worker.path);
   worker.marked = false;
   settle<S>(worker, slot, turn, part, walk, 1, now);
 }

@@ -11,7 +11,8 @@ namespace pyengine {
 
 enum class WalkEnd : std::uint8_t {
   leaf,           ///< path.back() is claimed by the caller, who evaluates it
-  known,          ///< terminal, proven, or the memory is full: `value` is set
+  over,           ///< terminal or proven: `value` is the outcome
+  known,          ///< no move may be made: an evaluation counts again, and `value` is it
   collision,      ///< another walk has the node in flight or is creating it
   wait,           ///< the rule waits for leaves in flight: see Selection
   transposition,  ///< at a position of a graph that other paths have visited more: see crossing.h
@@ -19,9 +20,8 @@ enum class WalkEnd : std::uint8_t {
 
 struct Walk {
   WalkEnd end = WalkEnd::collision;
-  float value = 0.0F;         ///< set for WalkEnd::known; for the first player
+  float value = 0.0F;         ///< set for WalkEnd::over and known; for the first player
   bool newly_over = false;    ///< terminal, and not marked as proven yet
-  bool is_outcome = false;    ///< `value` is the end of a game or a proof, not an evaluation
   std::uint32_t created = 0;  ///< nodes
   /// The walk counts as a draw for this many nodes at the start of the path, whatever the value of
   /// the leaf: see Selection::passes_draw.
@@ -30,7 +30,7 @@ struct Walk {
 
 [[nodiscard]] inline Walk end_of_known(float value) noexcept { return {WalkEnd::known, value}; }
 [[nodiscard]] inline Walk end_of_game(float value, bool newly_over) noexcept {
-  return {WalkEnd::known, value, newly_over, true};
+  return {WalkEnd::over, value, newly_over};
 }
 [[nodiscard]] inline Walk end_of_proven(Proof proof) noexcept {
   return end_of_game(static_cast<float>(proof), false);

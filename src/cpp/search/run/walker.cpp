@@ -34,13 +34,65 @@ class WalkerOf final : public Walker {
 
   Walk walk(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
             Allocator& allocator, Path& path) override {
-    return tree.is_graph() ? walk_in<true>(tree, start, search, rule, allocator, path)
-                           : walk_in<false>(tree, start, search, rule, allocator, path);
+    return walk_in<false>(tree, start, search, rule, allocator, path);
   }
 
-  /// Out of line: together the two would be too large for GCC to inline their steps.
+  Walk walk_in_graph(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
+                     Allocator& allocator, Path& path) override {
+    return walk_in<true>(tree, start, search, rule, allocator, path);
+  }
+
+  void walk_jointly(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
+                    Allocator& allocator, Path& path, std::uint32_t visits,
+                    const JointEnd& ended) override {
+    if constexpr (CanReplay<G>) {
+      throw EngineError("joint walks are not supported for a user's game");
+    } else {
+      const G& position = typed(start.position);
+      const JointWay way{tree, search, rule, allocator, path, ended};
+      if (search.sharing == Sharing::shared) {
+        JointWalk<G, Sharing::shared>(way, descent_, forks_).run(start.node, position, visits);
+      } else {
+        JointWalk<G, Sharing::exclusive>(way, descent_, forks_).run(start.node, position, visits);
+      }
+    }
+  }
+
+  WayToPart find_part(const Tree& tree, const Start& root, const RootSearch& search, Rule& rule,
+                      const LeaseTerms& terms, Path& path) override {
+    const G& position = typed(root.position);
+    [[maybe_unused]] const WalkScopeOf<G> scope(position.params());
+    descent_.begin(position);
+    path.assign(1, &root.node);
+    WayToPart way;
+    for (;;) {
+      Node& node = *path.back();
+      if (is_leased(node)) return way;
+      const Selection chosen = choose_unleased(tree, node, search, rule);
+      if (chosen.outcome != Selection::Outcome::child || chosen.by_turns) break;
+      if (!may_enter(node, *chosen.child, search, terms)) break;
+      if (chosen.passes_draw) way.drawn = static_cast<std::uint32_t>(path.size());
+      path.emplace_back(chosen.child);
+      descent_.pass(*chosen.child);
+    }
+    way.is_free = true;
+    return way;
+  }
+
+  [[nodiscard]] const AnyPosition& position() const noexcept override {
+    return descent_.position();
+  }
+
+  void forget() noexcept override {
+    [[maybe_unused]] const WalkScopeOf<G> scope(params_);
+    descent_.forget();
+    keys_.forget();
+  }
+
+ private:
+  /// Two functions: together they would be too large for GCC to inline their steps.
   template <bool kGraph>
-  [[gnu::noinline]] Walk walk_in(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
+  Walk walk_in(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
                Allocator& allocator, Path& path) {
     const G& position = typed(start.position);
     [[maybe_unused]] const WalkScopeOf<G> scope(position.params());
@@ -97,54 +149,6 @@ class WalkerOf final : public Walker {
     }
   }
 
-  void walk_jointly(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
-                    Allocator& allocator, Path& path, std::uint32_t visits,
-                    const JointEnd& ended) override {
-    if constexpr (CanReplay<G>) {
-      throw EngineError("joint walks are not supported for a user's game");
-    } else {
-      const G& position = typed(start.position);
-      const JointWay way{tree, search, rule, allocator, path, ended};
-      if (search.sharing == Sharing::shared) {
-        JointWalk<G, Sharing::shared>(way, descent_, forks_).run(start.node, position, visits);
-      } else {
-        JointWalk<G, Sharing::exclusive>(way, descent_, forks_).run(start.node, position, visits);
-      }
-    }
-  }
-
-  WayToPart find_part(const Tree& tree, const Start& root, const RootSearch& search, Rule& rule,
-                      const LeaseTerms& terms, Path& path) override {
-    const G& position = typed(root.position);
-    [[maybe_unused]] const WalkScopeOf<G> scope(position.params());
-    descent_.begin(position);
-    path.assign(1, &root.node);
-    WayToPart way;
-    for (;;) {
-      Node& node = *path.back();
-      if (is_leased(node)) return way;
-      const Selection chosen = choose_unleased(tree, node, search, rule);
-      if (chosen.outcome != Selection::Outcome::child || chosen.by_turns) break;
-      if (!may_enter(node, *chosen.child, search, terms)) break;
-      if (chosen.passes_draw) way.drawn = static_cast<std::uint32_t>(path.size());
-      path.emplace_back(chosen.child);
-      descent_.pass(*chosen.child);
-    }
-    way.is_free = true;
-    return way;
-  }
-
-  [[nodiscard]] const AnyPosition& position() const noexcept override {
-    return descent_.position();
-  }
-
-  void forget() noexcept override {
-    [[maybe_unused]] const WalkScopeOf<G> scope(params_);
-    descent_.forget();
-    keys_.forget();
-  }
-
- private:
   [[nodiscard]] static const G& typed(const AnyPosition& position) noexcept {
     return static_cast<const PositionOf<G>&>(position).value;
   }

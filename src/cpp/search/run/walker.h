@@ -39,6 +39,9 @@ class Walker {
   /// Rethrows exceptions of user code.
   virtual Walk walk(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
                     Allocator& allocator, Path& path) = 0;
+  /// The same for a tree that is a graph.
+  virtual Walk walk_in_graph(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
+                             Allocator& allocator, Path& path) = 0;
   /// Runs `visits` walks that share the way as long as they choose the same moves: each node
   /// divides them among its moves (Rule::allot). `ended` is called at each end, with `path` leading
   /// to it and the number of walks that ended there; it returns whether the others continue. At a
