@@ -109,15 +109,20 @@ concept HasTranspositionKey = requires(const G position) {
   { position.transposition_key() } noexcept -> std::same_as<PositionKey>;
 };
 
-/// Optional: whether positions with equal keys may differ in the moves that are legal after further
-/// moves, because the rules forbid repetitions.
+/// Optional: the rules forbid repetitions, and the key may leave earlier positions out.
+template <class G>
+concept ForgetsHistory = HasTranspositionKey<G> && requires(const G position, Action action) {
+  /// Whether it does, in this variant of the game.
+  { position.key_forgets_history() } noexcept -> std::same_as<bool>;
+  /// Whether an action that is legal in another position with this key repeats an earlier position
+  /// here.
+  { position.repeats_forgotten(action) } noexcept -> std::same_as<bool>;
+};
+
 template <class G>
 [[nodiscard]] bool key_forgets_history(const G& position) noexcept {
-  if constexpr (requires { position.key_forgets_history(); }) {
-    return position.key_forgets_history();
-  } else {
-    return false;
-  }
+  if constexpr (ForgetsHistory<G>) return position.key_forgets_history();
+  return false;
 }
 
 /// Optional: `static constexpr bool kGraphByDefault`, the default of SearchConfig::graph.

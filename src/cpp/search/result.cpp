@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <queue>
 #include <tuple>
-#include <unordered_map>
 
+#include "games/common/hashing.h"
 #include "search/rules/gumbel.h"
 
 namespace pyengine {
@@ -187,13 +188,38 @@ class Candidates {
   std::array<std::vector<Candidate>, 8> few_;  ///< indexed by visits
 };
 
+/// The first entry of each position of a graph: a hash table, since a map would allocate memory for
+/// each.
+class FirstEntries {
+ public:
+  /// For at most `most` positions.
+  explicit FirstEntries(std::size_t most) : slots_(std::bit_ceil(2 * most)) {}
+  /// The entry of a position, which becomes `entry` if it has none yet.
+  std::int16_t entry_of(BlockIndex position, std::int16_t entry) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t place = (position * kHashStep >> 32) & mask;
+    while (slots_[place].position != 0 && slots_[place].position != position) {
+      place = (place + 1) & mask;
+    }
+    if (slots_[place].position == 0) slots_[place] = {position, entry};
+    return slots_[place].entry;
+  }
+
+ private:
+  struct Slot {
+    BlockIndex position = 0;  ///< 0 = free
+    std::int16_t entry = 0;
+  };
+  std::vector<Slot> slots_;
+};
+
 /// The most-visited nodes, at most `most` of them. They form a tree: in one, no node has more
 /// visits than its parent; in a graph, the nodes below a position follow the first of its parents.
 std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t most) {
   Candidates candidates;
   candidates.add(tree.root(), -1);
   std::vector<TreeNode> entries;
-  std::unordered_map<const Node*, std::int16_t> first;  // of each position of a graph
+  FirstEntries first(tree.is_graph() ? most : 0);
   while (!candidates.empty() && entries.size() < most) {
     const auto next = candidates.take();
     const Node& node = *next.node;
@@ -213,8 +239,8 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t mo
     const auto proven = solver ? proven_for(proved, node.chooser) : std::nullopt;
     if (proven) entry.proven = static_cast<std::int8_t>(*proven);
     if (is_edge) {
-      const auto [listed, is_new] = first.emplace(&position, static_cast<std::int16_t>(index));
-      if (!is_new) entry.same = listed->second;
+      const std::int16_t listed = first.entry_of(node.children, static_cast<std::int16_t>(index));
+      if (listed != index) entry.same = listed;
     }
     entry.to_move = -1;
     const NodeState below = is_edge ? position.state.load(std::memory_order_acquire) : state;

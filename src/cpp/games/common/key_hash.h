@@ -8,19 +8,22 @@
 
 namespace pyengine {
 
-/// Two 64-bit hashes of a sequence of words. Each step is a bijection of both, and they receive the
-/// words differently, so a collision of one says nothing about the other.
+/// Two 64-bit hashes of a sequence of words. Each is a sum of the mixed words, which the processor
+/// computes at the same time; they mix the words differently, so a collision of one says nothing
+/// about the other.
 class KeyHash {
  public:
   constexpr explicit KeyHash(std::uint64_t first_word) noexcept { add(first_word); }
   constexpr void add(std::uint64_t word) noexcept {
-    key_.high = mix64((key_.high ^ word) + kHashStep);
-    key_.low = mix64((key_.low + word) * kHashStep);
+    place_ += kHashStep;
+    key_.high += mix64(word ^ place_);
+    key_.low += mix64(word * kHashStep + place_);
   }
   [[nodiscard]] constexpr PositionKey key() const noexcept { return key_; }
 
  private:
-  PositionKey key_{.high = 1, .low = 2};
+  PositionKey key_{};
+  std::uint64_t place_ = 0;  ///< differs for each word
 };
 
 }  // namespace pyengine

@@ -82,6 +82,13 @@ class BasicGo {
   [[nodiscard]] bool key_forgets_history() const noexcept {
     return params_.superko != Superko::simple && !params_.suicide;
   }
+  /// Whether an action is illegal that is legal in another position with this key: it would repeat
+  /// a board that the key leaves out.
+  [[nodiscard]] bool repeats_forgotten(Action action) const noexcept {
+    const auto point = static_cast<unsigned>(action);
+    return key_forgets_history() && point != pass() && taken_[to_move_].test(point) &&
+        repeats(point, true);
+  }
 
   void stones(int t, BoardBits& first, BoardBits& second) const noexcept;
   [[nodiscard]] Action last_move(int t) const noexcept {

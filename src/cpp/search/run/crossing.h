@@ -47,9 +47,10 @@ class Crossing {
   /// Enters the last node of the path: an existing edge node.
   std::optional<Walk> enter() {
     Node& edge = *path_.back();
+    NodeState state = edge.state.load(std::memory_order_acquire);
+    if (state == NodeState::linked) prefetch(tree_.position_of(edge));
     if (is_forbidden(edge)) return end_at_forbidden(edge);
     pass(edge);
-    NodeState state = edge.state.load(std::memory_order_acquire);
     if (state == NodeState::linked) return arrive(edge);
     if (state == NodeState::expanded) return end_if_proven(edge);
     if (state == NodeState::terminal || state == NodeState::claimed) {
@@ -65,6 +66,12 @@ class Crossing {
   }
 
  private:
+  /// The move is played while the position's node, in up to two cache lines, is on its way.
+  static void prefetch(const Node& position) noexcept {
+    __builtin_prefetch(&position);
+    __builtin_prefetch(&position + 1);
+  }
+
   void pass(const Node& edge) {
     descent_.pass(edge);
     ++plies_;
@@ -131,8 +138,10 @@ class Crossing {
   }
 
   [[nodiscard]] bool is_forbidden(const Node& edge) const noexcept {
-    const G& position = descent_.position().value;
-    return key_forgets_history(position) && !position.is_legal(edge.action);
+    if constexpr (ForgetsHistory<G>) {
+      return descent_.position().value.repeats_forgotten(edge.action);
+    }
+    return false;
   }
 
   /// A move that this path forbids counts with the value that it has on other paths, or else with

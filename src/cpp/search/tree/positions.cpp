@@ -16,7 +16,7 @@ constexpr int kMostSlots = 1 << kMostBits;
 constexpr int kMostDepth = 32 - kMostBits;  ///< the other bits of a tag choose the slot
 
 [[nodiscard]] std::uint32_t tag_of(const PositionKey& key, std::uint32_t ply) noexcept {
-  return static_cast<std::uint32_t>(mix64(mix64(key.high + kHashStep * (ply + 1)) ^ key.low) >> 32);
+  return static_cast<std::uint32_t>(mix64((key.high + ply) * kHashStep + key.low) >> 32);
 }
 
 /// Full enough that another entry would make searches long.
@@ -45,25 +45,27 @@ PositionTable::Link PositionTable::acquire(Allocator& allocator, const PositionK
   const Arena& arena = *allocator.arena();
   const std::uint32_t tag = tag_of(key, ply);
   const Lock lock(locked_);
-  if (!segments_.empty()) {
-    const Segment& segment = segment_of(tag);
-    const auto* slots = arena.at<const Slot>(segment.block);
-    const std::uint32_t mask = (1U << segment.bits) - 1;
-    for (std::uint32_t i = tag & mask; slots[i].position != 0; i = (i + 1) & mask) {
-      if (slots[i].tag != tag) continue;
-      auto* position = arena.at<Position>(slots[i].position);
-      if (position->key != key || position->ply != ply) continue;
-      ++position->references;
-      return {slots[i].position, false};
-    }
+  const bool has_room = make_room(allocator, tag);
+  if (segments_.empty()) return {};
+  Segment& segment = segment_of(tag);
+  auto* slots = arena.at<Slot>(segment.block);
+  const std::uint32_t mask = (1U << segment.bits) - 1;
+  std::uint32_t place = tag & mask;
+  for (; slots[place].position != 0; place = (place + 1) & mask) {
+    if (slots[place].tag != tag) continue;
+    auto* position = arena.at<Position>(slots[place].position);
+    if (position->key != key || position->ply != ply) continue;
+    ++position->references;
+    return {slots[place].position, false};
   }
-  if (!make_room(allocator, tag)) return {};
+  if (!has_room) return {};
   const BlockIndex block = allocator.take(kPositionUnits);
   if (block == 0) return {};
   auto* position = new (arena.at(block)) Position{key, ply, 1, {}};
   position->node.chooser = chooser & 1;
   position->node.state.store(NodeState::claimed, std::memory_order_relaxed);
-  insert(arena, segment_of(tag), {tag, block});
+  slots[place] = {tag, block};
+  ++segment.used;
   return {block, true};
 }
 
