@@ -792,6 +792,8 @@ class SearchConfig:
             statistics; None = the default of the game. For ``algorithm="puct"`` and games with a
             transposition key. ``visits`` and policy targets then count visits of moves, ``nodes``
             counts positions.
+        graph_history (int in [0, 7], default 0): earlier boards in which positions must agree to be
+            the same in a graph, for networks that read them. Not for users' games.
         reuse_tree (bool, default True): whether a search continues the tree of the previous one.
         cache_entries (int in [0, 2**32], default 2**17): evaluations in the engine's cache; 0 = no
             cache. As an argument of a search, 0 = the cache is not read.
@@ -878,6 +880,7 @@ class SearchConfig:
         draw_value: float = 0.0,
         stop_when_decided: bool = False,
         graph: bool | None = None,
+        graph_history: int = 0,
         reuse_tree: bool = True,
         cache_entries: int = 131072,
         memory_limit: int = 2147483648,
@@ -930,6 +933,7 @@ class SearchConfig:
         draw_value: float = ...,
         stop_when_decided: bool = ...,
         graph: bool | None = ...,
+        graph_history: int = ...,
         reuse_tree: bool = ...,
         cache_entries: int = ...,
         memory_limit: int = ...,
@@ -993,6 +997,8 @@ class SearchConfig:
     def fpu_value(self) -> float: ...
     @property
     def graph(self) -> bool | None: ...
+    @property
+    def graph_history(self) -> int: ...
     @property
     def gumbel_actions(self) -> int: ...
     @property
@@ -1593,6 +1599,7 @@ class SearchSettings(typing.TypedDict, total=False):
     draw_value: float
     stop_when_decided: bool
     graph: bool | None
+    graph_history: int
     reuse_tree: bool
     cache_entries: int
     memory_limit: int

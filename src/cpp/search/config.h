@@ -55,6 +55,7 @@ struct SearchConfig {
   bool stop_when_decided = false;
 
   std::optional<bool> graph;  ///< see searches_graph()
+  int graph_history = 0;
   bool reuse_tree = true;
   std::uint64_t cache_entries = 1U << 17;
   std::uint64_t memory_limit = std::uint64_t{2} << 30;

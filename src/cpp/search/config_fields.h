@@ -152,6 +152,10 @@ struct Table<SearchConfig> {
             "game. For ``algorithm=\"puct\"`` and games with a transposition key. ``visits`` and "
             "policy targets then count visits of moves, ``nodes`` counts positions.")
           .added_later(),
+      field("graph_history", &S::graph_history, between(0, 7),
+            "earlier boards in which positions must agree to be the same in a graph, for networks "
+            "that read them. Not for users' games.")
+          .added_later(),
       field("reuse_tree", &S::reuse_tree,
             "whether a search continues the tree of the previous one."),
       field("cache_entries", &S::cache_entries, between(0, 4294967296.0),

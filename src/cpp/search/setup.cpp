@@ -56,14 +56,20 @@ void check_endings(const SearchConfig& config, const State& state) {
 }
 
 void check_graph(const SearchConfig& config, const AnyGame& game) {
-  if (!config.graph.value_or(false) || game.has_transposition_key()) return;
-  throw ConfigError("graph: expected False or None for " + game.to_string() +
-                    ", because its positions have no transposition key, got True");
+  if (config.graph.value_or(false) && !game.has_transposition_key()) {
+    throw ConfigError("graph: expected False or None for " + game.to_string() +
+                      ", because its positions have no transposition key, got True");
+  }
+  if (config.graph_history != 0 && !game.has_stones()) {
+    throw ConfigError("graph_history: expected 0 for " + game.to_string() +
+                      ", because its positions have no stones, got " +
+                      std::to_string(config.graph_history));
+  }
 }
 
 void prepare_tree(Tree& tree, const SearchConfig& config, const AnyGame& game) {
   if (!searches_graph(config, game.graph_by_default())) return;
-  tree.share_positions(!game.key_forgets_history());
+  tree.share_positions(!game.key_forgets_history(), config.graph_history);
 }
 
 bool is_foreign(const State& state) {

@@ -52,10 +52,10 @@ class BadHash(Compared):
         return 1
 
 
-def nodes_of(kind: type[ToyState], *, graph: bool) -> tuple[int, float]:
+def nodes_of(kind: type[ToyState], **settings: Any) -> tuple[int, float]:
     with pyengine.Engine(ToyGame(kind), "uniform", cache_entries=0) as engine:
         result = engine.search(
-            kind(), simulations=1500, graph=graph, solver=False, deterministic=True
+            kind(), simulations=1500, solver=False, deterministic=True, **settings
         )
         return result.nodes, result.value
 
@@ -74,6 +74,8 @@ def test_a_game_without_keys_has_no_graph() -> None:
     assert pyengine.games.as_game(ToyGame(Compared)).has_transposition_key
     with pytest.raises(pyengine.ConfigError, match="graph"):
         nodes_of(Filling, graph=True)
+    with pytest.raises(pyengine.ConfigError, match="graph_history: expected 0"):
+        nodes_of(Keyed, graph=True, graph_history=1)
 
 
 @pytest.mark.parametrize("answer", [-1, 2**128, "a", None, 1.0])

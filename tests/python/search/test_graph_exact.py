@@ -63,6 +63,18 @@ def go_position(state: Any) -> Hashable:
     return str(state), tuple(state.legal_actions()), moves[-1:] == passes[:1], earlier
 
 
+def earlier_boards(state: Any, count: int) -> Hashable:
+    """Return the boards before each of the last ``count`` moves."""
+    if count == 0:
+        return None
+    replay = state.game.new_initial_state()
+    boards = [str(replay.board_rows())]
+    for move in state.history():
+        replay.apply_action(move)
+        boards.append(str(replay.board_rows()))
+    return tuple(boards[-1 - count : -1])
+
+
 def stones(board: str) -> int:
     return board.count("X") + board.count("O")
 
@@ -76,10 +88,17 @@ def check_equal(result: pyengine.SearchResult, node: Node) -> None:
     assert result.value == pytest.approx(sign * node.w / node.n, abs=1e-6)
 
 
-def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies: int) -> Graph:
+def play(
+    game: Any, evaluator: Any, settings: Settings, simulations: int, plies: int, history: int = 0
+) -> Graph:
     """Search and advance a few plies, keeping the naive graph as the engine keeps its own."""
-    graph = Graph(key=position_of, evaluate=evaluated_by(evaluator, game), settings=settings)
+
+    def key(state: Any) -> Hashable:
+        return position_of(state), earlier_boards(state, history)
+
+    graph = Graph(key=key, evaluate=evaluated_by(evaluator, game), settings=settings)
     as_graph: dict[str, Any] = {"graph": True, "cache_entries": 0, "deterministic": True}
+    as_graph["graph_history"] = history
     engine = pyengine.Engine(game, evaluator, **SERIAL, **as_graph, **vars(settings))
     state = game.new_initial_state()
     for ply in range(plies):
@@ -102,6 +121,19 @@ def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies:
 def test_visits_equal_a_naive_graph_with_reuse(name: str, settings: Settings) -> None:
     game = pyengine.load_game(name)
     play(game, hashed(game.num_distinct_actions()), settings, GAMES[name], 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "history"),
+    [("mnk(rows=3,columns=4,k=3)", 2), ("go(board_size=3,superko=simple)", 3), ("connect_four", 1)],
+)
+def test_positions_may_have_to_agree_in_earlier_boards(name: str, history: int) -> None:
+    game = pyengine.load_game(name)
+    shared, strict = (
+        play(game, hashed(game.num_distinct_actions()), SETTINGS[0], 300, 2, boards)
+        for boards in (0, history)
+    )
+    assert size(strict) > size(shared)
 
 
 @pytest.mark.parametrize("settings", SETTINGS[:2], ids=str)

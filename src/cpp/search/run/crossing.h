@@ -89,6 +89,9 @@ class Crossing {
       const G& position = descent_.position().value;
       outcome = position.outcome();
       key = keys_.of(position);
+      if (const int boards = tree_.graph_history(); key && boards != 0) {
+        key = with_earlier_boards(*key, position, boards);
+      }
       path_.push_back(nullptr);  // room for the position
       path_.pop_back();
     } catch (...) {

@@ -1,12 +1,14 @@
 /// Keys of positions for a search of a graph.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "games/any/foreign.h"
 #include "games/any/state_numbers.h"
+#include "games/common/key_hash.h"
 #include "games/game.h"
 
 namespace pyengine {
@@ -47,5 +49,21 @@ class PositionKeys<ForeignPosition> {
   StateNumbers numbers_{kMostStates};
   std::uint64_t owner_ = next_owner();  ///< part of each key: another owner has the same numbers
 };
+
+/// A key that also covers the stones after each of the `boards` moves before the last one.
+template <Game G>
+[[nodiscard]] PositionKey with_earlier_boards(const PositionKey& key, const G& position,
+                                              int boards) noexcept {
+  KeyHash hash(key.high);
+  hash.add(key.low);
+  for (int t = 1; t <= boards; ++t) {
+    std::array<BoardBits, 2> stones;
+    position.stones(t, stones[0], stones[1]);
+    for (const BoardBits& bits : stones) {
+      for (const std::uint64_t word : bits.words) hash.add(word);
+    }
+  }
+  return hash.key();
+}
 
 }  // namespace pyengine

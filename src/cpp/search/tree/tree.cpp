@@ -318,9 +318,10 @@ void Tree::clear() {
   root_squares_.store(0, std::memory_order_relaxed);
 }
 
-void Tree::share_positions(bool proofs) {
+void Tree::share_positions(bool proofs, int history) {
   if (!is_graph()) positions_ = std::make_shared<PositionTable>();
   shares_proofs_ = proofs;
+  graph_history_ = history;
 }
 
 std::optional<bool> Tree::link(Allocator& allocator, Node& node, const PositionKey& key,

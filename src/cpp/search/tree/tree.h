@@ -69,8 +69,10 @@ class alignas(kCacheLine) Tree {
   [[nodiscard]] std::vector<Edge> edges(const Node& node) const;
   /// Makes the tree a graph, in which nodes that are the same position share what is below them.
   /// Call only on an empty tree. `proofs`: whether a proof of a position holds on every path to it.
-  void share_positions(bool proofs);
+  /// `history`: number of earlier boards in its key.
+  void share_positions(bool proofs, int history = 0);
   [[nodiscard]] bool is_graph() const noexcept { return positions_ != nullptr; }
+  [[nodiscard]] int graph_history() const noexcept { return graph_history_; }
   [[nodiscard]] bool shares_proofs() const noexcept { return shares_proofs_; }
   /// The node with the moves, children and evaluation of `node`, which is `node` itself unless it
   /// is linked.
@@ -168,6 +170,7 @@ class alignas(kCacheLine) Tree {
   std::shared_ptr<const int> sweeps_ = std::make_shared<int>();  ///< shared with each sweep to come
   std::shared_ptr<PositionTable> positions_;  ///< nullptr unless a graph; shared likewise
   bool shares_proofs_ = true;
+  int graph_history_ = 0;
   std::uint32_t root_ply_ = 0;  ///< of a graph: moves since its first root
   Node root_;
   /// Noise can change the root's edges, and they fit at any memory limit. Written before the root's
