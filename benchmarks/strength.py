@@ -71,7 +71,8 @@ def play(contest: Contest, games: int, record: Path | None) -> MatchResult:
         def player(settings: Settings | None) -> Engine | Callable[[State], int]:
             if settings is None:
                 return random_moves()
-            config = SearchConfig(**({"threads": 1} | settings))
+            on_one_thread: Settings = {"threads": 1}
+            config = SearchConfig(**(on_one_thread | settings))
             return stack.enter_context(Engine(game, contest.evaluator, config=config))
 
         return pyengine.match(
