@@ -27,16 +27,16 @@ struct RootAction {
   RootRank rank{};
 };
 
-[[nodiscard]] std::optional<int> proven_for(const Node& node, int player) noexcept {
-  const Proof proof = node.proof.load(std::memory_order_relaxed);
+[[nodiscard]] std::optional<int> proven_for(Proof proof, int player) noexcept {
   if (proof == Proof::none) return std::nullopt;
   const int first = static_cast<int>(proof);
   return player == 0 ? first : -first;
 }
 
-/// The node with the proof of an edge node, which may not have been copied from its position yet.
-[[nodiscard]] const Node& proven_node(const Tree& tree, const Node& node) noexcept {
-  return tree.shares_proofs() ? tree.position_of(node) : node;
+/// The proof of a node, which an edge node may not have copied from its position yet.
+[[nodiscard]] Proof proof_of(const Tree& tree, const Node& node) noexcept {
+  const Node& known = tree.shares_proofs() ? tree.position_of(node) : node;
+  return known.proof.load(std::memory_order_relaxed);
 }
 
 /// Ranks by the lower confidence bound; moves with too few visits follow, by visits. A move that is
@@ -76,7 +76,7 @@ std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& confi
     entry.prior = unpack_prior(child.prior);
     // While workers are running, a sum may be ahead of its count.
     if (entry.visits != 0) entry.q = std::clamp(child.mean_for_chooser(), -1.0, 1.0);
-    if (config.solver) entry.proven = proven_for(proven_node(tree, child), root.mover);
+    if (config.solver) entry.proven = proven_for(proof_of(tree, child), root.mover);
     all.push_back(entry);
   });
   for (int place = children; place < root.num_edges; ++place) {
@@ -235,8 +235,8 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t mo
     const NodeState state = node.state.load(std::memory_order_acquire);
     const bool is_edge = state == NodeState::linked;
     const Node& position = is_edge ? tree.position_of(node) : node;
-    const Node& proved = is_edge ? proven_node(tree, node) : node;
-    const auto proven = solver ? proven_for(proved, node.chooser) : std::nullopt;
+    const Proof proof = is_edge ? proof_of(tree, node) : node.proof.load(std::memory_order_relaxed);
+    const auto proven = solver ? proven_for(proof, node.chooser) : std::nullopt;
     if (proven) entry.proven = static_cast<std::int8_t>(*proven);
     if (is_edge) {
       const std::int16_t listed = first.entry_of(node.children, static_cast<std::int16_t>(index));
@@ -389,7 +389,8 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   const std::vector<RootAction> all = root_actions(tree, config, plan, samples);
   fill_columns(result, all, num_actions, samples != nullptr);
   result.network_value = root.value;
-  if (config.solver) result.proven = proven_for(root, root.mover);
+  if (config.solver)
+    result.proven = proven_for(root.proof.load(std::memory_order_relaxed), root.mover);
   result.value = std::clamp(root.mean_for_mover(), -1.0, 1.0);
   if (result.proven) result.value = *result.proven == 0 ? config.draw_value : *result.proven;
   const RootAction& best = best_of(all, result.proven.has_value());
