@@ -10,6 +10,7 @@
 
 #include "games/common/hashing.h"
 #include "search/rules/gumbel.h"
+#include "search/rules/puct.h"
 
 namespace pyengine {
 namespace {
@@ -389,6 +390,7 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   const std::vector<RootAction> all = root_actions(tree, config, plan, samples);
   fill_columns(result, all, num_actions, samples != nullptr);
   result.network_value = root.value;
+  result.stdev_factor = puct::stdev_factor(config, tree, root);
   if (config.solver)
     result.proven = proven_for(root.proof.load(std::memory_order_relaxed), root.mover);
   result.value = std::clamp(root.mean_for_mover(), -1.0, 1.0);

@@ -26,7 +26,7 @@ from pyengine.games.game import State
 from pyengine.games.outcomes import points_text
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
-from pyengine.search.result import SearchResult, ending, unseen_note, win_rate
+from pyengine.search.result import SearchResult, ending, unseen_note
 from pyengine.search.tree import PROVEN, names_of_line, signed
 
 
@@ -106,7 +106,7 @@ def threads_of(config: SearchConfig) -> int:
 
 def percent(result: SearchResult) -> str:
     """Return the win rate of the player to move."""
-    return f"{win_rate(result.value):.1%}"
+    return f"{result.win_rate:.1%}"
 
 
 def _record(

@@ -174,7 +174,8 @@ class Session:
     def ponder(self, until: Callable[[], bool]) -> None:
         """Search the position, so that its tree is there for the next move, until ``until()``."""
         if not self.state.is_terminal():
-            self.analyze(until)
+            # The opponent is to move, and a draw is still worth as much to the engine.
+            self.analyze(until, draw_value=-self.engine.config.draw_value)
 
     def close(self) -> None:
         """Free the engine."""

@@ -166,6 +166,14 @@ class SearchResult:
         """Return the move as text, such as ``"D4"``."""
         return action_name(self.state, action)
 
+    @property
+    def win_rate(self) -> float:
+        """The share of wins, where a draw counts as half: the value or the proof.
+
+        If it is not proven, ``SearchConfig.draw_value`` is contained in it, as in ``value``.
+        """
+        return win_rate(self.value if self.proven is None else self.proven)
+
     def proven_moves(self) -> dict[int, int]:
         """Return -1, 0 or 1 for each action whose value is proven, for the player to move.
 
@@ -225,7 +233,7 @@ class SearchResult:
         proof = "" if self.proven is None else f" (proven {PROVEN[self.proven]})"
         line = " ".join(names_of_line(self.state, self.pv))
         summary = (
-            f"value {signed(self.value)}, wins {win_rate(self.value):.1%}{proof}, "
+            f"value {signed(self.value)}, wins {self.win_rate:.1%}{proof}, "
             f"best {self.action_name(self.action)}, line: {line}"
         )
         rate = self.simulations / self.seconds if self.seconds > 0 else 0.0

@@ -23,6 +23,13 @@ TEST_CASE("forced playouts that PUCT would not have made are removed") {
   CHECK(without_forced(result, 2.0, config) == std::vector<std::uint32_t>{80, 8, 4, 0});
   result.visits = {80, 6, 4, 1};
   CHECK(without_forced(result, 2.0, config)[1] == 2);
+  // The root explores 2.5 times as much: 0.655 and 5.5 visits.
+  config.root_c_puct = 2.0;
+  result.stdev_factor = 1.25;
+  result.visits = {80, 15, 4, 1};
+  CHECK(without_forced(result, 2.0, config)[1] == 8);
+  result.visits = {80, 6, 4, 1};
+  CHECK(without_forced(result, 2.0, config)[1] == 6);
 }
 
 TEST_CASE("moves of equal value and prior lose no forced playouts to each other") {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -11,10 +12,9 @@ from pyengine import Engine
 from pyengine.protocols.session import Session
 
 
-def session_of(game: str = "go(board_size=5)") -> Session:
-    return Session(
-        pyengine.load_game(game), lambda own: Engine(own, "uniform", simulations=20, threads=1)
-    )
+def session_of(game: str = "go(board_size=5)", **settings: Any) -> Session:
+    settings = {"simulations": 20, "threads": 1, **settings}
+    return Session(pyengine.load_game(game), lambda own: Engine(own, "uniform", **settings))
 
 
 def test_a_position_that_continues_the_game_keeps_the_tree():
@@ -24,6 +24,16 @@ def test_a_position_that_continues_the_game_keeps_the_tree():
     assert session.choose().reused > 0
     session.set_position(session.start, [result.action ^ 1])
     assert session.choose().reused == 0
+
+
+@pytest.mark.parametrize("draw_value", [0.0, -0.5])
+def test_pondering_grows_the_tree_of_the_next_search(draw_value: float):
+    session = session_of("connect_four", draw_value=draw_value, simulations=100, solver=False)
+    session.play(session.choose().action)
+    calls = iter([False] * 3)
+    session.ponder(lambda: next(calls, True))
+    session.play(3)
+    assert session.choose().reused > 100
 
 
 def test_what_is_refused_changes_nothing():

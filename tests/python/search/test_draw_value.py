@@ -75,7 +75,7 @@ def test_draws_count_for_the_player_at_the_root_and_stay_proven(
     config = {"simulations": 50, "draw_value": 0.75} | settings
     result = pyengine.search(state, evaluator=evaluator, **config)
     if result.proven is not None:
-        assert (result.proven, result.value) == (0, 0.75)
+        assert (result.proven, result.value, result.win_rate) == (0, 0.75, 0.5)
         return  # q is still the mean, with evaluations from before the proof
     best = result.q[result.actions.tolist().index(result.action)]
     assert best == pytest.approx(0.75, abs=0.02)

@@ -63,6 +63,8 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
   tree.set_root_mover(root.position().to_move());
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::expanded) {
     tree.clear_root_noise();
+    // Leases, and searches that do not need them, leave the sums of squares incomplete.
+    if (config.c_puct_stdev == 0.0) tree.keep_squares(false);
     reused_ = visits_of_children(tree);
     ready_root();
   } else {

@@ -16,7 +16,7 @@ from pyengine.protocols.lines import Output
 from pyengine.protocols.session import EngineFor, Session, same_start
 from pyengine.protocols.words import first_word, whole_number
 from pyengine.search.engine import Engine
-from pyengine.search.result import SearchResult, win_rate
+from pyengine.search.result import SearchResult
 
 _OWN, _OPPONENT, _MARKED = 1, 2, 3  # fields of BOARD
 _CERTAIN = 10_000  # the evaluation of a proven win
@@ -311,7 +311,7 @@ def _message(result: SearchResult) -> str:
         names.append(state.action_to_string(action).lower())
         state.apply_action(action)
     milliseconds = max(round(1000 * result.seconds), 1)
-    rate = win_rate(result.value)
+    rate = result.win_rate
     odds = max(rate, 1e-6) / max(1 - rate, 1e-6)
     evaluation = result.proven * _CERTAIN if result.proven else round(_LOG_ODDS * math.log(odds))
     return (

@@ -11,7 +11,7 @@ from pyengine.protocols.gtp.final_score import final_position
 from pyengine.protocols.gtp.request import Restriction
 from pyengine.protocols.gtp.syntax import GtpError, exactly, integer, player_of
 from pyengine.protocols.gtp.vertices import find_move, move_name, pass_action
-from pyengine.search.result import SearchResult, win_rate
+from pyengine.search.result import SearchResult
 
 _INTERRUPT = "# interrupt"  # GoGui
 
@@ -99,7 +99,7 @@ def generate(
         result = search(client, on_progress, **restriction)
         name = move_name(client.state, result.action)
     limit = client.settings.resign_below
-    if limit is not None and win_rate(result.value) < limit:
+    if limit is not None and result.win_rate < limit:
         return result, "resign"
     client.position.play(player, result.action)
     if client.settings.ponder:

@@ -16,7 +16,7 @@ from pyengine.protocols.gtp.request import Request
 from pyengine.protocols.gtp.vertices import move_name, names_of
 from pyengine.protocols.winrate import lead_from_win_rate, lower_confidence_bound, stdev_of_lead
 from pyengine.search.engine import Engine
-from pyengine.search.result import SearchResult, win_rate
+from pyengine.search.result import SearchResult
 
 _PREDICTED = 16  # moves after which a network's score is evaluated; others have a derived lead
 
@@ -82,7 +82,7 @@ class _KataReport:
         return text
 
     def _root(self, result: SearchResult) -> str:
-        rate, visits = win_rate(result.value), int(result.visits.sum())
+        rate, visits = result.win_rate, int(result.visits.sum())
         text = f"rootInfo visits {visits} utility {_utility(rate)} winrate {rate:.6f}"
         return f"{text} {self._leads(ROOT, rate)}".rstrip()
 
