@@ -202,7 +202,7 @@ TEST_CASE("an exact result has a best move, wherever the search for the line is 
   constexpr Action kOnlyWin = 2;
   const Position root(game, {});
   int exact = 0;
-  for (int polls = 0;; polls += 5) {
+  for (int polls = 0;; polls += 2) {
     alphabeta::Table table(64);  // one bucket
     int left = polls;
     const auto found = alphabeta::Run<Position>(table, {.margin = true, .deepens = true}, [&] {
