@@ -6,6 +6,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +16,10 @@ from pyengine.base.locks import lock
 from pyengine.match import GameRecord, Openings
 
 if TYPE_CHECKING or __package__:
-    from .common import Options, check
+    from .common import Options, Report, check
     from .intervals import Interval
 else:  # run as a script
-    from common import Options, check
+    from common import Options, Report, check
     from intervals import Interval
 
 OPENING_PLIES = {"connect_four": 6}  # 4 in other games
@@ -49,15 +51,24 @@ def where_recorded(options: Options) -> str:
     return str(records_folder(options) or "nowhere (--records, PYENGINE_RECORDS)")
 
 
-def is_in_use(record: Path | None) -> bool:
-    """Return whether another process is playing the match of this record."""
-    if record is None:
-        return False
+@contextmanager
+def reserved(report: Report, options: Options, name: str) -> Iterator[bool]:
+    """Reserve a row with its record. If another process has it, add a note and yield False.
+
+    A match locks its record only while it plays; this also covers files beside the record.
+    """
+    record = record_file(options, name)
     try:
-        lock(record.with_name(f"{record.name}.lock")).release()
+        held = None if record is None else lock(record.with_suffix(".row.lock"))
     except ConfigError:
-        return True
-    return False
+        report.notes.append(f"{name}: another process is measuring this row")
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        if held is not None:
+            held.release()
 
 
 def recorded(record: Path) -> MatchResult:

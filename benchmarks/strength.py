@@ -125,15 +125,13 @@ def from_record(contest: Contest, folder: Path) -> dict[str, Any] | None:
 
 def run(report: Report, options: Options) -> None:
     """Play all selected matches."""
-    for contest in CONTESTS:
-        if not selects(options, contest.name):
-            continue
-        if matches.is_in_use(matches.record_file(options, contest.name)):
-            report.notes.append(f"{contest.name}: another process is playing this match")
-            continue
-        with report.row(contest.name) as row:
-            row.update(measure(contest, options))
-    if not report.rows:
+    selected = [contest for contest in CONTESTS if selects(options, contest.name)]
+    for contest in selected:
+        with matches.reserved(report, options, contest.name) as free:
+            if free:
+                with report.row(contest.name) as row:
+                    row.update(measure(contest, options))
+    if not selected:
         report.notes.append("no row matches --only")
     report.notes.append(
         "score, Elo: the first-named side's, every opening with both colours, 95 % interval"

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from pyengine.base.locks import lock
 from quick_suites import suite_module
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -102,18 +101,23 @@ def test_the_same_seed_gives_the_same_games() -> None:
     assert games[0] == games[1]
 
 
-def test_a_match_that_another_process_plays_is_left_out(
+def test_a_row_is_left_out_while_another_process_measures_its_cost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = common.Options(records=tmp_path)
-    record = matches.record_file(options, CONTEST.name)
-    monkeypatch.setattr(suite, "CONTESTS", (CONTEST,))
-    report = common.Report("strength")
-    held = lock(record.with_name(f"{record.name}.lock"))
+    report, other = common.Report("strength"), common.Report("strength")
+
+    def measured(*_: Any) -> Any:
+        suite.run(other, options)
+        return equal_cost.Cost(1.0, 1.0, 1)
+
+    monkeypatch.setattr(suite, "CONTESTS", (replace(CONTEST, equal_cost=True),))
+    monkeypatch.setattr(equal_cost, "measured", measured)
     suite.run(report, options)
-    held.release()
-    assert (report.rows, report.failed) == ([], False)
-    assert "another process" in report.notes[0]
+    assert [row["games"] for row in report.rows] == [4]
+    assert other.rows == []
+    assert "another process" in other.notes[0]
+    assert not any("--only" in note for note in other.notes)
 
 
 # tools/strength_tables.py
