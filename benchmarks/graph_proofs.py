@@ -156,7 +156,7 @@ def _interval(simulations: Pairs) -> Interval:
 
 def measure(name: str, positions: list[Position], options: Options, row: str) -> dict[str, Any]:
     """Try to prove every position with a tree and with a graph."""
-    attempts = Attempts(None if options.quick else matches.record_file(options, row))
+    attempts = Attempts(matches.record_file(options, row))
     simulations = QUICK_SIMULATIONS if options.quick else SIMULATIONS
     progress = Progress(row, len(positions), "positions")
     pairs: list[tuple[Attempt, Attempt]] = []

@@ -33,6 +33,8 @@ def selects(options: Options, name: str) -> bool:
 
 def records_folder(options: Options) -> Path | None:
     """Return the folder where matches are saved and resumed from. None = do not save."""
+    if options.quick:
+        return None
     named = options.records or os.environ.get("PYENGINE_RECORDS")
     return Path(named) if named else None
 

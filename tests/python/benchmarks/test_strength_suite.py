@@ -87,6 +87,12 @@ def test_a_resumed_match_of_equal_cost_has_the_same_budgets(tmp_path: Path) -> N
 # Records
 
 
+def test_a_quick_run_has_no_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYENGINE_RECORDS", str(tmp_path))
+    assert matches.record_file(common.Options(), "a") == tmp_path / "a.jsonl"
+    assert matches.record_file(common.Options(quick=True, records=tmp_path), "a") is None
+
+
 def test_the_games_of_a_record_are_reported_without_playing(tmp_path: Path) -> None:
     row = suite.measure(CONTEST, common.Options(records=tmp_path))
     record = matches.record_file(common.Options(records=tmp_path), CONTEST.name)
