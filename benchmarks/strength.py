@@ -113,12 +113,19 @@ def measure(contest: Contest, options: Options) -> dict[str, Any]:
 
 
 def from_record(contest: Contest, folder: Path) -> dict[str, Any] | None:
-    """Return the row of a match as far as it was played, or None if it has no games."""
+    """Return the row of a match as far as it was played.
+
+    None: it has no games, or the simulations of equal cost are unknown.
+    """
     record = matches.record_file(Options(records=folder), contest.name)
     if record is None or not record.exists():
         return None
-    cost = equal_cost.load(record)
-    contest = contest if cost is None else at_equal_cost(contest, cost)
+    cost = None
+    if contest.equal_cost:
+        cost = equal_cost.load(contest, record)
+        if cost is None:
+            return None
+        contest = at_equal_cost(contest, cost)
     result = matches.recorded(record)
     return figures(contest, result, cost) if result.games else None
 

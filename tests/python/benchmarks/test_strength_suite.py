@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -74,14 +73,17 @@ def test_the_other_side_gets_simulations_of_equal_cost() -> None:
     assert (contest.ours["simulations"], contest.other["simulations"]) == (8, 10)
 
 
-def test_a_resumed_match_of_equal_cost_has_the_same_budgets(tmp_path: Path) -> None:
+def test_a_resumed_match_of_equal_cost_has_the_same_budgets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     contest = replace(CONTEST, equal_cost=True)
     first = suite.measure(contest, common.Options(records=tmp_path, games=2))
-    [saved] = tmp_path.glob("*.cost.json")
-    saved.write_text(json.dumps({"ratio": first["cost ratio"], "median": 1.0, "rounds": 1}))
+    monkeypatch.setattr(equal_cost, "measured", lambda *_: pytest.fail("measured again"))
     again = suite.measure(contest, common.Options(records=tmp_path, games=4))
     assert (first["games"], again["games"]) == (2, 4)
     assert first["their simulations"] == again["their simulations"]
+    assert suite.from_record(contest, tmp_path) == again
+    assert suite.from_record(replace(contest, ours=FEW | {"c_puct": 3.0}), tmp_path) is None
 
 
 # Records
