@@ -101,6 +101,9 @@ def test_the_games_of_a_record_are_reported_without_playing(tmp_path: Path) -> N
     with record.open("a") as file:
         file.write('{"pair": 2, "a_pl')  # cut off by a crash
     assert suite.from_record(CONTEST, tmp_path) == row
+    for header in ("", '{"pyengine_ma'):
+        record.write_text(header)
+        assert suite.from_record(CONTEST, tmp_path) is None
     assert suite.from_record(CONTEST, tmp_path / "empty") is None
 
 
