@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyengine
-from pyengine import Engine, MatchResult, SearchConfig, State
+from pyengine import ConfigError, Engine, MatchResult, SearchConfig, State
 
 if TYPE_CHECKING or __package__:
     from . import common, equal_cost, matches
@@ -115,8 +115,11 @@ def measure(contest: Contest, options: Options) -> dict[str, Any]:
 def from_record(contest: Contest, folder: Path) -> dict[str, Any] | None:
     """Return the row of a match as far as it was played.
 
-    None: it has no games, or the simulations of equal cost are unknown.
+    None: it has no games, or the simulations of equal cost are unknown. Raises ConfigError if the
+    folder does not exist.
     """
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} does not exist")
     record = matches.record_file(Options(records=folder), contest.name)
     if record is None or not record.exists():
         return None

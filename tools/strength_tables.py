@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pyengine import ConfigError
 from pyengine.benchmarks import common, strength
 from pyengine.benchmarks.contests import CONTESTS, FAMILIES, Contest
 
@@ -150,7 +151,10 @@ def main() -> int:
     arguments = parser.parse_args()
     rows = read_rows()
     if arguments.records is not None:
-        rows = with_matches(rows, arguments.records)
+        try:
+            rows = with_matches(rows, arguments.records)
+        except ConfigError as error:
+            parser.error(f"--records: {error}")
         write_rows(rows.values())
         draw(rows, PICTURE)
     page = PAGE.read_text("utf-8")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pyengine import ConfigError
 from quick_suites import suite_module
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -104,7 +105,6 @@ def test_the_games_of_a_record_are_reported_without_playing(tmp_path: Path) -> N
     for header in ("", '{"pyengine_ma'):
         record.write_text(header)
         assert suite.from_record(CONTEST, tmp_path) is None
-    assert suite.from_record(CONTEST, tmp_path / "empty") is None
 
 
 def test_the_same_seed_gives_the_same_games() -> None:
@@ -132,6 +132,12 @@ def test_a_row_is_left_out_while_another_process_measures_its_cost(
 
 
 # tools/strength_tables.py
+
+
+def test_a_mistyped_folder_of_records_is_refused(tables: ModuleType, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="mistyped"):
+        tables.with_matches({}, tmp_path / "mistyped")
+    assert not (tmp_path / "mistyped").exists()
 
 
 @pytest.fixture(scope="module")
