@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
@@ -145,11 +146,10 @@ def games_of(result: MatchResult) -> dict[str, Any]:
 
 
 def score_of(result: MatchResult) -> dict[str, Any]:
-    """Return the columns of the score, with its interval."""
+    """Return the columns of the score, with its interval. JSON has no infinity: it becomes None."""
+    elo = zip(("Elo", "Elo from", "Elo to"), (result.elo, *result.elo_interval), strict=True)
     return {
         "score %": round(100 * result.score, 2),
         **percent(result).columns(),
-        "Elo": round(result.elo, 1),
-        "Elo from": round(result.elo_interval[0], 1),
-        "Elo to": round(result.elo_interval[1], 1),
+        **{title: round(value, 1) if math.isfinite(value) else None for title, value in elo},
     }

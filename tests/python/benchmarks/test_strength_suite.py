@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -10,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from pyengine import ConfigError
+from pyengine import ConfigError, MatchResult
+from pyengine.match import GameRecord
 from quick_suites import suite_module
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -107,6 +109,13 @@ def test_the_games_of_a_record_are_reported_without_playing(tmp_path: Path) -> N
         assert suite.from_record(CONTEST, tmp_path) is None
 
 
+def test_the_elo_of_a_shut_out_is_null() -> None:
+    won = [GameRecord(pair=0, a_plays=i, opening=(), moves=(), result=1) for i in (0, 1)]
+    row = matches.score_of(MatchResult(names=("a", "b"), records=tuple(won)))
+    assert (row["Elo"], row["Elo to"]) == (None, None)
+    json.dumps(row, allow_nan=False)
+
+
 def test_the_same_seed_gives_the_same_games() -> None:
     games = [suite.play(CONTEST, 4, None).records for _ in range(2)]
     assert games[0] == games[1]
@@ -152,7 +161,8 @@ def tables() -> ModuleType:
     return module
 
 
-ELO = {"games": 400, "Elo": 12.4, "Elo from": -0.3, "Elo to": 25.0}
+ELO = {"games": 400, "score %": 52, "Elo": 12.4, "Elo from": -0.3, "Elo to": 25.0}
+LOST = {"games": 400, "score %": 0, "Elo": None, "Elo from": None, "Elo to": -700.0}
 
 
 @pytest.mark.parametrize(
@@ -162,7 +172,8 @@ ELO = {"games": 400, "Elo": 12.4, "Elo from": -0.3, "Elo to": 25.0}
         (ELO, "+12 [0, +25]"),
         (ELO | {"games": 50}, "+12 [0, +25] (50 of 400 games)"),
         (ELO | {"cost ratio": 1.1, "their simulations": 220}, "+12 [0, +25] (220 theirs)"),
-        (ELO | {"Elo to": float("inf")}, "+12 [0, +inf]"),
+        (ELO | {"Elo to": None}, "+12 [0, +inf]"),
+        (LOST, "-inf [-inf, -700]"),
     ],
 )
 def test_a_cell_has_elo_interval_and_what_is_unusual(
@@ -186,6 +197,6 @@ def test_the_page_shows_every_family_except_those_of_other_pages(tables: ModuleT
 
 def test_a_picture_of_the_matches_is_drawn(tables: ModuleType, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra plot is not installed")
-    name = "strength/connect_four/connect4/lcb,simulations=800"
-    tables.draw({name: ELO}, tmp_path / "strength.svg")
+    name, lost = (contest.name for contest in contests.CONTESTS[:2])
+    tables.draw({name: ELO, lost: LOST}, tmp_path / "strength.svg")
     assert (tmp_path / "strength.svg").stat().st_size > 1_000
