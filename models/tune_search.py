@@ -157,9 +157,10 @@ def _defaults() -> dict[str, Any]:
 def optimise(tuning: Tuning, file: Path, trials: int) -> list[Settings]:
     """Run the trials that are left; return the settings of the best."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    judges = " ".join(judge.key for judge in tuning.judges.values())
     study = optuna.create_study(
-        # Gains are relative to the defaults, so other defaults are another study.
-        study_name=f"{tuning.budgets} against {_text(_defaults())}",
+        # Gains are relative to the defaults and depend on the judges.
+        study_name=f"{tuning.budgets} against {_text(_defaults())} by {judges}",
         storage=f"sqlite:///{file}",
         load_if_exists=True,
         direction="maximize",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 import sqlite3
 import statistics
@@ -14,6 +16,7 @@ from typing import Any
 import pyengine
 from pyengine.benchmarks.matches import balanced_openings
 from pyengine.match import GameRecord, match
+from pyengine.match.identity import identity_of
 
 __all__ = ["GAMES", "SERIAL", "Contest", "Judge", "Position"]
 
@@ -78,7 +81,11 @@ class Judge:
         self._engine = pyengine.Engine(
             self._game, contest.network, **self._settings, cache_entries=_CACHE_ENTRIES
         )
-        self._values = _Values(contest, self._engine, work / f"{contest.network}.sqlite", say)
+        decides = [identity_of(self._engine), contest.solved_empties, _NARROW, _WIDE]
+        #: digest of the network and settings that decide values, which are saved under it
+        self.key = hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:16]
+        saved = work / f"{contest.network}-{self.key}.sqlite"
+        self._values = _Values(contest, self._engine, saved, say)
         played = self._play(games, work / f"{contest.network}.jsonl", seed)
         #: mean number of moves of a player in a game, without the opening
         self.decisions = statistics.fmean(len(game.moves) for game in played) / 2

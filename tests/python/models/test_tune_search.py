@@ -50,6 +50,17 @@ def test_values_of_moves_are_saved(
     assert judge(9).gains([LINE], [DRAWS], [LOSES], 10) == gains
 
 
+def test_the_key_of_saved_values_depends_on_how_moves_are_judged(
+    judge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from measure import regret
+
+    keys = [judge(9).key, judge(9).key, judge(0).key]
+    monkeypatch.setattr(regret, "_NARROW", regret._WIDE)
+    keys.append(judge(9).key)
+    assert [keys.index(key) for key in keys] == [0, 0, 2, 3]
+
+
 def test_positions_held_out_are_not_among_the_others(judge: Callable[..., Any]) -> None:
     judge = judge(9)
     others, held_out = judge.positions(1000), judge.positions(1000, held_out=True)
