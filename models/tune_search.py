@@ -9,7 +9,7 @@ Matches are too noisy an objective: with 200 games the score of a setting has a 
 3 %, more than most settings differ by. So the optimiser sees positions instead. In positions from
 games of three games, each setting searches with a small and a larger budget. Where its move differs
 from that of the present defaults, a far larger search values both moves, or the solver where it is
-fast. The mean difference, times the moves that a player makes in a game, estimates the score
+fast. The mean difference, times the choices that a player has in a game, estimates the score
 against the defaults (the performance difference lemma, Kakade and Langford, 2002). The estimate is
 cheap because all settings search the same positions, so that the cache answers nearly all
 evaluations, and values are saved. It has little noise because the same moves always get the same

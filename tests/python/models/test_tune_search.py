@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -33,7 +34,7 @@ def judge(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.mark.parametrize("solved_empties", [0, 9])
-def test_a_gain_is_the_difference_in_value_over_all_moves_of_a_game(
+def test_a_gain_is_the_difference_in_value_over_all_choices_of_a_game(
     judge: Callable[..., Any], solved_empties: int
 ) -> None:
     judge = judge(solved_empties)
@@ -67,6 +68,15 @@ def test_positions_held_out_are_not_among_the_others(judge: Callable[..., Any]) 
     assert others
     assert held_out
     assert not set(others) & set(held_out)
+
+
+def test_forced_moves_are_not_decisions(judge: Callable[..., Any], tmp_path: Path) -> None:
+    decisions = judge(9).decisions
+    lines = (tmp_path / "tic_tac_toe.jsonl").read_text().splitlines()[1:]
+    games = [json.loads(line) for line in lines]
+    full = sum(len(game["opening"] + game["moves"]) == 9 for game in games)  # the last is forced
+    assert full
+    assert decisions == (sum(len(game["moves"]) for game in games) - full) / len(games) / 2
 
 
 @pytest.fixture
