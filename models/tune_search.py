@@ -206,10 +206,8 @@ def _describe(trial: optuna.trial.FrozenTrial) -> str:
 
 
 def _text(settings: Settings) -> str:
-    return " ".join(
-        f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in settings.items()
-    )
+    """Return the exact settings: they name records, and ``--candidate`` reads them."""
+    return " ".join(f"{name}={value}" for name, value in settings.items())
 
 
 def best_of(tuning: Tuning, finalists: Sequence[Settings]) -> Settings:

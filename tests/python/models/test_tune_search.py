@@ -132,6 +132,7 @@ def test_a_candidate_plays_the_defaults_and_matches_resume(
     assert script.main(command) == 0
     assert records == {path: path.read_bytes() for path in tmp_path.glob("*.jsonl")}
     assert capsys.readouterr().out.count("all games, 8 simulations: score [") == 2
+    assert script.main([*command[:-1], "c_puct=2.0001"]) == 0
 
 
 def test_an_unknown_setting_is_refused(script: Any, capsys: pytest.CaptureFixture[str]) -> None:
