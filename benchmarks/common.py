@@ -62,6 +62,7 @@ class Options:
         only: words that a row's name must all contain, in the suites of ``SELECTABLE``.
         games: games per match, instead of the suite's number.
         records: folder from which matches and proofs resume. None = ``$PYENGINE_RECORDS`` if set.
+            A quick run neither reads nor writes records.
     """
 
     quick: bool = False

@@ -4,7 +4,7 @@ The cost is the processor time of a move in a match of the two settings. One pla
 searches each position with both settings, so that the times are paired, and plays their moves in
 turns. As in the match itself, each engine sees every second ply of many concurrent games, and its
 cache holds what it saw before. The ratio is saved beside the record, so that a resumed match has
-the same budgets.
+the same budgets; other settings or another network are measured again.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pyengine
 from pyengine import Engine, State
 from pyengine.base.files import replacing
+from pyengine.match.identity import identity_of
 
 if TYPE_CHECKING or __package__:
     from .matches import Progress
@@ -104,25 +105,36 @@ def cost_of(times: Sequence[tuple[float, float]]) -> Cost:
     return Cost(ours / other, statistics.median(each), len(each))
 
 
-def _file_of(record: Path | None) -> Path | None:
-    return None if record is None else record.with_suffix(".cost.json")
+def _file_of(record: Path) -> Path:
+    return record.with_suffix(".cost.json")
 
 
-def load(record: Path | None) -> Cost | None:
-    """Return the cost saved beside a record, or None."""
+def _sides(contest: Contest) -> list[Any]:
+    """Return the identities of both settings at equal simulations."""
+    sides = []
+    for settings in (contest.ours, contest.other or {}):
+        with Engine(contest.game, contest.evaluator, **settings) as engine:
+            sides.append(identity_of(engine))
+    return sides
+
+
+def load(contest: Contest, record: Path) -> Cost | None:
+    """Return the cost of a contest that is saved beside its record, or None."""
     file = _file_of(record)
-    if file is None or not file.exists():
+    if not file.exists():
         return None
-    return Cost(**json.loads(file.read_text("utf-8")))
+    fields = json.loads(file.read_text("utf-8"))
+    return Cost(**fields["cost"]) if fields.get("sides") == _sides(contest) else None
 
 
 def saved(contest: Contest, record: Path | None, games: int = GAMES) -> Cost:
     """Return the cost saved beside a record, or measure and save it."""
-    cost, file = load(record), _file_of(record)
-    if cost is not None:
-        return cost
-    cost = measured(contest, games)
-    if file is not None:
-        with replacing(file) as temporary:
-            temporary.write_text(json.dumps(vars(cost)) + "\n", "utf-8")
+    if record is None:
+        return measured(contest, games)
+    cost = load(contest, record)
+    if cost is None:
+        cost = measured(contest, games)
+        fields = {"cost": vars(cost), "sides": _sides(contest)}
+        with replacing(_file_of(record)) as temporary:
+            temporary.write_text(json.dumps(fields) + "\n", "utf-8")
     return cost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -87,14 +88,18 @@ class Attempts:
 
 
 def _read(file: Path | None) -> Iterator[Attempt]:
+    """Read the searches, then remove a last line that a crash cut off."""
     if file is None or not file.exists():
         return
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+    data = file.read_bytes()
+    end = data.rfind(b"\n") + 1
+    for number, line in enumerate(data[:end].splitlines(), 1):
         try:
             fields = json.loads(line)
             yield Attempt(**{**fields, "moves": tuple(fields["moves"])})
         except (ValueError, TypeError, KeyError) as error:
             raise DataError(f"{file}, line {number}: expected a search, got {line!r}") from error
+    os.truncate(file, end)
 
 
 def prove(position: Position, graph: bool, simulations: int) -> Attempt:
@@ -156,7 +161,7 @@ def _interval(simulations: Pairs) -> Interval:
 
 def measure(name: str, positions: list[Position], options: Options, row: str) -> dict[str, Any]:
     """Try to prove every position with a tree and with a graph."""
-    attempts = Attempts(None if options.quick else matches.record_file(options, row))
+    attempts = Attempts(matches.record_file(options, row))
     simulations = QUICK_SIMULATIONS if options.quick else SIMULATIONS
     progress = Progress(row, len(positions), "positions")
     pairs: list[tuple[Attempt, Attempt]] = []
@@ -183,5 +188,7 @@ def rows(report: Report, options: Options) -> None:
                 " $PYENGINE_SHARED"
             )
             continue
-        with report.row(row_name) as row:
-            row.update(measure(name, positions, options, row_name))
+        with matches.reserved(report, options, row_name) as free:
+            if free:
+                with report.row(row_name) as row:
+                    row.update(measure(name, positions, options, row_name))

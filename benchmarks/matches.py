@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +17,10 @@ from pyengine.base.locks import lock
 from pyengine.match import GameRecord, Openings
 
 if TYPE_CHECKING or __package__:
-    from .common import Options, check
+    from .common import Options, Report, check
     from .intervals import Interval
 else:  # run as a script
-    from common import Options, check
+    from common import Options, Report, check
     from intervals import Interval
 
 OPENING_PLIES = {"connect_four": 6}  # 4 in other games
@@ -31,6 +34,8 @@ def selects(options: Options, name: str) -> bool:
 
 def records_folder(options: Options) -> Path | None:
     """Return the folder where matches are saved and resumed from. None = do not save."""
+    if options.quick:
+        return None
     named = options.records or os.environ.get("PYENGINE_RECORDS")
     return Path(named) if named else None
 
@@ -49,24 +54,31 @@ def where_recorded(options: Options) -> str:
     return str(records_folder(options) or "nowhere (--records, PYENGINE_RECORDS)")
 
 
-def is_in_use(record: Path | None) -> bool:
-    """Return whether another process is playing the match of this record."""
-    if record is None:
-        return False
+@contextmanager
+def reserved(report: Report, options: Options, name: str) -> Iterator[bool]:
+    """Reserve a row with its record. If another process has it, add a note and yield False.
+
+    A match locks its record only while it plays; this also covers files beside the record.
+    """
+    record = record_file(options, name)
     try:
-        lock(record.with_name(f"{record.name}.lock")).release()
+        held = None if record is None else lock(record.with_suffix(".row.lock"))
     except ConfigError:
-        return True
-    return False
+        report.notes.append(f"{name}: another process is measuring this row")
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        if held is not None:
+            held.release()
 
 
 def recorded(record: Path) -> MatchResult:
     """Return the finished games of a record without continuing its match."""
-    lines = record.read_text("utf-8").splitlines(keepends=True)
-    whole = [json.loads(line) for line in lines if line.endswith("\n")]
-    header, *games = whole
-    games = [GameRecord(**game) for game in games]
-    return MatchResult(names=tuple(header["names"]), records=tuple(games))
+    lines = record.read_text("utf-8").splitlines(keepends=True)[1:]  # without the header
+    games = (GameRecord(**json.loads(line)) for line in lines if line.endswith("\n"))
+    return MatchResult(names=("a", "b"), records=tuple(games))
 
 
 class Progress:
@@ -134,11 +146,10 @@ def games_of(result: MatchResult) -> dict[str, Any]:
 
 
 def score_of(result: MatchResult) -> dict[str, Any]:
-    """Return the columns of the score, with its interval."""
+    """Return the columns of the score, with its interval. JSON has no infinity: it becomes None."""
+    elo = zip(("Elo", "Elo from", "Elo to"), (result.elo, *result.elo_interval), strict=True)
     return {
         "score %": round(100 * result.score, 2),
         **percent(result).columns(),
-        "Elo": round(result.elo, 1),
-        "Elo from": round(result.elo_interval[0], 1),
-        "Elo to": round(result.elo_interval[1], 1),
+        **{title: round(value, 1) if math.isfinite(value) else None for title, value in elo},
     }

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyengine
-from pyengine import Engine, MatchResult, SearchConfig, State
+from pyengine import ConfigError, Engine, MatchResult, SearchConfig, State
 
 if TYPE_CHECKING or __package__:
     from . import common, equal_cost, matches
@@ -113,27 +113,35 @@ def measure(contest: Contest, options: Options) -> dict[str, Any]:
 
 
 def from_record(contest: Contest, folder: Path) -> dict[str, Any] | None:
-    """Return the row of a match as far as it was played, or None if it has no games."""
+    """Return the row of a match as far as it was played.
+
+    None: it has no games, or the simulations of equal cost are unknown. Raises ConfigError if the
+    folder does not exist.
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} does not exist")
     record = matches.record_file(Options(records=folder), contest.name)
     if record is None or not record.exists():
         return None
-    cost = equal_cost.load(record)
-    contest = contest if cost is None else at_equal_cost(contest, cost)
+    cost = None
+    if contest.equal_cost:
+        cost = equal_cost.load(contest, record)
+        if cost is None:
+            return None
+        contest = at_equal_cost(contest, cost)
     result = matches.recorded(record)
     return figures(contest, result, cost) if result.games else None
 
 
 def run(report: Report, options: Options) -> None:
     """Play all selected matches."""
-    for contest in CONTESTS:
-        if not selects(options, contest.name):
-            continue
-        if matches.is_in_use(matches.record_file(options, contest.name)):
-            report.notes.append(f"{contest.name}: another process is playing this match")
-            continue
-        with report.row(contest.name) as row:
-            row.update(measure(contest, options))
-    if not report.rows:
+    selected = [contest for contest in CONTESTS if selects(options, contest.name)]
+    for contest in selected:
+        with matches.reserved(report, options, contest.name) as free:
+            if free:
+                with report.row(contest.name) as row:
+                    row.update(measure(contest, options))
+    if not selected:
         report.notes.append("no row matches --only")
     report.notes.append(
         "score, Elo: the first-named side's, every opening with both colours, 95 % interval"

@@ -27,6 +27,8 @@ SUITES = (
 RESUMABLE = frozenset({"gpu"})
 #: Suites that run only the rows of ``Options.only``, and resume from ``Options.records``.
 SELECTABLE = frozenset({"graph", "parallel-strength", "strength"})
+#: Suites that play ``Options.games`` games per match.
+MATCHES = frozenset({"parallel-strength", "strength"})
 
 
 def module_of(suite: str) -> str:

@@ -9,7 +9,7 @@ Matches are too noisy an objective: with 200 games the score of a setting has a 
 3 %, more than most settings differ by. So the optimiser sees positions instead. In positions from
 games of three games, each setting searches with a small and a larger budget. Where its move differs
 from that of the present defaults, a far larger search values both moves, or the solver where it is
-fast. The mean difference, times the moves that a player makes in a game, estimates the score
+fast. The mean difference, times the choices that a player has in a game, estimates the score
 against the defaults (the performance difference lemma, Kakade and Langford, 2002). The estimate is
 cheap because all settings search the same positions, so that the cache answers nearly all
 evaluations, and values are saved. It has little noise because the same moves always get the same
@@ -157,9 +157,10 @@ def _defaults() -> dict[str, Any]:
 def optimise(tuning: Tuning, file: Path, trials: int) -> list[Settings]:
     """Run the trials that are left; return the settings of the best."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    judges = " ".join(judge.key for judge in tuning.judges.values())
     study = optuna.create_study(
-        # Gains are relative to the defaults, so other defaults are another study.
-        study_name=f"{tuning.budgets} against {_text(_defaults())}",
+        # Gains are relative to the defaults and depend on the judges.
+        study_name=f"{tuning.budgets} against {_text(_defaults())} by {judges}",
         storage=f"sqlite:///{file}",
         load_if_exists=True,
         direction="maximize",
@@ -205,10 +206,8 @@ def _describe(trial: optuna.trial.FrozenTrial) -> str:
 
 
 def _text(settings: Settings) -> str:
-    return " ".join(
-        f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in settings.items()
-    )
+    """Return the exact settings: they name records, and ``--candidate`` reads them."""
+    return " ".join(f"{name}={value}" for name, value in settings.items())
 
 
 def best_of(tuning: Tuning, finalists: Sequence[Settings]) -> Settings:

@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import math
 import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pyengine import ConfigError
 from pyengine.benchmarks import common, strength
 from pyengine.benchmarks.contests import CONTESTS, FAMILIES, Contest
 
@@ -78,25 +78,30 @@ def cell(contest: Contest, row: Row | None) -> str:
         notes.append(f"{row['games']} of {contest.games} games")
     if "cost ratio" in row:
         notes.append(f"{row['their simulations']} theirs")
-    elo = f"{elo_text(row['Elo'])} [{elo_text(row['Elo from'])}, {elo_text(row['Elo to'])}]"
-    return elo + (f" ({', '.join(notes)})" if notes else "")
+    low, high = elo_text(row["Elo from"], "-inf"), elo_text(row["Elo to"], "+inf")
+    elo = elo_text(row["Elo"], "+inf" if row["score %"] > 50 else "-inf")
+    text = f"{elo} [{low}, {high}]"
+    return text + (f" ({', '.join(notes)})" if notes else "")
 
 
-def elo_text(elo: float) -> str:
+def elo_text(elo: float | None, infinite: str) -> str:
     """Return a rounded Elo with its sign."""
-    whole = round(elo) if math.isfinite(elo) else elo
-    return f"{whole:+}" if whole else "0"
+    if elo is None:
+        return infinite
+    return f"{round(elo):+}" if round(elo) else "0"
 
 
 def draw(rows: Mapping[str, Row], file: Path) -> None:
-    """Draw the Elo of all matches of the page with their intervals."""
+    """Draw the Elo of all matches of the page with finite intervals."""
     import matplotlib
     from matplotlib.figure import Figure
 
     shown = [
         (contest, rows[contest.name])
         for contest in CONTESTS
-        if contest.family not in ELSEWHERE and contest.name in rows
+        if contest.family not in ELSEWHERE
+        and contest.name in rows
+        and None not in (rows[contest.name]["Elo from"], rows[contest.name]["Elo to"])
     ]
     families = [name for name in FAMILIES if any(contest.family == name for contest, _ in shown)]
     places = [n + families.index(contest.family) for n, (contest, _) in enumerate(shown)]
@@ -150,7 +155,10 @@ def main() -> int:
     arguments = parser.parse_args()
     rows = read_rows()
     if arguments.records is not None:
-        rows = with_matches(rows, arguments.records)
+        try:
+            rows = with_matches(rows, arguments.records)
+        except ConfigError as error:
+            parser.error(f"--records: {error}")
         write_rows(rows.values())
         draw(rows, PICTURE)
     page = PAGE.read_text("utf-8")

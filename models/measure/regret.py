@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 import sqlite3
 import statistics
@@ -14,6 +16,7 @@ from typing import Any
 import pyengine
 from pyengine.benchmarks.matches import balanced_openings
 from pyengine.match import GameRecord, match
+from pyengine.match.identity import identity_of
 
 __all__ = ["GAMES", "SERIAL", "Contest", "Judge", "Position"]
 
@@ -78,11 +81,17 @@ class Judge:
         self._engine = pyengine.Engine(
             self._game, contest.network, **self._settings, cache_entries=_CACHE_ENTRIES
         )
-        self._values = _Values(contest, self._engine, work / f"{contest.network}.sqlite", say)
+        decides = [identity_of(self._engine), contest.solved_empties, _NARROW, _WIDE]
+        #: digest of the network and settings that decide values, which are saved under it
+        self.key = hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:16]
+        saved = work / f"{contest.network}-{self.key}.sqlite"
+        self._values = _Values(contest, self._engine, saved, say)
         played = self._play(games, work / f"{contest.network}.jsonl", seed)
-        #: mean number of moves of a player in a game, without the opening
-        self.decisions = statistics.fmean(len(game.moves) for game in played) / 2
-        self._positions = list(self._shuffled(played, seed))
+        choices = list(self._choices(played))
+        #: mean number of choices of a player in a game, without the opening and forced moves
+        self.decisions = len(choices) / len(played) / 2
+        self._positions = sorted(set(choices))
+        random.Random(seed).shuffle(self._positions)
 
     def close(self) -> None:
         """Close the engine and the file of values."""
@@ -141,16 +150,13 @@ class Judge:
                 on_progress=lambda done: self._say(f"{name}: {done.games} of {games} games"),
             ).records  # fmt: skip
 
-    def _shuffled(self, games: Iterable[GameRecord], seed: int) -> Iterator[Position]:
-        """Yield the distinct positions with a choice of moves, in random order."""
-        lines = {
-            (*game.opening, *game.moves[:ply]) for game in games for ply in range(len(game.moves))
-        }
-        order = sorted(lines)
-        random.Random(seed).shuffle(order)
-        for moves in order:
-            if len(self._game.new_initial_state(moves).legal_actions()) > 1:
-                yield moves
+    def _choices(self, games: Iterable[GameRecord]) -> Iterator[Position]:
+        """Yield the positions of all games with more than one legal move."""
+        for game in games:
+            for ply in range(len(game.moves)):
+                line = (*game.opening, *game.moves[:ply])
+                if len(self._game.new_initial_state(line).legal_actions()) > 1:
+                    yield line
 
 
 class _Values:

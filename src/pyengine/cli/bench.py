@@ -147,12 +147,14 @@ def _module(name: str) -> ModuleType:
 
 
 def _check_selection(names: tuple[str, ...], options: Any) -> None:
-    """Raise ConfigError if rows are selected in a suite that always runs all."""
-    selectable = importlib.import_module(_PACKAGE).SELECTABLE
-    if (options.only or options.games) and not selectable.issuperset(names):
-        raise ConfigError(
-            f"--only and --games are for {', '.join(sorted(selectable))}, got {' '.join(names)}"
-        )
+    """Raise ConfigError for rows or games that a suite cannot choose."""
+    package = importlib.import_module(_PACKAGE)
+    for option, value, able in (
+        ("--only", options.only, package.SELECTABLE),
+        ("--games", options.games, package.MATCHES),
+    ):
+        if value and not able.issuperset(names):
+            raise ConfigError(f"{option} is for {', '.join(sorted(able))}, got {' '.join(names)}")
 
 
 def _check_files(

@@ -48,8 +48,11 @@ def test_a_finished_search_is_not_repeated(tmp_path: Path, monkeypatch: pytest.M
     file = tmp_path / "proofs.jsonl"
     first = proofs.Attempts(file).of(position(18), True, 1000)
     assert first.proven == 1
+    whole = file.read_text()
+    file.write_text(whole + '{"moves": [3, 0')  # cut off by a crash
     monkeypatch.setattr(proofs, "prove", lambda *_: pytest.fail("searched again"))
     assert proofs.Attempts(file).of(position(18), True, 1000) == first
+    assert file.read_text() == whole
 
 
 def test_a_proof_that_contradicts_the_published_score_is_an_error() -> None:

@@ -32,10 +32,11 @@ def test_the_suite_plays_matches_and_measures_costs() -> None:
     }
 
 
-def test_a_recorded_match_is_resumed(tmp_path: Path) -> None:
+def test_a_recorded_match_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite, "CONTESTS", suite.QUICK)
     network = write_tiny(tmp_path / "tiny.onnx")
     file, records = tmp_path / "report.json", tmp_path / "records"
-    options = ["--quick", "--model", network, "--game", "connect_four", "--json", file]
+    options = ["--model", network, "--game", "connect_four", "--json", file]
     options += ["--records", records, "--only", "virtual_visit", "--games"]
 
     def play(games: int) -> tuple[list[dict[str, Any]], str]:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from pyengine.base.locks import lock
+from pyengine import ConfigError, MatchResult
+from pyengine.match import GameRecord
 from quick_suites import suite_module
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -75,17 +76,26 @@ def test_the_other_side_gets_simulations_of_equal_cost() -> None:
     assert (contest.ours["simulations"], contest.other["simulations"]) == (8, 10)
 
 
-def test_a_resumed_match_of_equal_cost_has_the_same_budgets(tmp_path: Path) -> None:
+def test_a_resumed_match_of_equal_cost_has_the_same_budgets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     contest = replace(CONTEST, equal_cost=True)
     first = suite.measure(contest, common.Options(records=tmp_path, games=2))
-    [saved] = tmp_path.glob("*.cost.json")
-    saved.write_text(json.dumps({"ratio": first["cost ratio"], "median": 1.0, "rounds": 1}))
+    monkeypatch.setattr(equal_cost, "measured", lambda *_: pytest.fail("measured again"))
     again = suite.measure(contest, common.Options(records=tmp_path, games=4))
     assert (first["games"], again["games"]) == (2, 4)
     assert first["their simulations"] == again["their simulations"]
+    assert suite.from_record(contest, tmp_path) == again
+    assert suite.from_record(replace(contest, ours=FEW | {"c_puct": 3.0}), tmp_path) is None
 
 
 # Records
+
+
+def test_a_quick_run_has_no_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYENGINE_RECORDS", str(tmp_path))
+    assert matches.record_file(common.Options(), "a") == tmp_path / "a.jsonl"
+    assert matches.record_file(common.Options(quick=True, records=tmp_path), "a") is None
 
 
 def test_the_games_of_a_record_are_reported_without_playing(tmp_path: Path) -> None:
@@ -94,7 +104,16 @@ def test_the_games_of_a_record_are_reported_without_playing(tmp_path: Path) -> N
     with record.open("a") as file:
         file.write('{"pair": 2, "a_pl')  # cut off by a crash
     assert suite.from_record(CONTEST, tmp_path) == row
-    assert suite.from_record(CONTEST, tmp_path / "empty") is None
+    for header in ("", '{"pyengine_ma'):
+        record.write_text(header)
+        assert suite.from_record(CONTEST, tmp_path) is None
+
+
+def test_the_elo_of_a_shut_out_is_null() -> None:
+    won = [GameRecord(pair=0, a_plays=i, opening=(), moves=(), result=1) for i in (0, 1)]
+    row = matches.score_of(MatchResult(names=("a", "b"), records=tuple(won)))
+    assert (row["Elo"], row["Elo to"]) == (None, None)
+    json.dumps(row, allow_nan=False)
 
 
 def test_the_same_seed_gives_the_same_games() -> None:
@@ -102,21 +121,32 @@ def test_the_same_seed_gives_the_same_games() -> None:
     assert games[0] == games[1]
 
 
-def test_a_match_that_another_process_plays_is_left_out(
+def test_a_row_is_left_out_while_another_process_measures_its_cost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = common.Options(records=tmp_path)
-    record = matches.record_file(options, CONTEST.name)
-    monkeypatch.setattr(suite, "CONTESTS", (CONTEST,))
-    report = common.Report("strength")
-    held = lock(record.with_name(f"{record.name}.lock"))
+    report, other = common.Report("strength"), common.Report("strength")
+
+    def measured(*_: Any) -> Any:
+        suite.run(other, options)
+        return equal_cost.Cost(1.0, 1.0, 1)
+
+    monkeypatch.setattr(suite, "CONTESTS", (replace(CONTEST, equal_cost=True),))
+    monkeypatch.setattr(equal_cost, "measured", measured)
     suite.run(report, options)
-    held.release()
-    assert (report.rows, report.failed) == ([], False)
-    assert "another process" in report.notes[0]
+    assert [row["games"] for row in report.rows] == [4]
+    assert other.rows == []
+    assert "another process" in other.notes[0]
+    assert not any("--only" in note for note in other.notes)
 
 
 # tools/strength_tables.py
+
+
+def test_a_mistyped_folder_of_records_is_refused(tables: ModuleType, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="mistyped"):
+        tables.with_matches({}, tmp_path / "mistyped")
+    assert not (tmp_path / "mistyped").exists()
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +161,8 @@ def tables() -> ModuleType:
     return module
 
 
-ELO = {"games": 400, "Elo": 12.4, "Elo from": -0.3, "Elo to": 25.0}
+ELO = {"games": 400, "score %": 52, "Elo": 12.4, "Elo from": -0.3, "Elo to": 25.0}
+LOST = {"games": 400, "score %": 0, "Elo": None, "Elo from": None, "Elo to": -700.0}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +172,8 @@ ELO = {"games": 400, "Elo": 12.4, "Elo from": -0.3, "Elo to": 25.0}
         (ELO, "+12 [0, +25]"),
         (ELO | {"games": 50}, "+12 [0, +25] (50 of 400 games)"),
         (ELO | {"cost ratio": 1.1, "their simulations": 220}, "+12 [0, +25] (220 theirs)"),
-        (ELO | {"Elo to": float("inf")}, "+12 [0, +inf]"),
+        (ELO | {"Elo to": None}, "+12 [0, +inf]"),
+        (LOST, "-inf [-inf, -700]"),
     ],
 )
 def test_a_cell_has_elo_interval_and_what_is_unusual(
@@ -165,6 +197,6 @@ def test_the_page_shows_every_family_except_those_of_other_pages(tables: ModuleT
 
 def test_a_picture_of_the_matches_is_drawn(tables: ModuleType, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra plot is not installed")
-    name = "strength/connect_four/connect4/lcb,simulations=800"
-    tables.draw({name: ELO}, tmp_path / "strength.svg")
+    name, lost = (contest.name for contest in contests.CONTESTS[:2])
+    tables.draw({name: ELO, lost: LOST}, tmp_path / "strength.svg")
     assert (tmp_path / "strength.svg").stat().st_size > 1_000

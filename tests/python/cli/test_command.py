@@ -140,6 +140,7 @@ WRONG_USE = [
     ("bench gpu --minutes 0", "--minutes"),
     ("bench tree --trace t.json", "--trace"),
     ("bench tree --only uniform", "--only"),
+    ("bench graph --games 5", "--games"),
     ("train conect4", "did you mean connect4?"),
     ("train --rollout-policy .", "requires --output"),
     ("train --rollout-policy nowhere -o p.npz", "'nowhere' does not exist"),

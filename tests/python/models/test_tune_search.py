@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -33,7 +34,7 @@ def judge(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.mark.parametrize("solved_empties", [0, 9])
-def test_a_gain_is_the_difference_in_value_over_all_moves_of_a_game(
+def test_a_gain_is_the_difference_in_value_over_all_choices_of_a_game(
     judge: Callable[..., Any], solved_empties: int
 ) -> None:
     judge = judge(solved_empties)
@@ -50,12 +51,32 @@ def test_values_of_moves_are_saved(
     assert judge(9).gains([LINE], [DRAWS], [LOSES], 10) == gains
 
 
+def test_the_key_of_saved_values_depends_on_how_moves_are_judged(
+    judge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from measure import regret
+
+    keys = [judge(9).key, judge(9).key, judge(0).key]
+    monkeypatch.setattr(regret, "_NARROW", regret._WIDE)
+    keys.append(judge(9).key)
+    assert [keys.index(key) for key in keys] == [0, 0, 2, 3]
+
+
 def test_positions_held_out_are_not_among_the_others(judge: Callable[..., Any]) -> None:
     judge = judge(9)
     others, held_out = judge.positions(1000), judge.positions(1000, held_out=True)
     assert others
     assert held_out
     assert not set(others) & set(held_out)
+
+
+def test_forced_moves_are_not_decisions(judge: Callable[..., Any], tmp_path: Path) -> None:
+    decisions = judge(9).decisions
+    lines = (tmp_path / "tic_tac_toe.jsonl").read_text().splitlines()[1:]
+    games = [json.loads(line) for line in lines]
+    full = sum(len(game["opening"] + game["moves"]) == 9 for game in games)  # the last is forced
+    assert full
+    assert decisions == (sum(len(game["moves"]) for game in games) - full) / len(games) / 2
 
 
 @pytest.fixture
@@ -111,6 +132,7 @@ def test_a_candidate_plays_the_defaults_and_matches_resume(
     assert script.main(command) == 0
     assert records == {path: path.read_bytes() for path in tmp_path.glob("*.jsonl")}
     assert capsys.readouterr().out.count("all games, 8 simulations: score [") == 2
+    assert script.main([*command[:-1], "c_puct=2.0001"]) == 0
 
 
 def test_an_unknown_setting_is_refused(script: Any, capsys: pytest.CaptureFixture[str]) -> None:
