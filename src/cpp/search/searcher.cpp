@@ -309,7 +309,6 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   grown_by_ = config.algorithm;
   // The available memory and the node count are then the same in every run.
   if (config.deterministic) wait_for_background(goes_on);
-  if (tree_->is_graph()) tree_->wait_for_sweeps(goes_on);
   TreeSearch search(*tree_, *root_, config, budget_of(config), searches_++, *bound_);
   if (config.deterministic) search.use_own_allocator();
   search.restrict_root(only_);

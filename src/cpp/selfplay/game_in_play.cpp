@@ -130,6 +130,7 @@ void GameInPlay::drop_tree() {
 
 /// Operations that may throw come first, so that the call can be repeated.
 bool GameInPlay::move() {
+  search_->remove_stray_marks();
   const SearchConfig& settings = search_->config();
   const Rng choice = choice_stream(context_.config.seed, search_->stream());
   SearchResult result = read_tree(tree_, context_.game->shape().num_actions, settings, choice, 0,

@@ -22,6 +22,7 @@ from pyengine.search.tree import (
     Line,
     SearchTree,
     action_name,
+    legal_part,
     lines_of,
     names_of_line,
     signed,
@@ -196,7 +197,11 @@ class SearchResult:
         best = [i for i in self.order().tolist() if self.visits[i]][: integer("n", n, 0)]
         known = lines_of(self.tree_nodes)
         moves = [(int(self.actions[i]), int(self.visits[i])) for i in best]
-        return [known.get(action) or Line([action], [visits]) for action, visits in moves]
+        lines = [known.get(action) or Line([action], [visits]) for action, visits in moves]
+        if not shares(self.tree_nodes):
+            return lines
+        legal = [len(legal_part(self.state, line.actions)) for line in lines]
+        return [Line(a[:n], v[:n]) for (a, v), n in zip(lines, legal, strict=True)]
 
     def order(self) -> npt.NDArray[np.intp]:
         """Return indices into ``actions``: the selected one, then by visits and prior."""
@@ -275,8 +280,15 @@ def win_rate(value: float) -> float:
     return (value + 1) / 2
 
 
+def shares(nodes: npt.NDArray[np.void]) -> bool:
+    """Return whether the records of a tree contain a position twice."""
+    return bool((nodes["same"] >= 0).any())
+
+
 def result_of(fields: dict[str, Any], state: Any, final_board: FinalBoard | None) -> SearchResult:
     """Create a result from the fields returned by the core."""
+    if shares(fields["tree_nodes"]):
+        fields["pv"] = legal_part(state, fields["pv"])
     result = SearchResult.__new__(SearchResult)
     # A frozen dataclass sets its fields one by one, which takes a fifth of the smallest search.
     vars(result).update(fields, state=state, final_board=final_board)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
+from pyengine.errors import IllegalActionError
 
 # Limits of str().
 _SHOWN_DEPTH = 3
@@ -68,7 +69,10 @@ class SearchTree:
             elif parent in built and built[parent][1] < max_depth and visits >= min_visits:
                 _, depth_before, before = built[parent]
                 name, depth, after = action_name(before, action), depth_before + 1, before.clone()
-                after.apply_action(action)
+                try:
+                    after.apply_action(action)
+                except IllegalActionError:  # under superko it may be legal on another path
+                    continue
             else:
                 continue
             node = cls(
@@ -205,6 +209,17 @@ def names_of_line(
         names.append(name(state, action))
         state.apply_action(action)
     return names
+
+
+def legal_part(state: Any, actions: list[int]) -> list[int]:
+    """Return the moves before the first illegal one: a graph may have it from another path."""
+    state = state.clone()
+    for played, action in enumerate(actions):
+        try:
+            state.apply_action(action)
+        except IllegalActionError:
+            return actions[:played]
+    return actions
 
 
 def signed(value: float) -> str:

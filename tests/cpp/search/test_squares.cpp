@@ -55,7 +55,7 @@ TEST_CASE("each node has the squares of all values backed up through it") {
   }
 }
 
-TEST_CASE("a tree without squares is not continued by a search that reads them") {
+TEST_CASE("a tree that was grown without squares is not continued by a search that reads them") {
   const auto game = load_game("connect_four");
   const SearchConfig without = config_of(1, 1, 0.0);
   const SearchConfig with = config_of(1, 1, 0.8);
@@ -64,8 +64,9 @@ TEST_CASE("a tree without squares is not continued by a search that reads them")
   const State state(game);
   searcher.search(state, without, host);
   CHECK(searcher.search(state, with, host).reused == 0);
-  CHECK(searcher.search(state, without, host).reused == 4000);
-  CHECK(searcher.search(state, with, host).reused == 8000);
+  CHECK(searcher.search(state, with, host).reused == 4000);
+  CHECK(searcher.search(state, without, host).reused == 8000);
+  CHECK(searcher.search(state, with, host).reused == 0);
 }
 
 }  // namespace

@@ -107,6 +107,39 @@ def test_moves_to_the_same_position_share_its_node_and_value() -> None:
     assert result.visits.min() > 900
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "superko", "moves"),
+    [(2, 2, "positional", [2, 1, 0, 3, 2, 0]), (1, 4, "situational", [3, 0, 2, 1])],
+)
+def test_under_superko_the_root_has_the_moves_of_its_own_path(
+    rows: int, columns: int, superko: str, moves: list[int]
+) -> None:
+    game = pyengine.load_game("go", rows=rows, columns=columns, superko=superko)
+    with pyengine.Engine(game, "uniform", **GRAPH, deterministic=True) as engine:
+        state = game.new_initial_state()
+        for move in moves:
+            engine.search(state, simulations=3000)
+            state.apply_action(move)
+            engine.advance(move)
+        result = engine.search(state, simulations=3000)
+    assert result.actions.tolist() == state.legal_actions()
+    assert result.tree(99).visits == sum(result.visits) + 1
+    for line in result.lines():
+        game.new_initial_state([*moves, *line])
+
+
+def test_under_superko_a_position_is_proven_when_it_becomes_the_root() -> None:
+    game = pyengine.load_game("go", rows=2, columns=2, max_game_length=7, komi=0.5)
+    with pyengine.Engine(game, "uniform", **GRAPH, deterministic=True) as engine:
+        state = game.new_initial_state()
+        for move in [0, 3, 1, 2, 0, 4]:
+            engine.search(state, simulations=2000)
+            state.apply_action(move)
+            engine.advance(move)
+        result = engine.search(state, simulations=2000)
+    assert (result.proven, result.stop_reason) == (1, "proven")
+
+
 def test_many_searches_equal_single_ones() -> None:
     game = pyengine.load_game("tic_tac_toe")
     states = [game.new_initial_state() for _ in range(3)]

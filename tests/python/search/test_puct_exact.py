@@ -73,13 +73,6 @@ def test_visits_equal_the_textbook_with_reuse_of_the_tree(name: str, settings: S
     play(game, evaluator, settings, GAMES[name], 3)
 
 
-def test_a_search_without_deviations_ends_their_sums() -> None:
-    engine = pyengine.Engine("connect_four", "rollout", simulations=200, threads=2)
-    state = engine.game.new_initial_state()
-    reused = [engine.search(state, c_puct_stdev=share).reused for share in (0.5, 0.5, 0.0, 0.5)]
-    assert reused == [0, 200, 400, 0]
-
-
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four"])
 def test_ties_go_to_the_larger_prior_then_to_the_smaller_action(name: str) -> None:
     game = pyengine.load_game(name)

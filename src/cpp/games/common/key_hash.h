@@ -1,6 +1,7 @@
 /// PositionKeys of boards that need more than 128 bits.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "games/common/hashing.h"
@@ -17,7 +18,7 @@ class KeyHash {
   constexpr void add(std::uint64_t word) noexcept {
     place_ += kHashStep;
     key_.high += mix64(word ^ place_);
-    key_.low += mix64(word * kHashStep + place_);
+    key_.low += mix64((word ^ std::rotl(place_, 32)) * kHashStep);
   }
   [[nodiscard]] constexpr PositionKey key() const noexcept { return key_; }
 

@@ -35,11 +35,11 @@ class Crossing {
       return walk;
     }
     try {
-      std::optional<Walk> walk = reach(edge, NodeState::unseen, [&] { pass(edge); });
+      std::optional<Walk> walk = reach(edge, NodeState::unseen, false, [&] { pass(edge); });
       if (walk) walk->created = created_;
       return walk;
     } catch (...) {
-      tree_.add_nodes(1);
+      tree_.add_nodes(created_);
       throw;
     }
   }
@@ -60,9 +60,7 @@ class Crossing {
     if (!edge.state.compare_exchange_strong(state, NodeState::claimed, std::memory_order_acquire)) {
       return Walk{};
     }
-    std::optional<Walk> walk = reach(edge, before, [] {});
-    if (created_ == 0) tree_.remove_node();  // the edge node was counted as a position
-    return walk;
+    return reach(edge, before, true, [] {});
   }
 
  private:
@@ -77,10 +75,11 @@ class Crossing {
     ++plies_;
   }
 
-  /// Finds the position of a claimed edge node, whose state was `before`. `pass` completes the
-  /// descent to it.
+  /// Finds the position of a claimed edge node, whose state was `before`; `is_counted`: as a node
+  /// of the tree. `pass` completes the descent to it.
   template <class Pass>
-  std::optional<Walk> reach(Node& edge, NodeState before, const Pass& pass) {
+  std::optional<Walk> reach(Node& edge, NodeState before, bool is_counted, const Pass& pass) {
+    created_ = 1;
     std::optional<PositionKey> key;
     std::optional<Outcome> outcome;
     try {
@@ -100,8 +99,11 @@ class Crossing {
     }
     const std::optional<bool> is_new =
         key ? tree_.link(allocator_, edge, *key, plies_) : std::nullopt;
-    created_ = is_new.value_or(true) ? 1 : 0;
-    if (created_ == 0) return arrive(edge);
+    if (!is_new.value_or(true)) {
+      created_ = 0;
+      if (is_counted) tree_.remove_node();  // as a position of its own
+      return arrive(edge);
+    }
     Node& position = tree_.position_of(edge);
     if (!outcome) {
       if (is_new) path_.push_back(&position);

@@ -42,6 +42,18 @@ std::uint64_t room_for_visits(const Node& root) noexcept {
   return visits;
 }
 
+/// Whether another path to the root, on which other moves are legal, has made its list of moves.
+[[nodiscard]] bool has_other_moves(const Tree& tree, const AnyPosition& root) {
+  if (!tree.is_graph() || tree.shares_proofs()) return false;
+  if (tree.root().state.load(std::memory_order_acquire) != NodeState::expanded) return false;
+  std::vector<ActionId> moves;
+  for (const Edge edge : tree.evaluated_root_edges()) moves.push_back(edge.action());
+  std::sort(moves.begin(), moves.end());
+  ActionList legal;
+  root.legal_actions(legal);
+  return !std::equal(moves.begin(), moves.end(), legal.begin(), legal.end());
+}
+
 }  // namespace
 
 TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config,
@@ -59,12 +71,13 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
   tally.numbers.store(first_number(config.seed, stream), std::memory_order_relaxed);
   // The endgame solver turned a nonterminal position into a terminal node.
   const bool solved = tree.root().state.load(std::memory_order_acquire) == NodeState::terminal;
-  if (solved || tree.provisional()) tree.clear();
+  if (solved || tree.provisional() || has_other_moves(tree, root.position())) tree.clear();
   tree.set_root_mover(root.position().to_move());
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::expanded) {
     tree.clear_root_noise();
     // Leases, and searches that do not need them, leave the sums of squares incomplete.
     if (config.c_puct_stdev == 0.0) tree.keep_squares(false);
+    if (config.solver && tree.is_graph() && !tree.shares_proofs()) prove_root(tree);
     reused_ = visits_of_children(tree);
     ready_root();
   } else {
@@ -76,8 +89,9 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
   counts_more_ = tree.draw() != 0.0F || tree.keeps_squares() || config.choose == MoveChoice::lcb;
 }
 
-/// Walks that collided just before their leaf landed have left marks.
-TreeSearch::~TreeSearch() { detours_.clear<Sharing::shared>(); }
+TreeSearch::~TreeSearch() { remove_stray_marks(); }
+
+void TreeSearch::remove_stray_marks() noexcept { detours_.clear<Sharing::shared>(); }
 
 bool TreeSearch::may_gather() const noexcept {
   if (closed_.load(std::memory_order_relaxed)) return false;

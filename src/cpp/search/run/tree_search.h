@@ -67,6 +67,9 @@ class alignas(kCacheLine) TreeSearch {
   /// No further simulation begins.
   void close() noexcept { closed_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
+  /// Removes the marks of walks of a graph that collided just before their leaf landed. Call it,
+  /// while no worker is walking the tree, before nodes are freed; the destructor does so, too.
+  void remove_stray_marks() noexcept;
   /// Allocates all memory of this tree through one allocator, whichever worker needs it, so that
   /// the same nodes fit under the limit with any number of threads. For searches in rounds.
   void use_own_allocator() { own_.emplace(tree_.shared_arena()); }

@@ -61,4 +61,10 @@ void prove(const Tree& tree, const Path& path, float value_for_first) noexcept {
   }
 }
 
+void prove_root(Tree& tree) noexcept {
+  Node& root = tree.root();
+  if (!may_be_proven(root)) return;
+  root.proof.store(proof_from_below(tree, root), std::memory_order_relaxed);
+}
+
 }  // namespace pyengine

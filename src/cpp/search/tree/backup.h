@@ -131,5 +131,8 @@ void back_up_squares(Tree& tree, const Path& path, std::size_t nodes,
 /// Marks the terminal node at the end of `path` proven, then each node above it that has a winning
 /// move or whose moves are all proven.
 void prove(const Tree& tree, const Path& path, float value_for_first) noexcept;
+/// The same for the root alone, from its moves. For a position of a graph that has become the root:
+/// proofs may have stopped below it.
+void prove_root(Tree& tree) noexcept;
 
 }  // namespace pyengine
