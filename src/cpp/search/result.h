@@ -63,7 +63,7 @@ struct SearchResult {
   std::uint64_t nodes = 0;
   double seconds = 0.0;
   StopReason stop_reason = StopReason::simulations;
-  double stdev_factor = 1.0;  ///< of the exploration at the root: see puct::stdev_factor()
+  double stdev_factor = 1.0;   ///< of the exploration at the root: see puct::stdev_factor()
   std::vector<TreeNode> tree;  ///< the most visited part, at most kTreeNodes nodes
 };
 
