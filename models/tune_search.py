@@ -43,7 +43,7 @@ from typing import Any
 import optuna
 from measure.arguments import whole
 from measure.context import ROOT, Progress
-from measure.regret import GAMES, SERIAL, Contest, Judge
+from measure.regret import GAMES, SERIAL, Contest, Reference
 
 import pyengine
 from pyengine.benchmarks.matches import balanced_openings
@@ -106,7 +106,7 @@ def suggest(trial: optuna.Trial) -> Settings:
 class Tuning:
     """The positions of all games, and what settings gain on them."""
 
-    judges: dict[str, Judge]
+    references: dict[str, Reference]
     budgets: tuple[Budget, ...]
 
     def gains(
@@ -114,13 +114,13 @@ class Tuning:
     ) -> dict[str, list[float]]:
         """Return the gains over the defaults in the positions of each game."""
         gains = {}
-        for name, judge in self.judges.items():
-            positions = judge.positions(budget.positions, held_out=held_out)
+        for name, reference in self.references.items():
+            positions = reference.positions(budget.positions, held_out=held_out)
             ours, theirs = (
-                judge.choose(positions, simulations=budget.simulations, **each)
+                reference.choose(positions, simulations=budget.simulations, **each)
                 for each in (settings, {})
             )
-            gains[name] = judge.gains(positions, ours, theirs, budget.reference)
+            gains[name] = reference.gains(positions, ours, theirs, budget.reference)
         return gains
 
     def objective(self, trial: optuna.Trial) -> float:
@@ -157,10 +157,10 @@ def _defaults() -> dict[str, Any]:
 def optimise(tuning: Tuning, file: Path, trials: int) -> list[Settings]:
     """Run the trials that are left; return the settings of the best."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    judges = " ".join(judge.key for judge in tuning.judges.values())
+    references = " ".join(reference.key for reference in tuning.references.values())
     study = optuna.create_study(
-        # Gains are relative to the defaults and depend on the judges.
-        study_name=f"{tuning.budgets} against {_text(_defaults())} by {judges}",
+        # Gains are relative to the defaults and depend on the references.
+        study_name=f"{tuning.budgets} against {_text(_defaults())} by {references}",
         storage=f"sqlite:///{file}",
         load_if_exists=True,
         direction="maximize",
@@ -297,12 +297,14 @@ def together(results: Sequence[MatchResult]) -> tuple[float, float]:
 def tune(args: argparse.Namespace) -> Settings:
     """Run trials and finalists; return the best settings."""
     with ExitStack() as stack:
-        judges = {}
+        references = {}
         for name, contest in GAMES.items():
             games = _QUICK_GAMES if args.quick else _GAMES
-            judges[name] = Judge(contest, args.work, games=games, threads=args.threads, say=say)
-            stack.callback(judges[name].close)
-        tuning = Tuning(judges, args.budgets)
+            references[name] = Reference(
+                contest, args.work, games=games, threads=args.threads, say=say
+            )
+            stack.callback(references[name].close)
+        tuning = Tuning(references, args.budgets)
         finalists = optimise(tuning, args.work / "study.sqlite", args.trials)[:_FINALISTS]
         return best_of(tuning, finalists)
 

@@ -18,7 +18,7 @@ from pyengine.benchmarks.matches import balanced_openings
 from pyengine.match import GameRecord, match
 from pyengine.match.identity import identity_of
 
-__all__ = ["GAMES", "SERIAL", "Contest", "Judge", "Position"]
+__all__ = ["GAMES", "SERIAL", "Contest", "Position", "Reference"]
 
 Settings = dict[str, Any]
 
@@ -26,7 +26,7 @@ Settings = dict[str, Any]
 SERIAL: Settings = {"symmetry": "none", "in_flight": 1, "batch_size": 32, "reuse_tree": False}
 _TOGETHER = 64
 _CACHE_ENTRIES = 2**21  # later trials find most of their rows here
-#: Two searches at opposite ends of the tuned range judge a move, to favour neither end.
+#: Two searches at opposite ends of the tuned range evaluate a move, to favour neither end.
 _NARROW: Settings = {"c_puct": 0.8, "fpu": "reduction", "fpu_value": 0.4}
 _WIDE: Settings = {"c_puct": 2.5, "fpu": "reduction", "fpu_value": 0.0}
 
@@ -51,7 +51,7 @@ GAMES = {
 Position = tuple[int, ...]
 
 
-class Judge:
+class Reference:
     """Compares the moves of two settings in positions of one game.
 
     Args:
@@ -124,7 +124,7 @@ class Judge:
             positions: the positions.
             ours: our move in each.
             theirs: their move in each.
-            simulations: of the searches that judge a move.
+            simulations: of the searches that evaluate a move.
         """
         moves = list(zip(positions, ours, theirs, strict=True))
         values = self._values.of(
@@ -192,9 +192,9 @@ class _Values:
                 values[line] = row[0]
         unknown.sort()
         for first in range(0, len(unknown), _TOGETHER):
-            self._say(f"{self._contest.game}: {first:,} of {len(unknown):,} moves judged")
+            self._say(f"{self._contest.game}: {first:,} of {len(unknown):,} moves evaluated")
             chunk = unknown[first : first + _TOGETHER]
-            new = self._judge(chunk, simulations)
+            new = self._evaluate(chunk, simulations)
             with self._saved:
                 self._saved.executemany(
                     "INSERT INTO moves VALUES (?, ?, ?)",
@@ -203,7 +203,7 @@ class _Values:
             values |= new
         return values
 
-    def _judge(self, lines: Sequence[Position], simulations: int) -> dict[Position, float]:
+    def _evaluate(self, lines: Sequence[Position], simulations: int) -> dict[Position, float]:
         """Return exact values of positions that are over or can be solved, and search others."""
         values = {}
         searched = []

@@ -18,60 +18,60 @@ LINE, WINS, DRAWS, LOSES = (0, 3, 1, 4), 2, 5, 8
 
 
 @pytest.fixture
-def judge(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Return a function that opens a judge of tic-tac-toe."""
-    from measure.regret import Contest, Judge
+def reference(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Return a function that opens a reference of tic-tac-toe."""
+    from measure.regret import Contest, Reference
 
     with ExitStack() as stack:
 
         def opened(solved_empties: int, **settings: Any) -> Any:
             contest = Contest("tic_tac_toe", "tic_tac_toe", solved_empties)
-            judge = Judge(contest, tmp_path, games=4, say=lambda _: None, **settings)
-            stack.callback(judge.close)
-            return judge
+            reference = Reference(contest, tmp_path, games=4, say=lambda _: None, **settings)
+            stack.callback(reference.close)
+            return reference
 
         yield opened
 
 
 @pytest.mark.parametrize("solved_empties", [0, 9])
 def test_a_gain_is_the_difference_in_value_over_all_choices_of_a_game(
-    judge: Callable[..., Any], solved_empties: int
+    reference: Callable[..., Any], solved_empties: int
 ) -> None:
-    judge = judge(solved_empties)
+    reference = reference(solved_empties)
     ours, theirs = [WINS, LOSES, DRAWS], [LOSES, WINS, DRAWS]
-    gains = judge.gains([LINE] * 3, ours, theirs, 1000)
-    assert gains == [judge.decisions, -judge.decisions, 0]
+    gains = reference.gains([LINE] * 3, ours, theirs, 1000)
+    assert gains == [reference.decisions, -reference.decisions, 0]
 
 
 def test_values_of_moves_are_saved(
-    judge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    reference: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gains = judge(9).gains([LINE], [DRAWS], [LOSES], 10)
+    gains = reference(9).gains([LINE], [DRAWS], [LOSES], 10)
     monkeypatch.delattr(pyengine, "solve")
-    assert judge(9).gains([LINE], [DRAWS], [LOSES], 10) == gains
+    assert reference(9).gains([LINE], [DRAWS], [LOSES], 10) == gains
 
 
-def test_the_key_of_saved_values_depends_on_how_moves_are_judged(
-    judge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+def test_the_key_of_saved_values_depends_on_how_moves_are_evaluated(
+    reference: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from measure import regret
 
-    keys = [judge(9).key, judge(9).key, judge(0).key]
+    keys = [reference(9).key, reference(9).key, reference(0).key]
     monkeypatch.setattr(regret, "_NARROW", regret._WIDE)
-    keys.append(judge(9).key)
+    keys.append(reference(9).key)
     assert [keys.index(key) for key in keys] == [0, 0, 2, 3]
 
 
-def test_positions_held_out_are_not_among_the_others(judge: Callable[..., Any]) -> None:
-    judge = judge(9)
-    others, held_out = judge.positions(1000), judge.positions(1000, held_out=True)
+def test_positions_held_out_are_not_among_the_others(reference: Callable[..., Any]) -> None:
+    reference = reference(9)
+    others, held_out = reference.positions(1000), reference.positions(1000, held_out=True)
     assert others
     assert held_out
     assert not set(others) & set(held_out)
 
 
-def test_forced_moves_are_not_decisions(judge: Callable[..., Any], tmp_path: Path) -> None:
-    decisions = judge(9).decisions
+def test_forced_moves_are_not_decisions(reference: Callable[..., Any], tmp_path: Path) -> None:
+    decisions = reference(9).decisions
     lines = (tmp_path / "tic_tac_toe.jsonl").read_text().splitlines()[1:]
     games = [json.loads(line) for line in lines]
     full = sum(len(game["opening"] + game["moves"]) == 9 for game in games)  # the last is forced

@@ -104,22 +104,16 @@ def test_a_long_search_with_immediate_answers_has_all_its_values() -> None:
     assert np.all(result.q - result.lcb < 5 / np.sqrt(result.visits))
 
 
-def test_a_proven_win_comes_first_and_a_proven_loss_last() -> None:
-    game = pyengine.load_game("connect_four")
-    wins = pyengine.search(
-        game.new_initial_state([0, 1, 0, 1, 0, 1]),
-        simulations=50,
-        evaluator="uniform",
-        choose="lcb",
-    )
-    assert wins.action == 0
-    blocks = pyengine.search(
-        game.new_initial_state([6, 0, 6, 0, 5, 0]),
-        simulations=400,
-        evaluator="uniform",
-        choose="lcb",
-    )
-    assert blocks.action == 0
+@pytest.mark.parametrize(
+    ("moves", "simulations"),
+    [([0, 1, 0, 1, 0, 1], 50), ([6, 0, 6, 0, 5, 0], 400)],  # 0 wins; the others lose
+)
+def test_a_proven_win_comes_first_and_a_proven_loss_last(
+    moves: list[int], simulations: int
+) -> None:
+    state = pyengine.load_game("connect_four").new_initial_state(moves)
+    result = pyengine.search(state, simulations=simulations, evaluator="uniform", choose="lcb")
+    assert result.action == 0
 
 
 def test_a_temperature_draws_by_visits() -> None:
