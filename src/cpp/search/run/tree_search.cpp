@@ -44,7 +44,7 @@ std::uint64_t room_for_visits(const Node& root) noexcept {
 
 /// Whether another path to the root, on which other moves are legal, has made its list of moves.
 [[nodiscard]] bool has_other_moves(const Tree& tree, const AnyPosition& root) {
-  if (!tree.is_graph() || tree.shares_proofs()) return false;
+  if (tree.shares_proofs()) return false;
   if (tree.root().state.load(std::memory_order_acquire) != NodeState::expanded) return false;
   std::vector<ActionId> moves;
   for (const Edge edge : tree.evaluated_root_edges()) moves.push_back(edge.action());
@@ -77,7 +77,7 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
     tree.clear_root_noise();
     // Leases, and searches that do not need them, leave the sums of squares incomplete.
     if (config.c_puct_stdev == 0.0) tree.keep_squares(false);
-    if (config.solver && tree.is_graph() && !tree.shares_proofs()) prove_root(tree);
+    if (config.solver && !tree.shares_proofs()) prove_root(tree);
     reused_ = visits_of_children(tree);
     ready_root();
   } else {
