@@ -19,6 +19,7 @@
 #include "games/any/state.h"
 #include "games/common/perft.h"
 #include "locked.h"
+#include "plugin/game_code.h"
 #include "python_error.h"
 #include "text.h"
 
@@ -105,16 +106,20 @@ void bind_game(py::class_<AnyGame, GamePtr>& game) {
       "(H, W): rows and columns.");
   game.def_property_readonly(
       "num_symmetries", [](const AnyGame& self) { return self.symmetries().count(); },
-      "Number of board symmetries of the rules: 1, 2, 4 or 8.");
+      "Number of board symmetries of the rules.");
   game.def_property_readonly(
-      "has_board", &AnyGame::has_stones,
-      "Whether the game has board_rows() and state_from_board(); False for a user's game.");
-  game.def_property_readonly("has_transposition_key", &AnyGame::has_transposition_key,
+      "has_board", [](const AnyGame& self) { return self.traits().has_stones; },
+      "Whether the game has board_rows(); False for a game in Python.");
+  game.def_property_readonly(
+      "has_setup", [](const AnyGame& self) { return self.traits().has_setup; },
+      "Whether the game has state_from_board().");
+  game.def_property_readonly("has_transposition_key",
+                             [](const AnyGame& self) { return self.traits().has_transposition_key; },
                              "Whether a search can recognise its positions: SearchConfig.graph.");
   game.def_property_readonly(
       "observation_shape",
       [](const AnyGame& self) {
-        const auto [c, h, w] = self.observation_shape();
+        const auto [c, h, w] = self.traits().observation_shape;
         return std::make_tuple(c, h, w);
       },
       "(C, H, W) of a user's observation_tensor; (0, 0, 0) if the game has none.");
@@ -243,7 +248,7 @@ Action string_to_action(const State& state, const TextArgument<"text">& text) {
 
 std::vector<std::string> board_rows(const State& state) {
   const AnyGame& game = *state.game();
-  if (!game.has_stones())
+  if (!game.traits().has_stones)
     throw ConfigError(game.name() + ": the board of a user's game is unknown");
   BoardBits first;
   BoardBits second;
@@ -383,6 +388,13 @@ void bind_functions(py::module_& m) {
       "Return the names of all games in alphabetical order.");
   m.def("load_game", &load, py::arg("name"), py::pos_only(),
         "Return a game by name or text form; see pyengine.load_game.");
+  m.def(
+      "add_game",
+      [](const py::capsule& game) {
+        add_game(*static_cast<const GameCapsule*>(game.get_pointer<void>()), PYENGINE_PYTHON_ABI);
+      },
+      py::arg("game"), py::pos_only(),
+      "Make load_game accept a module's game, given its capsule. Raises ConfigError.");
   m.def("wrap_game", &wrap_game, py::arg("game"), py::kw_only(), py::arg("name"), py::arg("text"),
         py::arg("params"), py::arg("num_actions"), py::arg("board_shape"),
         py::arg("num_symmetries"), py::arg("max_game_length"), py::arg("observation_shape"),

@@ -18,7 +18,8 @@ find_package(pybind11 3.0 CONFIG REQUIRED)
 # NO_EXTRAS, because compiler.cmake sets the optimisation flags and the install step strips symbols.
 pybind11_add_module(_core MODULE NO_EXTRAS ${binding_sources})
 target_link_libraries(_core PRIVATE pyengine_core)
-target_compile_definitions(_core PRIVATE PYENGINE_VERSION="${pyengine_version}")
+target_compile_definitions(_core PRIVATE PYENGINE_VERSION="${pyengine_version}"
+                           PYENGINE_PYTHON_ABI="${Python_SOABI}")
 
 install(TARGETS _core LIBRARY DESTINATION pyengine)
 install(DIRECTORY models/ DESTINATION pyengine/models OPTIONAL

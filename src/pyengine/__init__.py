@@ -38,6 +38,8 @@ from pyengine.games import (
     Game,
     State,
     check_game,
+    get_cmake_dir,
+    get_include,
     load_game,
     registered_games,
 )
@@ -85,6 +87,8 @@ __all__ = [
     "check_game",
     "convert",
     "doctor",
+    "get_cmake_dir",
+    "get_include",
     "load_game",
     "match",
     "registered_games",

@@ -29,6 +29,7 @@ class ConnectFour {
     friend bool operator==(const Params&, const Params&) = default;
   };
   static constexpr std::string_view kName = "connect_four";
+  static constexpr bool kFillsUp = true;
   static constexpr int kMaxColumns = 32;
   static Params parse(const ParamMap& given);
   static ParamMap describe(const Params& params);

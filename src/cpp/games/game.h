@@ -1,12 +1,14 @@
 /// The Game concept: the interface of a game. One file per game; list.h lists them.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/types.h"
 #include "games/common/params.h"
@@ -63,8 +65,7 @@ struct Playout {
 template <class G>
 concept Game = std::regular<G> &&
     requires(G g, const G position, const typename G::Params& params, Action action,
-             ActionList& moves, BoardBits& first, BoardBits& second, int t, const BoardSetup& setup,
-             std::string_view text) {
+             ActionList& moves, BoardBits& first, BoardBits& second, int t) {
       /// An aggregate of the game's parameters with their defaults.
       requires std::default_initializable<typename G::Params>;
       { G::kName } -> std::convertible_to<std::string_view>;
@@ -75,9 +76,6 @@ concept Game = std::regular<G> &&
       { G::shape(params) } -> std::same_as<GameShape>;
       /// The initial position.
       requires std::constructible_from<G, const typename G::Params&>;
-      /// The given position; throws ConfigError with the reason if it is invalid.
-      { G::from_setup(params, setup) } -> std::same_as<G>;
-
       { position.params() } noexcept -> std::same_as<const typename G::Params&>;
       /// Player to move, 0 or 1; meaningless once the game is over.
       { position.to_move() } noexcept -> std::same_as<int>;
@@ -94,14 +92,32 @@ concept Game = std::regular<G> &&
       { position.stones(t, first, second) } noexcept -> std::same_as<void>;
       /// The action played t plies ago (0 = the last), or kNoAction; 0 <= t <= 7.
       { position.last_move(t) } noexcept -> std::same_as<Action>;
+    };
 
+/// Optional: positions set up by hand.
+template <class G>
+concept HasSetup = requires(const typename G::Params& params, const BoardSetup& setup) {
+  /// The given position; throws ConfigError with the reason if it is invalid.
+  { G::from_setup(params, setup) } -> std::same_as<G>;
+};
+
+/// Optional: the names of actions. Without them, an action that is a point is named like it ("d4"),
+/// and others by their number.
+template <class G>
+concept HasActionNames =
+    requires(const typename G::Params& params, Action action, std::string_view text) {
       /// "D4", "pass"; works for illegal actions too.
       { G::action_to_string(params, action) } -> std::same_as<std::string>;
       /// kNoAction if the text is not an action of this game.
       { G::string_to_action(params, text) } -> std::same_as<Action>;
-      /// The board as text: rows from the top, coordinates on the edge, player to move.
-      { position.to_string() } -> std::same_as<std::string>;
     };
+
+/// Optional: the board as text: rows from the top, coordinates on the edge, player to move. Without
+/// it, the stones on a grid.
+template <class G>
+concept HasText = requires(const G position) {
+  { position.to_string() } -> std::same_as<std::string>;
+};
 
 /// Optional: positions that a search of a graph recognises (SearchConfig::graph).
 template <class G>
@@ -131,6 +147,43 @@ template <class G>
   if constexpr (requires { G::kGraphByDefault; }) return G::kGraphByDefault;
   return false;
 }
+
+/// Optional: `static constexpr bool kFillsUp`: stones stay, so few empty points mean few remaining
+/// moves, and a search may solve its endgames.
+template <class G>
+[[nodiscard]] consteval bool fills_up() {
+  if constexpr (requires { G::kFillsUp; }) return G::kFillsUp;
+  return false;
+}
+
+/// Optional: symmetries other than the group of GameShape, which is then ignored.
+template <class G>
+concept HasSymmetries = requires(const typename G::Params& params) {
+  { G::symmetries(params) } -> std::same_as<Symmetries>;
+};
+
+/// Optional: input planes of the game's own, which a ModelSpec names "observation".
+template <class G>
+concept HasObservation =
+    requires(const G position, const typename G::Params& params, std::span<float> planes) {
+      /// {C, H, W}.
+      { G::observation_shape(params) } -> std::same_as<std::array<int, 3>>;
+      /// Fills float32[C, H, W], from the perspective of the player to move.
+      { position.observation(planes) } -> std::same_as<void>;
+    };
+
+/// Optional: the order in which alpha-beta tries the moves; larger values are tried first.
+template <class G>
+concept HasMoveOrder = requires(const G position, Action action) {
+  { position.move_order(action) } noexcept -> std::same_as<int>;
+};
+
+/// Optional: bounds of the outcome with best play.
+template <class G>
+concept HasOutcomeBounds = requires(const G position) {
+  /// {worst, best} for the player to move, each -1, 0 or 1. Called on non-terminal positions.
+  { position.outcome_bounds() } noexcept -> std::same_as<std::pair<int, int>>;
+};
 
 /// Optional: legal_actions() as a set, for games whose actions are points and a pass.
 template <class G>

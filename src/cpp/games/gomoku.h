@@ -34,6 +34,7 @@ class Gomoku {
     friend bool operator==(const Params&, const Params&) = default;
   };
   static constexpr std::string_view kName = "gomoku";
+  static constexpr bool kFillsUp = true;
   static Params parse(const ParamMap& given);
   static ParamMap describe(const Params& params);
   static GameShape shape(const Params& params);

@@ -12,22 +12,6 @@ GridNames names_of(const Mnk::Params& params) {
 
 }  // namespace
 
-Mnk::Params Mnk::parse(const ParamMap& given) {
-  ParamReader reader(kName, given);
-  Params params;
-  params.rows = static_cast<int>(reader.integer("rows", params.rows, 1, kMaxSide));
-  params.columns = static_cast<int>(reader.integer("columns", params.columns, 1, kMaxSide));
-  params.k = static_cast<int>(reader.integer("k", params.k, 1, kMaxSide));
-  reader.finish();
-  return params;
-}
-
-ParamMap Mnk::describe(const Params& params) {
-  return {{"rows", static_cast<long long>(params.rows)},
-          {"columns", static_cast<long long>(params.columns)},
-          {"k", static_cast<long long>(params.k)}};
-}
-
 GameShape Mnk::shape(const Params& params) {
   const int points = params.rows * params.columns;
   const bool square = params.rows == params.columns;

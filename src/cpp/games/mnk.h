@@ -26,8 +26,15 @@ class Mnk {
     friend bool operator==(const Params&, const Params&) = default;
   };
   static constexpr std::string_view kName = "mnk";
-  static Params parse(const ParamMap& given);
-  static ParamMap describe(const Params& params);
+  static constexpr bool kFillsUp = true;
+  template <class Field>
+  static void fields(Params& params, Field&& field) {
+    field("rows", params.rows, 1, kMaxSide);
+    field("columns", params.columns, 1, kMaxSide);
+    field("k", params.k, 1, kMaxSide);
+  }
+  static Params parse(const ParamMap& given) { return parse_fields<Mnk>(given); }
+  static ParamMap describe(const Params& params) { return describe_fields<Mnk>(params); }
   static GameShape shape(const Params& params);
   static std::string action_to_string(const Params& params, Action action);
   static Action string_to_action(const Params& params, std::string_view text);

@@ -30,6 +30,7 @@ class OthelloGame {
  public:
   using Params = OthelloParams;
   static constexpr std::string_view kName = "othello";
+  static constexpr bool kFillsUp = true;
   static bool accepts(const Params& params) noexcept { return (params.board_size == 10) == kLarge; }
   static Params parse(const ParamMap& given);
   static ParamMap describe(const Params& params);

@@ -22,6 +22,7 @@ class TicTacToe {
     friend bool operator==(const Params&, const Params&) = default;
   };
   static constexpr std::string_view kName = "tic_tac_toe";
+  static constexpr bool kFillsUp = true;
   static Params parse(const ParamMap& given);
   static ParamMap describe(const Params& params);
   static GameShape shape(const Params& params);

@@ -192,7 +192,7 @@ bool Searcher::continues(const State& state) const {
 
 /// For an existing tree.
 bool Searcher::has_graph_of(const SearchConfig& config) const {
-  const bool is_graph = searches_graph(config, game_->graph_by_default());
+  const bool is_graph = searches_graph(config, game_->traits().graph_by_default);
   return tree_->is_graph() == is_graph &&
       (!is_graph || tree_->graph_history() == config.graph_history);
 }

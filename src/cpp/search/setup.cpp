@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "exact/alphabeta/solver.h"
 #include "games/any/foreign.h"
 #include "search/tree/node.h"
 
@@ -49,18 +48,18 @@ int batch_rows(const SearchConfig& config, const AnyGame& game, const EvaluatorT
 }
 
 void check_endings(const SearchConfig& config, const State& state) {
-  if (config.endgame_solver_empties == 0 || fills_up(state.position())) return;
+  if (config.endgame_solver_empties == 0 || state.game()->traits().fills_up) return;
   throw ConfigError("endgame_solver_empties: expected 0 for " + state.game()->to_string() +
                     ", because its board does not fill up during a game, got " +
                     std::to_string(config.endgame_solver_empties));
 }
 
 void check_graph(const SearchConfig& config, const AnyGame& game) {
-  if (config.graph.value_or(false) && !game.has_transposition_key()) {
+  if (config.graph.value_or(false) && !game.traits().has_transposition_key) {
     throw ConfigError("graph: expected False or None for " + game.to_string() +
                       ", because its positions have no transposition key, got True");
   }
-  if (config.graph_history != 0 && !game.has_stones()) {
+  if (config.graph_history != 0 && !game.traits().has_stones) {
     throw ConfigError("graph_history: expected 0 for " + game.to_string() +
                       ", because its positions have no stones, got " +
                       std::to_string(config.graph_history));
@@ -68,8 +67,8 @@ void check_graph(const SearchConfig& config, const AnyGame& game) {
 }
 
 void prepare_tree(Tree& tree, const SearchConfig& config, const AnyGame& game) {
-  if (!searches_graph(config, game.graph_by_default())) return;
-  tree.share_positions(!game.key_forgets_history(), config.graph_history);
+  if (!searches_graph(config, game.traits().graph_by_default)) return;
+  tree.share_positions(!game.traits().key_forgets_history, config.graph_history);
 }
 
 bool is_foreign(const State& state) {

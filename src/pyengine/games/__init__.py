@@ -10,6 +10,7 @@ from pyengine.games.game import (
     load_game,
     registered_games,
 )
+from pyengine.games.headers import get_cmake_dir, get_include
 
 __all__ = [
     "Game",
@@ -19,6 +20,8 @@ __all__ = [
     "State",
     "as_game",
     "check_game",
+    "get_cmake_dir",
+    "get_include",
     "load_game",
     "registered_games",
 ]

@@ -414,7 +414,7 @@ class _BuiltInChecker(_Checker):
         return False
 
     def mirrored_starts(self, start: State) -> list[tuple[int, State]]:
-        if not self.wrapped.has_board:
+        if not self.wrapped.has_setup:
             return super().mirrored_starts(start)
         return [(k, self.mirrored(start, k)) for k in range(1, self.wrapped.num_symmetries)]
 

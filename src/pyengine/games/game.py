@@ -25,6 +25,7 @@ from pyengine.base.checks import (
 )
 from pyengine.errors import ConfigError
 from pyengine.games import named_games
+from pyengine.games.installed import installed_games, load_installed
 
 Parameter: TypeAlias = bool | int | float | str
 
@@ -81,16 +82,19 @@ class PythonGame(Protocol):
 
 
 def registered_games() -> tuple[str, ...]:
-    """Return the names of the built-in games in alphabetical order."""
-    return _core.registered_games()
+    """Return the names of the built-in and the installed games in alphabetical order.
+
+    An installed game is an entry point of the group ``pyengine.games``.
+    """
+    return tuple(sorted({*_core.registered_games(), *installed_games()}))
 
 
 def load_game(name: str, /, **params: Parameter) -> Game:
     """Return a game by its name.
 
     Args:
-        name: ``"go"``, or the text form with parameters, ``"go(board_size=9,komi=7.0)"``; a game of
-            OpenSpiel, ``"pyspiel:hex(board_size=7)"``; or a game in Python,
+        name: ``"go"``, or the text form with parameters, ``"go(board_size=9,komi=7.0)"``; a game
+            that another package provides (see :func:`registered_games`); a game of OpenSpiel, ``"pyspiel:hex(board_size=7)"``; or a game in Python,
             ``"package.module:NAME"`` or ``"FILE.py:NAME"``, where NAME is a game, or a class or a
             function that returns one. Loading the same name again returns the same game.
         **params: parameters by name.
@@ -143,10 +147,20 @@ def load_game(name: str, /, **params: Parameter) -> Game:
         (82, 8, 162)
     """
     check_type("name", name, str, "the name of a game")
-    if named_games.names_foreign_game(name):
+    bare = named_games.bare_name(name)
+    is_foreign = named_games.names_foreign_game(name)
+    made_by = None
+    if not is_foreign and bare in installed_games() and bare not in _core.registered_games():
+        made_by = load_installed(bare)
+    if is_foreign or made_by is not None:
         text = named_games.canonical(name, params)
         if text not in _LOADED:
-            _LOADED[text] = _wrapped(named_games.find_game(name, params), text)
+            game = (
+                named_games.find_game(name, params)
+                if made_by is None
+                else named_games.made(bare, made_by, named_games.parameters_of(name, params))
+            )
+            _LOADED[text] = _wrapped(game, text)
         return _LOADED[text]
     try:
         return _core.load_game(name, **params)

@@ -63,7 +63,7 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
         raise ConfigError(
             f"{place}: expected {expected}, got {short_repr(name)}{did_you_mean(name, known)}"
         )
-    return _made(bare, made_by, arguments)
+    return made(bare, made_by, arguments)
 
 
 def _offered(module: ModuleType) -> list[str]:
@@ -186,7 +186,8 @@ def _file(place: str) -> ModuleType:
     return module
 
 
-def _made(text: str, made_by: Any, params: Mapping[str, Any]) -> Any:
+def made(text: str, made_by: Any, params: Mapping[str, Any]) -> Any:
+    """Return a game, or the result of calling what makes it. Raises ConfigError."""
     if not callable(made_by):
         if params:
             raise ConfigError(f"{text} is a game and takes no parameters, got {list(params)}")

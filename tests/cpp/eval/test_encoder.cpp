@@ -63,10 +63,10 @@ ModelSpec all_planes(const AnyGame& game) {
         "first_to_move", "second_to_move", "mover_sign", "ones", "zeros"}) {
     spec.planes.emplace_back(name);
   }
-  if (game.has_liberties()) spec.planes.emplace_back("liberties[1:4]");
-  if (game.has_liberties()) spec.planes.emplace_back("liberties[4+]");
-  if (game.has_area()) spec.planes.insert(spec.planes.end(), {"own_area", "opp_area"});
-  if (game.has_ko()) spec.planes.emplace_back("ko");
+  if (game.traits().has_liberties) spec.planes.emplace_back("liberties[1:4]");
+  if (game.traits().has_liberties) spec.planes.emplace_back("liberties[4+]");
+  if (game.traits().has_area) spec.planes.insert(spec.planes.end(), {"own_area", "opp_area"});
+  if (game.traits().has_ko) spec.planes.emplace_back("ko");
   return spec;
 }
 

@@ -97,11 +97,11 @@ Encoder::Encoder(const ModelSpec& spec, const AnyGame& game) {
   drops_ = board.rows > 1 && board.num_actions == board.columns;
   std::vector<Plane> planes = parse_planes(spec.planes);
   // The default planes do not apply to a game without stones, which uses its observation instead.
-  if (!game.has_stones() && spec.has_default_planes()) planes = {{PlaneKind::observation}};
+  if (!game.traits().has_stones && spec.has_default_planes()) planes = {{PlaneKind::observation}};
   if (std::any_of(planes.begin(), planes.end(),
                   [](const Plane& p) { return p.kind == PlaneKind::observation; })) {
-    shape_.rows = game.observation_shape()[1];
-    shape_.columns = game.observation_shape()[2];
+    shape_.rows = game.traits().observation_shape[1];
+    shape_.columns = game.traits().observation_shape[2];
   }
   for (const Plane& plane : planes) add(plane, game);
   shape_.channels = static_cast<int>(channels_.size());
@@ -116,18 +116,18 @@ void Encoder::check(const Plane& plane, const AnyGame& game) const {
   };
   if (is_value(plane.kind)) return;
   if (plane.kind == PlaneKind::observation) {
-    const std::array<int, 3> shape = game.observation_shape();
+    const std::array<int, 3> shape = game.traits().observation_shape;
     if (shape[0] == 0) {
       refuse(std::string("the game has no observation") +
-             (game.has_stones() ? "" : "; give its states observation_tensor()"));
+             (game.traits().has_stones ? "" : "; give its states observation_tensor()"));
     }
     if (reads_observation_) refuse("it must occur only once");
     return;
   }
-  if (!game.has_stones()) refuse("the game has no stones; use the plane 'observation'");
-  if (plane.kind == PlaneKind::liberties && !game.has_liberties()) refuse("it has no liberties");
-  if (reads_areas(plane.kind) && !game.has_area()) refuse("it has no area");
-  if (plane.kind == PlaneKind::ko && !game.has_ko()) refuse("it has no ko rule");
+  if (!game.traits().has_stones) refuse("the game has no stones; use the plane 'observation'");
+  if (plane.kind == PlaneKind::liberties && !game.traits().has_liberties) refuse("it has no liberties");
+  if (reads_areas(plane.kind) && !game.traits().has_area) refuse("it has no area");
+  if (plane.kind == PlaneKind::ko && !game.traits().has_ko) refuse("it has no ko rule");
 }
 
 void Encoder::add(const Plane& plane, const AnyGame& game) {
@@ -153,7 +153,7 @@ void Encoder::add(const Plane& plane, const AnyGame& game) {
 
 void Encoder::add_observation(const AnyGame& game) {
   reads_observation_ = true;
-  dense_planes_ = game.observation_shape()[0];
+  dense_planes_ = game.traits().observation_shape[0];
   for (int c = 0; c < dense_planes_; ++c) {
     channels_.push_back({Storage::dense, static_cast<std::uint16_t>(c)});
   }

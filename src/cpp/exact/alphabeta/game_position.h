@@ -1,4 +1,4 @@
-/// Any built-in game for the alpha-beta search, using its own code: slower than a specialised
+/// Any game in C++ for the alpha-beta search, using its own code: slower than a specialised
 /// position, but correct for every game.
 #pragma once
 
@@ -41,13 +41,24 @@ class GamePosition {
   [[nodiscard]] std::optional<int> known(const Question&, Children&, std::uint64_t&) const {
     return over();
   }
-  [[nodiscard]] Bounds bounds(const Question&) const noexcept { return range(); }
+  [[nodiscard]] Bounds bounds(const Question&) const noexcept {
+    if constexpr (HasOutcomeBounds<G>) {
+      const auto [worst, best] = game_.outcome_bounds();
+      return {worst, best};
+    }
+    return range();
+  }
   [[nodiscard]] Bounds range() const noexcept { return {-1, 1}; }
 
   void list(const Question&, Children& children, std::uint64_t&) const {
     children.legal().clear();
     game_.legal_actions(children.legal());
     children.adopt();
+    if constexpr (HasMoveOrder<G>) {
+      for (int i = 0; i < children.size(); ++i) {
+        children.order(i) = game_.move_order(children.action(i));
+      }
+    }
   }
   [[nodiscard]] std::optional<int> known_by_children(const Question&, Children&) const noexcept {
     return std::nullopt;

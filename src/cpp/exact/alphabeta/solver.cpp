@@ -6,15 +6,18 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include "base/deadline.h"
 #include "base/error.h"
+#include "base/type_table.h"
 #include "exact/alphabeta/connect_four_position.h"
 #include "exact/alphabeta/game_position.h"
 #include "exact/alphabeta/line_position.h"
 #include "exact/alphabeta/othello_solver.h"
 #include "exact/alphabeta/run.h"
+#include "exact/alphabeta/solve_game.h"
 #include "exact/alphabeta/user_position.h"
 #include "games/any/state_check.h"
 #include "games/list.h"
@@ -22,40 +25,13 @@
 namespace pyengine {
 namespace {
 
+using alphabeta::Call;
 using alphabeta::kWholeGame;
 using alphabeta::Plan;
+using alphabeta::solve_as_played;
+using alphabeta::solve_position;
+using alphabeta::SolvePosition;
 using Clock = std::chrono::steady_clock;
-
-/// The arguments of a call, except the position.
-struct Call {
-  alphabeta::Table& table;
-  Plan plan;
-  std::function<bool()> poll;
-  alphabeta::UserMemory* user_memory = nullptr;  ///< for a user's game
-  std::uint64_t past = 0;  ///< key of the earlier positions, which superko forbids to repeat
-};
-
-/// Games whose points only ever fill up, so that few empty points mean few remaining moves.
-template <class G>
-inline constexpr bool kFillsUp = !HasKo<G> && !CanFail<G>;
-
-template <class P>
-SolveResult solve_position(const Call& call, const P& root) {
-  Plan plan = call.plan;
-  plan.deepens |= P::kDeepens;
-  const auto found = alphabeta::Run<P>(call.table, plan, call.poll).solve(root);
-  SolveResult result;
-  if constexpr (requires { root.value_of(found.score); }) {
-    result.value = root.value_of(found.score);
-  } else {
-    result.value = found.score;
-  }
-  result.pv = found.line;
-  result.exact = found.exact;
-  result.depth = found.exact ? static_cast<int>(found.line.size()) : found.depth;
-  result.nodes = found.nodes;
-  return result;
-}
 
 SolveResult solve_game(const Call& call, const ConnectFour& game) {
   const auto [rows, columns] = game.params();
@@ -65,27 +41,6 @@ SolveResult solve_game(const Call& call, const ConnectFour& game) {
   }
   return solve_position(call,
                         alphabeta::ConnectFourPosition<alphabeta::AnyBoard>(game, {rows, columns}));
-}
-
-/// See Call.
-template <Game G>
-std::uint64_t past_of(const G& game, const State& state) {
-  if constexpr (HasKo<G>) {
-    G position = state.start() ? G::from_setup(game.params(), *state.start()) : G(game.params());
-    std::uint64_t past = 0;
-    for (const ActionId action : state.history()) {
-      past += mix64(position.hash());
-      position.play(action);
-    }
-    return past;
-  } else {
-    return 0;
-  }
-}
-
-template <Game G>
-SolveResult solve_as_played(const Call& call, const G& game) {
-  return solve_position(call, alphabeta::GamePosition<G>(game, call.past));
 }
 
 template <Game G>
@@ -152,27 +107,44 @@ SolveResult solve_game(Call call, const ForeignPosition& game) {
   }
 }
 
-/// Calls `verb` with the position as its concrete type.
-template <class Verb>
-bool with_type(const AnyPosition& position, Verb&& verb) {
-  const auto try_as = [&]<class G>(const PositionOf<G>* typed) {
-    if (typed != nullptr) verb(typed->value);
-    return typed != nullptr;
-  };
-  const auto try_each = [&]<class... Gs>(std::type_identity<std::tuple<Gs...>>) {
-    return (try_as(dynamic_cast<const PositionOf<Gs>*>(&position)) || ...);
-  };
-  return try_each(std::type_identity<GameTypes>());
+template <Game G>
+SolveResult solve_built_in(const Call& call, const AnyPosition& position) {
+  return solve_game(call, static_cast<const PositionOf<G>&>(position).value);
 }
 
-SolveResult solve_any(Call call, const State& state) {
-  SolveResult result;
-  const bool known = with_type(state.position(), [&](const auto& game) {
-    call.past = past_of(game, state);
-    result = solve_game(call, game);
-  });
-  if (!known) throw EngineError("a position of a game that is not in games/list.h");
-  return result;
+class Solvers {
+ public:
+  Solvers() {
+    const auto add_all = [this]<class... G>(std::type_identity<std::tuple<G...>>) {
+      (table.add(typeid(PositionOf<G>), &solve_built_in<G>), ...);
+    };
+    add_all(std::type_identity<GameTypes>{});
+  }
+  TypeTable<SolvePosition> table;  ///< by the type of a position
+};
+
+Solvers& solvers() {
+  static Solvers all;
+  return all;
+}
+
+SolveResult solve_any(const Call& call, const AnyPosition& position) {
+  const SolvePosition solve = solvers().table.find(typeid(position));
+  if (solve == nullptr) throw EngineError("no solver for the game of this position");
+  return solve(call, position);
+}
+
+/// Hash of the earlier positions, in a game with ko; see Call.
+std::uint64_t past_of(const State& state) {
+  if (!state.game()->traits().has_ko) return 0;
+  const auto position = state.start() ? state.game()->from_setup(*state.start())
+                                      : state.game()->initial_position();
+  std::uint64_t past = 0;
+  for (const ActionId action : state.history()) {
+    past += mix64(position->hash());
+    position->play(action);
+  }
+  return past;
 }
 
 /// Calls `poll` every 2 ms and ends the search when its time is over.
@@ -219,6 +191,10 @@ void check_limits(const SolveLimits& limits) {
 
 }  // namespace
 
+bool alphabeta::add_solver(const std::type_info& position, SolvePosition solve) {
+  return solvers().table.add(position, solve);
+}
+
 bool has_margin(const AnyGame& game) {
   if (game.name() == ConnectFour::kName) return true;
   return game.name() == Othello::kName && game.shape().rows == 8;
@@ -253,8 +229,8 @@ SolveResult Solver::solve(const State& state, const SolveLimits& limits,
                   .deepens = limits.depth || limits.seconds,
                   .depth = limits.depth.value_or(kWholeGame)};
   const Clock::time_point begun = limits.begun.value_or(Clock::now());
-  const Call call{table_, plan, polled(limits, begun, poll), user_memory_.get()};
-  SolveResult result = solve_any(call, state);
+  const Call call{table_, plan, polled(limits, begun, poll), user_memory_.get(), past_of(state)};
+  SolveResult result = solve_any(call, state.position());
   result.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
   return result;
 }
@@ -270,12 +246,6 @@ void Solver::for_each_state(const std::function<void(const ForeignState&)>& visi
   if (user_memory_) user_memory_->numbers.for_each(visit);
 }
 
-bool fills_up(const AnyPosition& position) {
-  bool fills = false;
-  static_cast<void>(with_type(position, [&]<class G>(const G&) { fills = kFillsUp<G>; }));
-  return fills;
-}
-
 EndgameSolver::EndgameSolver() : table_(kTableBytes) {}
 
 std::optional<float> EndgameSolver::solve(const AnyPosition& position, int points, int most,
@@ -287,10 +257,7 @@ std::optional<float> EndgameSolver::solve(const AnyPosition& position, int point
   Plan plan;
   plan.line = false;
   const Call call{table_, plan, goes_on};
-  SolveResult result;
-  static_cast<void>(with_type(position, [&]<class G>(const G& game) {
-    if constexpr (kFillsUp<G>) result = solve_game(call, game);
-  }));
+  const SolveResult result = solve_any(call, position);
   if (!result.exact) return std::nullopt;
   return static_cast<float>(result.value);
 }

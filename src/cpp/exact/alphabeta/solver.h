@@ -67,17 +67,14 @@ class Solver {
   std::mutex busy_;
 };
 
-/// Whether few empty points mean few remaining moves: not in Go, where stones are captured, and not
-/// in a user's game, about which nothing is known.
-[[nodiscard]] bool fills_up(const AnyPosition& position);
-
 /// Solves endgames for a tree search. Used by one thread at a time.
 class EndgameSolver {
  public:
   static constexpr std::uint64_t kTableBytes = 1U << 20;
 
   EndgameSolver();
-  /// The outcome for the player to move of a non-terminal position that fills_up(); nullopt if more
+  /// The outcome for the player to move of a non-terminal position of a game that fills_up();
+  /// nullopt if more
   /// than `most` of the board's `points` are empty, or once `goes_on`, called about every
   /// millisecond, returns false.
   std::optional<float> solve(const AnyPosition& position, int points, int most,

@@ -2,15 +2,18 @@
 /// over the game (search/run/walker.h) and pays no virtual call per ply.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/rng.h"
 #include "base/types.h"
+#include "games/common/default_text.h"
 #include "games/game.h"
 
 namespace pyengine {
@@ -69,10 +72,27 @@ inline void copy_position(const AnyPosition& from, std::unique_ptr<AnyPosition>&
   }
 }
 
+/// What all positions of a game have in common.
+struct GameTraits {
+  GameShape shape;
+  Symmetries symmetries;
+  /// Shape of AnyPosition::observation(), {C, H, W}; zeros if the game has none.
+  std::array<int, 3> observation_shape{};
+  bool has_stones = false;  ///< whether stones() and last_move() are available
+  bool has_setup = false;   ///< whether from_setup() is
+  bool has_liberties = false;
+  bool has_area = false;
+  bool has_ko = false;
+  bool fills_up = false;               ///< see the Game concept
+  bool has_transposition_key = false;  ///< whether a search of a graph recognises its positions
+  bool key_forgets_history = false;  ///< whether legal moves after further moves depend on the path
+  bool graph_by_default = false;     ///< the default of SearchConfig::graph
+};
+
 /// A game with its parameters, which creates positions. Immutable, shared between threads.
 class AnyGame {
  public:
-  AnyGame() = default;
+  explicit AnyGame(GameTraits traits) : traits_(std::move(traits)) {}
   AnyGame(const AnyGame&) = delete;
   AnyGame& operator=(const AnyGame&) = delete;
   virtual ~AnyGame() = default;
@@ -83,27 +103,17 @@ class AnyGame {
   [[nodiscard]] virtual std::string to_string() const = 0;
   /// Same game and parameters; for users' games, the same object.
   [[nodiscard]] virtual bool same_as(const AnyGame& other) const = 0;
-  [[nodiscard]] virtual const GameShape& shape() const noexcept = 0;
-  [[nodiscard]] virtual const Symmetries& symmetries() const noexcept = 0;
-  /// Shape of AnyPosition::observation(), {C, H, W}; zeros if the game has none.
-  [[nodiscard]] virtual std::array<int, 3> observation_shape() const noexcept = 0;
-  /// Whether AnyPosition::liberties() is available.
-  [[nodiscard]] virtual bool has_liberties() const noexcept = 0;
-  [[nodiscard]] virtual bool has_area() const noexcept = 0;
-  [[nodiscard]] virtual bool has_ko() const noexcept = 0;
-  /// Whether a search can recognise positions that several paths reach: SearchConfig::graph.
-  [[nodiscard]] virtual bool has_transposition_key() const noexcept = 0;
-  /// Whether the moves that are legal after further moves may depend on the path.
-  [[nodiscard]] virtual bool key_forgets_history() const noexcept = 0;
-  /// The default of SearchConfig::graph.
-  [[nodiscard]] virtual bool graph_by_default() const noexcept = 0;
-  /// Whether stones() and last_move() are available: false for a user's game.
-  [[nodiscard]] virtual bool has_stones() const noexcept = 0;
+  [[nodiscard]] const GameTraits& traits() const noexcept { return traits_; }
+  [[nodiscard]] const GameShape& shape() const noexcept { return traits_.shape; }
+  [[nodiscard]] const Symmetries& symmetries() const noexcept { return traits_.symmetries; }
 
   [[nodiscard]] virtual std::unique_ptr<AnyPosition> initial_position() const = 0;
   [[nodiscard]] virtual std::unique_ptr<AnyPosition> from_setup(const BoardSetup& setup) const = 0;
   [[nodiscard]] virtual std::string action_to_string(Action action) const = 0;
   [[nodiscard]] virtual Action string_to_action(std::string_view text) const = 0;
+
+ private:
+  GameTraits traits_;
 };
 
 /// A G behind the AnyPosition interface. The search uses `value` directly.
@@ -134,7 +144,17 @@ class PositionOf final : public AnyPosition {
     const auto* same = dynamic_cast<const PositionOf*>(&other);
     return same != nullptr && same->value == value;
   }
-  [[nodiscard]] std::string to_string() const override { return value.to_string(); }
+  [[nodiscard]] std::string to_string() const override {
+    if constexpr (HasText<G>) {
+      return value.to_string();
+    } else {
+      BoardBits first;
+      BoardBits second;
+      value.stones(0, first, second);
+      return default_text(G::shape(value.params()), first, second, value.outcome(),
+                          value.to_move());
+    }
+  }
   void stones(int t, BoardBits& first, BoardBits& second) const noexcept override {
     value.stones(t, first, second);
   }

@@ -359,7 +359,11 @@ bool ForeignPosition::resembles(const ForeignPosition& other) const {
 }
 
 ForeignGame::ForeignGame(std::shared_ptr<const ForeignRules> rules)
-    : params_{std::move(rules)}, symmetries_(make_symmetries(info().shape)) {}
+    : AnyGame({.shape = rules->info().shape,
+               .symmetries = make_symmetries(rules->info().shape),
+               .observation_shape = rules->info().observation_shape,
+               .has_transposition_key = rules->has_transposition_key()}),
+      params_{std::move(rules)} {}
 
 bool ForeignGame::same_as(const AnyGame& other) const {
   const auto* foreign = dynamic_cast<const ForeignGame*>(&other);

@@ -227,20 +227,6 @@ class ForeignGame final : public AnyGame {
   [[nodiscard]] ParamMap params() const override { return info().params; }
   [[nodiscard]] std::string to_string() const override { return info().text; }
   [[nodiscard]] bool same_as(const AnyGame& other) const override;
-  [[nodiscard]] const GameShape& shape() const noexcept override { return info().shape; }
-  [[nodiscard]] const Symmetries& symmetries() const noexcept override { return symmetries_; }
-  [[nodiscard]] std::array<int, 3> observation_shape() const noexcept override {
-    return info().observation_shape;
-  }
-  [[nodiscard]] bool has_liberties() const noexcept override { return false; }
-  [[nodiscard]] bool has_area() const noexcept override { return false; }
-  [[nodiscard]] bool has_ko() const noexcept override { return false; }
-  [[nodiscard]] bool has_transposition_key() const noexcept override {
-    return params_.rules->has_transposition_key();
-  }
-  [[nodiscard]] bool key_forgets_history() const noexcept override { return false; }
-  [[nodiscard]] bool graph_by_default() const noexcept override { return false; }
-  [[nodiscard]] bool has_stones() const noexcept override { return false; }
   [[nodiscard]] std::unique_ptr<AnyPosition> initial_position() const override;
   [[nodiscard]] std::unique_ptr<AnyPosition> from_setup(const BoardSetup& setup) const override;
   [[nodiscard]] std::string action_to_string(Action action) const override;
@@ -249,7 +235,6 @@ class ForeignGame final : public AnyGame {
  private:
   [[nodiscard]] const ForeignInfo& info() const noexcept { return params_.rules->info(); }
   ForeignPosition::Params params_;
-  Symmetries symmetries_;
 };
 
 }  // namespace pyengine

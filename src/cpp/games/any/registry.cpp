@@ -1,7 +1,10 @@
 #include "games/any/registry.h"
 
-#include <algorithm>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 #include "base/error.h"
@@ -12,36 +15,65 @@
 namespace pyengine {
 namespace {
 
-/// Calls visit(std::type_identity<G>{}) for each named game.
-template <class Visit>
-void for_each_game(Visit&& visit) {
-  const auto each = [&]<class... G>(std::type_identity<std::tuple<G...>>) {
-    (visit(std::type_identity<G>{}), ...);
-  };
-  each(std::type_identity<GameTypes>{});
-}
-
 template <class G>
 bool plays(const typename G::Params& params) {
   if constexpr (requires { G::accepts(params); }) return G::accepts(params);
   return true;
 }
 
-/// Null if G has another name, or leaves these parameters to another game of the same name.
+/// Null if G leaves these parameters to another game of the same name.
 template <class G>
-std::shared_ptr<const AnyGame> try_game(std::string_view name, const ParamMap& params) {
-  if constexpr (!std::is_same_v<G, ForeignPosition>) {
-    if (name == G::kName) {
-      const typename G::Params parsed = G::parse(params);
-      if (plays<G>(parsed)) return std::make_shared<TypedGame<G>>(parsed);
-    }
-  }
-  return nullptr;
+std::shared_ptr<const AnyGame> try_game(const ParamMap& params) {
+  const typename G::Params parsed = G::parse(params);
+  return plays<G>(parsed) ? std::make_shared<TypedGame<G>>(parsed) : nullptr;
 }
 
-std::string joined(const std::vector<std::string_view>& names) {
+class Registry {
+ public:
+  Registry() {
+    const auto add_all = [this]<class... G>(std::type_identity<std::tuple<G...>>) {
+      (add_built_in<G>(), ...);
+    };
+    add_all(std::type_identity<GameTypes>{});
+  }
+
+  bool add(std::string_view name, LoadGame load) {
+    const std::lock_guard lock(mutex_);
+    return games_.try_emplace(std::string(name), 1, load).second;
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> all;
+    for (const auto& [name, types] : games_) all.push_back(name);
+    return all;
+  }
+  /// Those that share a name; empty if it is unknown.
+  [[nodiscard]] std::vector<LoadGame> find(std::string_view name) const {
+    const std::lock_guard lock(mutex_);
+    const auto entry = games_.find(name);
+    return entry != games_.end() ? entry->second : std::vector<LoadGame>();
+  }
+
+ private:
+  template <class G>
+  void add_built_in() {
+    if constexpr (!std::is_same_v<G, ForeignPosition>) {
+      games_[std::string(G::kName)].push_back(&try_game<G>);
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::vector<LoadGame>, std::less<>> games_;
+};
+
+Registry& registry() {
+  static Registry all;
+  return all;
+}
+
+std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string_view name : names) {
+  for (const std::string& name : names) {
     if (!text.empty()) text += ", ";
     text += name;
   }
@@ -50,22 +82,14 @@ std::string joined(const std::vector<std::string_view>& names) {
 
 }  // namespace
 
-std::vector<std::string_view> registered_games() {
-  std::vector<std::string_view> names;
-  for_each_game([&]<class G>(std::type_identity<G>) {
-    if constexpr (!std::is_same_v<G, ForeignPosition>) names.push_back(G::kName);
-  });
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
+std::vector<std::string> registered_games() { return registry().names(); }
+
+bool add_game(std::string_view name, LoadGame load) { return registry().add(name, load); }
 
 std::shared_ptr<const AnyGame> load_game(std::string_view name, const ParamMap& params) {
-  std::shared_ptr<const AnyGame> game;
-  for_each_game([&]<class G>(std::type_identity<G>) {
-    if (game == nullptr) game = try_game<G>(name, params);
-  });
-  if (game != nullptr) return game;
+  for (const LoadGame load : registry().find(name)) {
+    if (auto game = load(params)) return game;
+  }
   throw ConfigError("unknown game " + in_quotes(name) + ": expected one of " +
                     joined(registered_games()));
 }

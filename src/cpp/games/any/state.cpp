@@ -74,7 +74,7 @@ BoardSetup read_setup(const AnyGame& game, std::string_view text) {
   BoardSetup setup = read_board(game, rows, read_int(parts[1], "the player to move"));
   if (parts.size() == 3) {
     setup.ko = read_int(parts[2], "the point of the ko");
-    if (!game.has_ko() || setup.ko < 0 || setup.ko >= game.shape().rows * game.shape().columns) {
+    if (!game.traits().has_ko || setup.ko < 0 || setup.ko >= game.shape().rows * game.shape().columns) {
       throw ConfigError("a serialised state: " + in_quotes(parts[2]) + " is not a ko point");
     }
   }
@@ -98,7 +98,7 @@ BoardSetup read_board(const AnyGame& game, std::span<const std::string> rows, in
                       std::string_view ko) {
   const GameShape& shape = game.shape();
   const std::string where = game.name() + ": state_from_board: ";
-  if (!game.has_stones())
+  if (!game.traits().has_stones)
     throw ConfigError(where + "a user's game has no board that we could set up");
   if (to_move != 0 && to_move != 1) {
     throw ConfigError(where + "player must be 0 or 1, got " + std::to_string(to_move));
@@ -129,7 +129,7 @@ BoardSetup read_board(const AnyGame& game, std::span<const std::string> rows, in
     }
   }
   if (ko.empty()) return setup;
-  if (!game.has_ko()) throw ConfigError(where + "ko is only for Go, got " + in_quotes(ko));
+  if (!game.traits().has_ko) throw ConfigError(where + "ko is only for Go, got " + in_quotes(ko));
   setup.ko = game.string_to_action(ko);
   if (setup.ko < 0 || setup.ko >= shape.rows * shape.columns) {
     throw ConfigError(where + "ko must be a point such as \"D4\", got " + in_quotes(ko));
@@ -162,7 +162,7 @@ void State::apply_action(Action action) {
     throw IllegalActionError(game_->name() + ": " + why_illegal(action));
   }
   history_.reserve(history_.size() + 1);
-  if (game_->has_stones()) {
+  if (game_->traits().has_stones) {
     before->play(action);
   } else {  // user code may fail midway, so it gets a copy
     auto next = before->clone();
@@ -178,7 +178,7 @@ std::string State::why_illegal(Action action) const {
   if (action < 0 || action >= count) {
     return name + " does not exist, expected 0.." + std::to_string(count - 1);
   }
-  if (game_->has_stones()) name += " (" + game_->action_to_string(action) + ")";
+  if (game_->traits().has_stones) name += " (" + game_->action_to_string(action) + ")";
   if (position_->outcome().has_value()) return name + " is not legal: the game is over";
   return name + " is not legal for player " + std::to_string(position_->to_move());
 }

@@ -35,6 +35,40 @@ class ParamReader {
   std::vector<bool> taken_;
 };
 
+/// Reads and describes the parameters of a game whose class declares each of them once:
+///
+///   template <class Field>
+///   static void fields(Params& params, Field&& field) {
+///     field("board_size", params.board_size, 2, 19);  // int: with its range
+///     field("swap", params.swap);                     // bool
+///   }
+template <class G>
+typename G::Params parse_fields(const ParamMap& given) {
+  struct Reader {
+    ParamReader reader;
+    void operator()(std::string_view name, int& value, int low, int high) {
+      value = static_cast<int>(reader.integer(name, value, low, high));
+    }
+    void operator()(std::string_view name, bool& value) { value = reader.boolean(name, value); }
+  } field{ParamReader(G::kName, given)};
+  typename G::Params params;
+  G::fields(params, field);
+  field.reader.finish();
+  return params;
+}
+template <class G>
+ParamMap describe_fields(typename G::Params params) {
+  struct Writer {
+    ParamMap map;
+    void operator()(std::string_view name, int value, int /*low*/, int /*high*/) {
+      map.emplace_back(name, static_cast<long long>(value));
+    }
+    void operator()(std::string_view name, bool value) { map.emplace_back(name, value); }
+  } field;
+  G::fields(params, field);
+  return field.map;
+}
+
 /// A name with its parameters: "go", {board_size: 9}.
 struct NamedParams {
   std::string name;

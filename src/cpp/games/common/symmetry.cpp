@@ -1,5 +1,7 @@
 #include "games/common/symmetry.h"
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -48,7 +50,47 @@ int inverse_of(int k) {
   return kTranspose | columns | rows;
 }
 
+std::vector<std::uint16_t> images(int count, const std::function<int(int)>& image) {
+  std::vector<std::uint16_t> all(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    all[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(image(i));
+  }
+  return all;
+}
+
+bool undoes(const std::vector<std::uint16_t>& second, const std::vector<std::uint16_t>& first) {
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] >= second.size() || second[first[i]] != i) return false;
+  }
+  return true;
+}
+
+/// The symmetry that undoes symmetry k.
+int find_inverse(const Symmetries& symmetries, std::size_t k) {
+  const auto& [points, actions, inverses] = symmetries;
+  for (std::size_t other = 0; other < points.size(); ++other) {
+    if (undoes(points[other], points[k]) && undoes(actions[other], actions[k])) {
+      return static_cast<int>(other);
+    }
+  }
+  throw ConfigError("symmetry " + std::to_string(k) + " has no inverse among the symmetries");
+}
+
 }  // namespace
+
+Symmetries make_symmetries(const GameShape& shape, const std::vector<Mapping>& others) {
+  Symmetries symmetries;
+  const auto add = [&](const Mapping& mapping) {
+    symmetries.point.push_back(images(shape.rows * shape.columns, mapping.point));
+    symmetries.action.push_back(images(shape.num_actions, mapping.action));
+  };
+  add({std::identity(), std::identity()});
+  for (const Mapping& mapping : others) add(mapping);
+  for (std::size_t k = 0; k < symmetries.point.size(); ++k) {
+    symmetries.inverse.push_back(find_inverse(symmetries, k));
+  }
+  return symmetries;
+}
 
 Symmetries make_symmetries(const GameShape& shape) {
   Symmetries symmetries;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/types.h"
@@ -27,6 +28,15 @@ struct Symmetries {
   std::vector<int> inverse;                        ///< [k] = the symmetry that undoes k
   [[nodiscard]] int count() const noexcept { return static_cast<int>(point.size()); }
 };
+
+/// A symmetry as two functions.
+struct Mapping {
+  std::function<int(int)> point;
+  std::function<int(int)> action;
+};
+/// A group of symmetries: the identity and `others`. Throws ConfigError if one of them has no
+/// inverse in the group.
+Symmetries make_symmetries(const GameShape& shape, const std::vector<Mapping>& others);
 
 /// The symmetries of a board game whose actions are points (then pass), or columns if num_actions
 /// == columns and the board has more than one row.

@@ -13,7 +13,7 @@ namespace {
 
 GoParams params_of(const AnyGame& game) {
   // A user's game may have any name, and its stones are unknown.
-  if (game.name() == Go9::kName && game.has_stones()) return parse_go_params(game.params());
+  if (game.name() == Go9::kName && game.traits().has_stones) return parse_go_params(game.params());
   throw ModelError("expected a game of Go for the rollout policy, got " + game.to_string());
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <typeinfo>
 
 #include "games/any/any_game.h"
 #include "search/rules/rule.h"
@@ -63,6 +64,10 @@ class Walker {
 };
 
 /// Creates a walker for positions of the same type as `root`.
+using MakeWalker = std::unique_ptr<Walker> (*)(const AnyPosition& root);
+/// Adds a type of position to those that make_walker() knows; false if it is there already.
+bool add_walker(const std::type_info& position, MakeWalker make);
+/// For positions of the games in games/list.h, and of types that were added.
 std::unique_ptr<Walker> make_walker(const AnyPosition& root);
 
 }  // namespace pyengine

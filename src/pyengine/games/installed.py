@@ -1,0 +1,67 @@
+"""Games of other installed packages, found by the entry-point group ``pyengine.games``."""
+
+from __future__ import annotations
+
+import functools
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+from typing import Any
+
+from pyengine import _core
+from pyengine.base.checks import short_repr
+from pyengine.errors import ConfigError
+
+GROUP = "pyengine.games"
+
+
+@functools.cache
+def installed_games() -> dict[str, list[EntryPoint]]:
+    """Return the entry points by the name of their game; read once per process."""
+    games: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=GROUP):
+        games.setdefault(entry.name, []).append(entry)
+    return games
+
+
+def load_installed(name: str) -> Any:
+    """Load what an entry point names.
+
+    Returns:
+        A Python game, or something that makes one; None for a game in C++, which the engine then
+        knows by ``name``.
+
+    Raises:
+        ConfigError: several packages have this game, or its module cannot be imported, was built
+            for another pyengine, or defines a game of another name.
+
+    """
+    entry, *others = installed_games()[name]
+    if others:
+        packages = ", ".join(map(_package, (entry, *others)))
+        raise ConfigError(f"several packages have a game {short_repr(name)}: {packages}")
+    try:
+        loaded = entry.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"game {short_repr(name)} of {_package(entry)}: {error}") from error
+    if not isinstance(loaded, ModuleType):
+        return loaded
+    capsule = getattr(loaded, "__pyengine_game__", None)
+    if capsule is None:
+        raise ConfigError(
+            f"game {short_repr(name)} of {_package(entry)}: expected a module with PYENGINE_GAME, "
+            f"or module:NAME of a Python game, got {entry.value}"
+        )
+    try:
+        _core.add_game(capsule)
+    except ConfigError as error:
+        raise ConfigError(f"game {short_repr(name)} of {_package(entry)}: {error}") from None
+    if name not in _core.registered_games():
+        raise ConfigError(
+            f"the entry point {short_repr(name)} of {_package(entry)} names {entry.value}, "
+            "whose game has another name"
+        )
+    return None
+
+
+def _package(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
