@@ -46,3 +46,7 @@ configure_file(cmake/pyengine-config.cmake.in ${CMAKE_BINARY_DIR}/generated/pyen
                @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/generated/pyengine-config.cmake bindings/module/game_module.cpp
         DESTINATION pyengine/cmake)
+# The projects that `pyengine new-game` writes.
+install(DIRECTORY examples/starter examples/hex examples/breakthrough
+        DESTINATION pyengine/templates OPTIONAL
+        PATTERN build EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN .pytest_cache EXCLUDE)

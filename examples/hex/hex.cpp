@@ -2,4 +2,4 @@
 
 #include <pyengine/plugin/module.h>
 
-PYENGINE_GAME(hex::Hex)
+PYENGINE_GAME(pyengine_hex::Hex)

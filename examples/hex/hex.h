@@ -10,7 +10,7 @@
 #include <array>
 #include <cstdlib>
 
-namespace hex {
+namespace pyengine_hex {
 
 using namespace pyengine;
 
@@ -152,4 +152,4 @@ class Hex {
   Status status_ = Status::playing;
 };
 
-}  // namespace hex
+}  // namespace pyengine_hex

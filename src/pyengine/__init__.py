@@ -41,6 +41,7 @@ from pyengine.games import (
     get_cmake_dir,
     get_include,
     load_game,
+    perft,
     registered_games,
 )
 from pyengine.search import Clock, Engine, SearchConfig, SearchResult
@@ -91,6 +92,7 @@ __all__ = [
     "get_include",
     "load_game",
     "match",
+    "perft",
     "registered_games",
     "search",
     "selfplay",

@@ -18,6 +18,7 @@ from pyengine.cli.gomocup import gomocup
 from pyengine.cli.gtp import gtp
 from pyengine.cli.match import match
 from pyengine.cli.nboard import nboard
+from pyengine.cli.new_game import new_game
 from pyengine.cli.play import play
 from pyengine.cli.search import search
 from pyengine.cli.selfplay import selfplay
@@ -54,6 +55,7 @@ for _function in (
     ugi,
     selfplay,
     train,
+    new_game,
     doctor,
     bench,
 ):

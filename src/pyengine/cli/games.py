@@ -24,6 +24,7 @@ from pyengine.eval.bundled import (
     strength_of_model,
 )
 from pyengine.games.game import Game, load_game, registered_games
+from pyengine.games.installed import installed_games, package_of
 from pyengine.games.named_games import names_foreign_game
 from pyengine.search.levels import Level, levels_of, opponents_of
 
@@ -69,12 +70,14 @@ def _show_all(out: Console) -> None:
         table.add_row(Text(game, "bold"), re.split(r"[;.\n]", text.strip(": "))[0], "")
         for network in networks_of_game(game):
             table.add_row(f"  {network}", _board(network), strength_in_words(network))
+    for game in sorted(installed_games()):
+        table.add_row(Text(game, "bold"), package_of(game), "")
     out.print(table, soft_wrap=False)
     out.print()
     for line in (
         "Play: pyengine play go9 --level 3, or pyengine play gomoku -p board_size=9.",
         "Parameters and levels of play: pyengine games NAME.",
-        "Your own game: FILE.py:NAME, see docs/guides/own-game.md.",
+        "Your own game: FILE.py:NAME, or pyengine new-game; see docs/guides/own-game.md.",
     ):
         say(out, Text(line))
 
@@ -92,7 +95,7 @@ def _board(network: str) -> str:
 
 def _show_one(out: Console, name: str) -> None:
     game = game_from(name)
-    if names_foreign_game(name):
+    if names_foreign_game(name) or game.name not in _descriptions():
         out.print(Text.assemble((name, "bold"), _parameters(game)))
         return
     network = network_of_text(name)

@@ -1,5 +1,6 @@
 """Built-in games, users' games, and the display of positions."""
 
+from pyengine._core import perft
 from pyengine.games.check import GameReport, check_game
 from pyengine.games.game import (
     Game,
@@ -23,5 +24,6 @@ __all__ = [
     "get_cmake_dir",
     "get_include",
     "load_game",
+    "perft",
     "registered_games",
 ]

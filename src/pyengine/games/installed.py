@@ -37,8 +37,7 @@ def load_installed(name: str) -> Any:
     """
     entry, *others = installed_games()[name]
     if others:
-        packages = ", ".join(map(_package, (entry, *others)))
-        raise ConfigError(f"several packages have a game {short_repr(name)}: {packages}")
+        raise ConfigError(f"several packages have a game {short_repr(name)}: {package_of(name)}")
     try:
         loaded = entry.load()
     except (ImportError, AttributeError) as error:
@@ -61,6 +60,11 @@ def load_installed(name: str) -> Any:
             "whose game has another name"
         )
     return None
+
+
+def package_of(name: str) -> str:
+    """Return the package of an installed game, or the packages."""
+    return ", ".join(map(_package, installed_games()[name]))
 
 
 def _package(entry: EntryPoint) -> str:
