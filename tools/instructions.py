@@ -30,6 +30,8 @@ GAMES = {
     "gomoku15_renju": 'gomoku(rule="renju")',
     "go9": "go(board_size=9)",
     "go19": "go",
+    "hex7": "hex(board_size=7)",
+    "hex7_outside": "outside:hex(board_size=7)",  # from another library, as games outside the wheel
 }
 #: The pattern also matches clones of a function that the compiler specialized.
 COUNTED = "measured_*"

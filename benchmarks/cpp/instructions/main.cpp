@@ -1,7 +1,10 @@
 /// A search or playouts, whose instructions valgrind counts. Usage: pyengine_instructions
 /// search|uct|playouts GAME COUNT, as in valgrind --tool=callgrind --toggle-collect='measured_*'
 /// pyengine_instructions search go 5000. search: PUCT with the free evaluator; uct: UCT with one
-/// playout per leaf; playouts: from the start of the game.
+/// playout per leaf; playouts: from the start of the game. The game "hex" is compiled into this
+/// program, and "outside:hex" is the same code loaded from a library.
+#include <dlfcn.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +17,10 @@
 #include "base/rng.h"
 #include "eval/simple.h"
 #include "games/any/registry.h"
+#include "plugin/game_code.h"
 #include "search/searcher.h"
+
+extern "C" const pyengine::GameCapsule* pyengine_game_capsule(const char* python_abi);
 
 namespace {
 
@@ -90,7 +96,22 @@ void play_out(const AnyGame& game, std::uint64_t count) {
   }
 }
 
-void measure(std::string_view what, const std::string& game_text, std::uint64_t count) {
+void add_outside_hex() {
+  void* library = dlopen(PYENGINE_OUTSIDE_HEX, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw std::runtime_error(dlerror());
+  using Exported = const pyengine::GameCapsule* (*)();
+  const auto exported = reinterpret_cast<Exported>(dlsym(library, "exported_game"));
+  pyengine::add_game(*exported(), "");
+}
+
+void measure(std::string_view what, std::string game_text, std::uint64_t count) {
+  constexpr std::string_view kOutside = "outside:";
+  if (game_text.starts_with(kOutside)) {
+    game_text.erase(0, kOutside.size());
+    add_outside_hex();
+  } else if (game_text.starts_with("hex")) {
+    pyengine::add_game(*pyengine_game_capsule(""), "");
+  }
   const pyengine::NamedParams named = pyengine::parse_named_params(game_text);
   const auto game = pyengine::load_game(named.name, named.params);
   if (what == "playouts") {

@@ -120,3 +120,13 @@ TEST_CASE("a game without symmetries keeps actions that are not points") {
 TEST_CASE("the symmetries of a square need a square board") {
   CHECK_THROWS_AS(make_symmetries(board(3, 4, SymmetryGroup::square)), ConfigError);
 }
+
+TEST_CASE("a group given by functions has its inverses") {
+  const GameShape shape{.rows = 1, .columns = 4, .num_actions = 5, .max_game_length = 1};
+  const auto by = [](int step) { return [step](int i) { return i < 4 ? (i + step) % 4 : i; }; };
+  const Symmetries turns =
+      make_symmetries(shape, {{by(1), by(1)}, {by(2), by(2)}, {by(3), by(3)}});
+  CHECK(turns.inverse == std::vector<int>{0, 3, 2, 1});
+  CHECK(turns.action[1] == std::vector<std::uint16_t>{1, 2, 3, 0, 4});
+  CHECK_THROWS_AS(make_symmetries(shape, {{by(1), by(1)}}), ConfigError);
+}

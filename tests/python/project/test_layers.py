@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 CORE = ROOT / "src" / "cpp"
 # Lowest first: a file may include headers of its folder and of the preceding folders.
-LAYERS = ["base", "games", "eval", "exact", "search", "selfplay", "api"]
+LAYERS = ["base", "games", "eval", "exact", "search", "selfplay", "plugin"]
 PRINTING = re.compile(
     r"\bstd::(?:cout|cerr|clog|print|println)\b|\b(?:f?printf|f?puts|putchar)\s*\("
 )
