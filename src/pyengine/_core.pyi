@@ -10,6 +10,7 @@ import numpy.typing
 import os
 import pathlib
 import typing
+import typing_extensions
 
 __all__: list[str] = [
     "BoundEvaluator",
@@ -38,6 +39,7 @@ __all__: list[str] = [
     "Solver",
     "State",
     "Trace",
+    "add_game",
     "at_temperature",
     "callback_evaluator",
     "check_fit",
@@ -180,7 +182,12 @@ class Game:
     @property
     def has_board(self) -> bool:
         """
-        Whether the game has board_rows() and state_from_board(); False for a user's game.
+        Whether the game has board_rows(); False for a game in Python.
+        """
+    @property
+    def has_setup(self) -> bool:
+        """
+        Whether the game has state_from_board().
         """
     @property
     def has_transposition_key(self) -> bool:
@@ -195,7 +202,7 @@ class Game:
     @property
     def num_symmetries(self) -> int:
         """
-        Number of board symmetries of the rules: 1, 2, 4 or 8.
+        Number of board symmetries of the rules.
         """
     @property
     def observation_shape(self) -> tuple[int, int, int]:
@@ -1381,6 +1388,11 @@ class SelfPlay:
     ) -> bool: ...
     def stop(self) -> None: ...
     def take_finished(self) -> list[dict]: ...
+
+def add_game(game: typing_extensions.CapsuleType) -> None:
+    """
+    Make load_game accept a module's game, given its capsule. Raises ConfigError.
+    """
 
 def at_temperature(
     weights: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],

@@ -94,9 +94,10 @@ def load_game(name: str, /, **params: Parameter) -> Game:
 
     Args:
         name: ``"go"``, or the text form with parameters, ``"go(board_size=9,komi=7.0)"``; a game
-            that another package provides (see :func:`registered_games`); a game of OpenSpiel, ``"pyspiel:hex(board_size=7)"``; or a game in Python,
-            ``"package.module:NAME"`` or ``"FILE.py:NAME"``, where NAME is a game, or a class or a
-            function that returns one. Loading the same name again returns the same game.
+            that another package provides (see :func:`registered_games`); a game of OpenSpiel,
+            ``"pyspiel:hex(board_size=7)"``; or a game in Python, ``"package.module:NAME"`` or
+            ``"FILE.py:NAME"``, where NAME is a game, or a class or a function that returns one.
+            Loading the same name again returns the same game.
         **params: parameters by name.
 
     Raises:

@@ -35,7 +35,8 @@ TUNE = "bench --tune connect4 --seconds 0.05"
 
 
 def commands() -> list[str]:
-    names = [each.callback.__name__ for each in app.registered_commands if each.callback]
+    functions = [each.callback for each in app.registered_commands if each.callback]
+    names = [function.__name__.replace("_", "-") for function in functions]
     return ["", *names, *(f"convert {name}" for name in ("int8", "leela", "shards", "sgf"))]
 
 

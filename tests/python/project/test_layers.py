@@ -26,7 +26,8 @@ SIBLINGS_ABOVE = {
 }
 
 FILES = sorted(path for path in CORE.rglob("*") if path.suffix in {".h", ".cpp"})
-HEADERS = {path.relative_to(CORE).as_posix() for path in FILES if path.suffix == ".h"}
+GENERATED = {"plugin/headers.h"}
+HEADERS = GENERATED | {path.relative_to(CORE).as_posix() for path in FILES if path.suffix == ".h"}
 
 
 def name_of(path: Path) -> str:
