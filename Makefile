@@ -10,6 +10,8 @@ endif
 # tests need.
 WERROR ?= OFF
 TORCH ?=
+# A second compiler for the test of games in C++.
+CLANG ?= clang++
 # The suites that `make bench` runs after the C++ micro benchmarks, and its output folder.
 SUITES ?= all
 BENCH ?= build/bench
@@ -29,17 +31,18 @@ endif
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export NPM_CONFIG_PREFIX := $(CURDIR)/build/npm
 
-SOURCES := CMakeLists.txt pyproject.toml $(wildcard README.md LICENSE cmake/* models/*.onnx models/manifest.toml models/levels.toml models/runs/*.toml benchmarks/*.py) \
-  $(shell find src/cpp bindings src/pyengine src/pyengine_command -name '*.cpp' -o -name '*.h' -o -name '*.py' -o -name '*.pyi')
+SOURCES := CMakeLists.txt pyproject.toml $(wildcard README.md LICENSE cmake/* models/*.onnx models/manifest.toml models/levels.toml models/runs/*.toml benchmarks/*.py examples/*/*.*) \
+  $(shell find src/cpp bindings src/pyengine src/pyengine_command examples -name '*.cpp' -o -name '*.h' -o -name '*.py' -o -name '*.pyi')
 PYTHON_DIRS := src/pyengine src/pyengine_command tests tools $(wildcard benchmarks examples models)
-CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks models) -name '*.cpp' -o -name '*.h')
+CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks examples models) -name '*.cpp' -o -name '*.h')
 
 .NOTPARALLEL:
-.PHONY: help demo build test test-cpp test-python clients slow oldest newest asan tsan instructions lint format stubs docs tidy bench wheels clean
+.PHONY: help demo build test test-cpp test-python plugins clients slow oldest newest asan tsan instructions lint format stubs docs tidy bench wheels clean
 
 help:
 	@echo "make demo    build, install into .venv, and show a search"
-	@echo "make test    all fast tests: C++ tests, sanitizers, instruction counts, Python tests"
+	@echo "make test    all fast tests: C++ tests, sanitizers, instruction counts, games in C++, Python tests"
+	@echo "make plugins build the example games in C++ against the wheel and test them"
 	@echo "make clients install third-party programs that some tests talk to; they skip without"
 	@echo "make slow    tests that take many minutes"
 	@echo "make oldest  Python tests with the oldest supported dependencies   make newest  with the newest"
@@ -56,7 +59,7 @@ demo: $(VENV)/.installed
 
 build: $(VENV)/.installed
 
-test: test-cpp asan tsan instructions test-python
+test: test-cpp asan tsan instructions plugins test-python
 
 test-cpp: $(VENV)/.installed
 	@tools/cpp_tests.sh release -LE slow
@@ -69,6 +72,10 @@ tsan: $(VENV)/.tools
 
 test-python: $(VENV)/.test
 	$(PY) -m pytest -n auto --dist worksteal
+
+# Games in C++ outside the wheel, each built with CXX, and one with CLANG if that is installed.
+plugins: $(VENV)/.installed
+	@tools/plugins.sh $(PYTHON) "$$(echo build/dist/*.whl)" '$(CXX)' $(shell command -v $(CLANG))
 
 # GNU Go and Leela Zero come from the system's packages: gnugo, leela-zero.
 clients: $(VENV)/.test

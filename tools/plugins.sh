@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds the example games in C++ with each compiler, in an environment that has only the wheel, and
-# runs their tests. Usage: plugins.sh PYTHON WHEEL COMPILER...
-# The starter is the project that `pyengine new-game` writes.
+# Builds the example games in C++ in an environment that has only the wheel, and runs their tests;
+# then Hex once more with each other compiler. Usage: plugins.sh PYTHON WHEEL COMPILER...
 set -eu
+export PYTHONDONTWRITEBYTECODE=1
 python=$1
 wheel=$2
 shift 2
@@ -12,12 +12,20 @@ rm -rf "$folder"
 "$python" -m venv "$env"
 pip="$env/bin/python -m pip --disable-pip-version-check install -q"
 $pip "$wheel[cli]" pytest
-"$env/bin/pyengine" new-game "starter_copy" --directory "$folder/starter_copy" >/dev/null
-for compiler in "$@"; do
-  echo "games in C++: $($compiler --version | head -n 1)"
-  for project in examples/hex examples/breakthrough "$folder/starter_copy"; do
+
+# Usage: try COMPILER PROJECT...
+try() {
+  compiler=$1
+  shift
+  echo "games in C++: $("$compiler" --version | head -n 1)"
+  for project in "$@"; do
     CXX=$compiler $pip --force-reinstall --no-deps "$project"
     "$env/bin/python" -m pytest -q -p no:cacheprovider -c /dev/null --rootdir "$project" \
       "$project/tests"
   done
-done
+}
+
+"$env/bin/pyengine" new-game heap --directory "$folder/heap" >/dev/null
+try "$1" "$folder/heap" examples/hex examples/breakthrough
+shift
+for compiler in "$@"; do try "$compiler" examples/hex; done
