@@ -128,7 +128,7 @@ class AecGame:
         if reason := refusal(env):
             raise pyengine.ConfigError(f'environment "{self.name}": {reason}')
         env.reset(seed=0)
-        self.env, self.max_game_length = env, max_game_length
+        self.env, self.max_game_length = copied(env, {}), max_game_length
 
     def num_distinct_actions(self):
         return max(int(self.env.action_space(agent).n) for agent in self.env.possible_agents)

@@ -60,7 +60,7 @@ def test_gymnasium_accepts_the_environment(game: Any, evaluator: Any, side: Any)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.filterwarnings("ignore", "(?s).*infinit")  # the planes of a user's game
+            warnings.filterwarnings("ignore", "(?s).*infinity")  # the planes of a user's game
             checker.check_env(gymnasium.make("pyengine/Game-v0").unwrapped)
     finally:
         del gymnasium.registry["pyengine/Game-v0"]

@@ -89,8 +89,8 @@ def test_an_action_that_the_bot_did_not_choose_is_searched_afresh() -> None:
     chosen = bot.step(state)
     other = next(action for action in state.legal_actions() if action != chosen)
     state.apply_action(other)
-    bot.inform_action(state, 1, state.legal_actions()[0])
-    state.apply_action(state.legal_actions()[0])
+    bot.inform_action(state, 1, chosen)  # illegal at the root of the bot's tree
+    state.apply_action(chosen)
     assert bot.step(state) in state.legal_actions()
     assert engine.reused == [0, 0]
 

@@ -156,6 +156,13 @@ def test_returns_are_the_sum_of_all_rewards() -> None:
     assert state.returns() == [0.25, -0.25]
 
 
+def test_a_game_does_not_change_with_its_environment() -> None:
+    env = Toy()
+    game = example.AecGame(env, 4)
+    env.step(1)
+    assert game.new_initial_state().current_player() == 0
+
+
 def test_actions_are_legal_by_the_mask_in_the_info_or_without_any() -> None:
     assert example.AecGame(Toy(), 4).new_initial_state().legal_actions() == [0, 1]
     assert example.AecGame(MaskInInfo(), 4).new_initial_state().legal_actions() == [1]
