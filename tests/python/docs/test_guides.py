@@ -1,9 +1,10 @@
 """The code, commands and links in the README and in docs/ work.
 
-The ``python`` blocks of a page run in order in one folder with a network ``model.onnx``. A line
-``<!-- needs: torch -->`` before a block skips it if the module is missing. A ``text`` block after a
-``python`` block is its output, compared without numbers. Commands in ``console`` blocks are run;
-for commands in ``sh`` blocks, only the names of the options are checked.
+The ``python`` blocks of a page run in order in one folder with a network ``model.onnx``, and can
+import the programs of ``examples/``. A line ``<!-- needs: torch -->`` before a block skips it if
+the module is missing. A ``text`` block after a ``python`` block is its output, compared without
+numbers. Commands in ``console`` blocks are run; for commands in ``sh`` blocks, only the names of
+the options are checked.
 """
 
 from __future__ import annotations
