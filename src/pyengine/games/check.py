@@ -14,11 +14,27 @@ import numpy as np
 
 from pyengine.base.checks import integer, repr_with_type
 from pyengine.errors import ConfigError, IllegalActionError
-from pyengine.games.game import Game, State, as_game, can_be_compared, can_be_recognised, has_own
-from pyengine.games.promises import BrokenError, expect, ints, legal_of, two_numbers
+from pyengine.games.game import (
+    Game,
+    State,
+    actions_stay_legal,
+    as_game,
+    can_be_compared,
+    can_be_recognised,
+    has_binary_planes,
+    has_own,
+)
+from pyengine.games.own_playouts import OwnPlayouts
+from pyengine.games.promises import (
+    BrokenError,
+    check_returns,
+    expect,
+    ints,
+    legal_of,
+    two_numbers,
+)
 from pyengine.games.shared_positions import SharedPositions, is_shared, other_orders
 
-_TOLERANCE = 1e-6
 _ILLEGAL_TRIES = 5  # illegal actions tried in each state
 _FAR = 1000  # a max_utility this many times the largest return makes values small
 _MOST_KNOWN = 10_000  # states compared with each other
@@ -117,7 +133,7 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
         finished,
         checker.plies,
         tuple(checker.missing_features()),
-        tuple(checker.sharing.warnings()),
+        (*checker.sharing.warnings(), *checker.playouts.warnings()),
     )
 
 
@@ -156,6 +172,16 @@ class _Checker:
     known: dict[Any, Any] = field(default_factory=dict)  #: player and legal actions of states
     largest: float = 0.0  #: largest absolute return
     sharing: SharedPositions = field(default_factory=SharedPositions)
+    playouts: OwnPlayouts = field(init=False)
+    stays_legal: bool = field(init=False)
+    binary: bool = field(init=False)  #: whether the planes must be arrays of bool
+    only_binary: bool = True  #: whether all planes so far were 0 and 1
+
+    def __post_init__(self) -> None:
+        self.playouts = OwnPlayouts(self.utility())
+        self.stays_legal = actions_stay_legal(self.game)
+        has_planes = math.prod(self.wrapped.observation_shape) > 0
+        self.binary = has_planes and has_binary_planes(self.game.new_initial_state())
 
     def play(self) -> None:
         """Play one random game."""
@@ -174,6 +200,7 @@ class _Checker:
             self.check_mirrored(state, legal, mirrored)
             action = self.rng.choice(legal)
             self.step(state, action)
+            self.check_still_legal(state, [a for a in sorted(legal) if a != action])
             for k, mirror in mirrored:
                 mirror.apply_action(self.wrapped.symmetry_action(k, action))
             if len(self.moves) == 1:
@@ -259,6 +286,21 @@ class _Checker:
             self.check_recognised(state, legal)
         if self.shares(state):
             self.share(state)
+        if hasattr(state, "play_out"):
+            before = _visible(state)
+            self.playouts.check(state, self.rng.getrandbits(32))
+            expect(_visible(state) == before, "play_out() changed the state")
+
+    def check_still_legal(self, state: Any, expected: list[int]) -> None:
+        """Check the promise of ``actions_stay_legal``."""
+        if not self.stays_legal or state.is_terminal():
+            return
+        actual = sorted(legal_of(state))
+        expect(
+            actual == expected,
+            "actions_stay_legal: legal_actions() must be the earlier ones without the action "
+            f"played, {expected}, got {actual}",
+        )
 
     @staticmethod
     def check_names(state: Any, legal: list[int]) -> None:
@@ -325,8 +367,14 @@ class _Checker:
         size = math.prod(self.wrapped.observation_shape)
         if size == 0:
             return None
+        answer = state.observation_tensor()
+        kind = getattr(answer, "dtype", type(answer).__name__)
+        expect(
+            not self.binary or kind == np.bool_,
+            f"observation_tensor() must be an array of bool, as for the initial state, got {kind}",
+        )
         try:
-            planes = np.asarray(state.observation_tensor(), np.float32)
+            planes = np.asarray(answer, np.float32)
         except (TypeError, ValueError, RuntimeError) as error:
             raise BrokenError(
                 f"observation_tensor() must be an array of numbers: {error}"
@@ -335,6 +383,7 @@ class _Checker:
             planes.size == size, f"observation_tensor() must hold {size} numbers, got {planes.size}"
         )
         expect(bool(np.isfinite(planes).all()), "observation_tensor() must be finite")
+        self.only_binary &= bool(np.isin(planes, (0, 1)).all())
         return planes.tobytes()
 
     def check_mirrored(self, state: Any, legal: list[int], mirrored: list[tuple[int, Any]]) -> None:
@@ -353,18 +402,14 @@ class _Checker:
             )
 
     def check_end(self, state: Any, mirrored: list[tuple[int, Any]]) -> None:
-        returns = two_numbers(state.returns())
-        most = self.utility()
+        returns = two_numbers("returns", state.returns())
         self.largest = max(self.largest, *map(abs, returns))
-        expect(all(map(math.isfinite, returns)), f"returns() must be finite, got {returns}")
-        expect(abs(sum(returns)) <= _TOLERANCE * most, f"returns() must be zero-sum: {returns}")
-        expect(
-            max(map(abs, returns)) <= most * (1 + _TOLERANCE),
-            f"returns() must lie within [-{most}, {most}] (max_utility), got {returns}",
-        )
+        check_returns("returns", returns, self.utility())
+        if hasattr(state, "play_out"):
+            self.playouts.end(returns[0])
         for k, mirror in mirrored:
             expect(bool(mirror.is_terminal()), f"symmetry {k}: the mirrored game is not over")
-            results = two_numbers(mirror.returns())
+            results = two_numbers("returns", mirror.returns())
             expect(
                 results == returns, f"symmetry {k}: returns(): expected {returns}, got {results}"
             )
@@ -397,6 +442,12 @@ class _Checker:
             "observation_tensor(): no network can read its positions, only a StateEvaluator": (
                 math.prod(wrapped.observation_shape) > 0
             ),
+            "an observation_tensor() of bool: its planes are 0 and 1, and training records take up "
+            "to 32 times the space": self.binary
+            or not self.only_binary
+            or math.prod(wrapped.observation_shape) == 0,
+            "play_out(): a playout calls legal_actions(), apply_action() and is_terminal() at "
+            "each ply": hasattr(state, "play_out"),
             "__str__: its positions are not shown": has_own(state, "__str__"),
             "action_to_string(): its actions are numbers": hasattr(state, "action_to_string"),
             f"max_game_length: a game of {wrapped.max_game_length():,} plies is an error": (

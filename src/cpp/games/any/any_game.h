@@ -87,6 +87,8 @@ class AnyGame {
   [[nodiscard]] virtual const Symmetries& symmetries() const noexcept = 0;
   /// Shape of AnyPosition::observation(), {C, H, W}; zeros if the game has none.
   [[nodiscard]] virtual std::array<int, 3> observation_shape() const noexcept = 0;
+  /// Whether all its elements are 0 or 1.
+  [[nodiscard]] virtual bool has_binary_observation() const noexcept { return false; }
   /// Whether AnyPosition::liberties() is available.
   [[nodiscard]] virtual bool has_liberties() const noexcept = 0;
   [[nodiscard]] virtual bool has_area() const noexcept = 0;

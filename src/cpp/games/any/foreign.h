@@ -17,6 +17,12 @@
 
 namespace pyengine {
 
+/// What a game's own playouts need to know about their position.
+struct PlayoutStart {
+  int to_move = 0;
+  std::uint64_t origin = 0;  ///< the same for all positions of one search
+};
+
 /// A position of the user's game, with OpenSpiel's vocabulary. Every function may throw anything.
 class ForeignState {
  public:
@@ -34,11 +40,10 @@ class ForeignState {
   /// Fills `actions` (cleared by the caller), in any order.
   virtual void legal_actions(std::vector<long long>& actions) const = 0;
   virtual void apply_action(Action action) = 0;
-  /// The return of the player to move after one random game from here, played by the game's own
-  /// library; nullopt if it does not support this. Called only on non-terminal positions. Positions
-  /// of one search have the same `origin`.
-  [[nodiscard]] virtual std::optional<double> play_out(Rng& /*rng*/,
-                                                       std::uint64_t /*origin*/) const {
+  /// The returns of both players after one random game from here, played by the game itself or its
+  /// library; nullopt if it does not support this. Called only on non-terminal positions.
+  [[nodiscard]] virtual std::optional<std::array<double, 2>> play_out(
+      Rng& /*rng*/, const PlayoutStart& /*start*/) const {
     return std::nullopt;
   }
 
@@ -74,6 +79,9 @@ struct ForeignInfo {
   GameShape shape;
   std::array<int, 3> observation_shape{};  ///< {C, H, W}; zeros = no planes
   double max_utility = 1.0;                ///< returns are divided by it
+  bool has_binary_planes = false;          ///< the planes are 0 and 1
+  /// A legal action stays legal for both players until it is played, and no other becomes legal.
+  bool actions_stay_legal = false;
 };
 
 /// The user's game, which creates states. Immutable, shared.
@@ -89,8 +97,9 @@ class ForeignRules {
 
   /// Validated results of a state; they throw ConfigError if a result is invalid.
   [[nodiscard]] int checked_player(long long player) const;
-  /// The return of the first player, in [-max_utility, max_utility].
-  [[nodiscard]] double checked_return(std::array<double, 2> returns) const;
+  /// The return of the first player, in [-max_utility, max_utility]. `method` returned both.
+  [[nodiscard]] double checked_return(std::array<double, 2> returns,
+                                      std::string_view method = "returns") const;
   [[nodiscard]] std::vector<long long> sorted_and_checked(std::vector<long long> actions) const;
   /// `plies`: of a game that is not over.
   void check_length(int plies) const;
@@ -231,6 +240,9 @@ class ForeignGame final : public AnyGame {
   [[nodiscard]] const Symmetries& symmetries() const noexcept override { return symmetries_; }
   [[nodiscard]] std::array<int, 3> observation_shape() const noexcept override {
     return info().observation_shape;
+  }
+  [[nodiscard]] bool has_binary_observation() const noexcept override {
+    return info().has_binary_planes;
   }
   [[nodiscard]] bool has_liberties() const noexcept override { return false; }
   [[nodiscard]] bool has_area() const noexcept override { return false; }
