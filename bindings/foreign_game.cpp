@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "casts.h"
-#include "games/any/call_guard.h"
+#include "foreign_calls.h"
 #include "interpreter.h"
 #include "openspiel_keys.h"
 #include "openspiel_playouts.h"
@@ -24,82 +24,6 @@
 
 namespace pyengine::bindings {
 namespace {
-
-/// Method names; never freed, since the interpreter may be gone by then. They are created while the
-/// module is loaded: a thread waiting for another one to create them (behind a static guard) would
-/// keep the interpreter from stopping its threads, while the other thread waits for that.
-struct Names {
-  py::object clone = interned("clone");
-  py::object is_terminal = interned("is_terminal");
-  py::object current_player = interned("current_player");
-  py::object returns = interned("returns");
-  py::object legal_actions = interned("legal_actions");
-  py::object apply_action = interned("apply_action");
-  py::object action_to_string = interned("action_to_string");
-  py::object observation_tensor = interned("observation_tensor");
-  py::object play_out = interned("play_out");
-  py::object history = interned("history");
-  py::object transposition_key = interned("transposition_key");
-};
-
-const Names* g_names = nullptr;
-
-const Names& names() { return *g_names; }
-
-/// Called before the user's code: the run may have to end. The user's code may call the engine.
-CallGuard next_call() {
-  CallGuard::check();
-  return CallGuard(nullptr);
-}
-
-py::object call(const py::object& object, const py::object& method) {
-  const CallGuard free = next_call();
-  PyObject* answer =
-      surviving_exit([&] { return PyObject_CallMethodNoArgs(object.ptr(), method.ptr()); });
-  if (answer == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(answer);
-}
-
-py::object call(const py::object& object, const py::object& method, const py::object& argument) {
-  const CallGuard free = next_call();
-  PyObject* answer = surviving_exit(
-      [&] { return PyObject_CallMethodOneArg(object.ptr(), method.ptr(), argument.ptr()); });
-  if (answer == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(answer);
-}
-
-py::object call(const py::object& object, const py::object& method, Action action) {
-  return call(object, method, py::int_(action));
-}
-
-/// Converts the result of a user's method to T, or throws ConfigError with the expected type.
-template <class T>
-T answer_as(const std::string& game, const char* method, const char* expected,
-            const py::object& answer) {
-  try {
-    return answer.cast<T>();
-  } catch (const py::cast_error&) {
-  } catch (const py::error_already_set& error) {
-    if (!is_refusal(error.type())) throw;
-  }
-  throw ConfigError("game " + in_quotes(game) + ": " + method + "() must return " + expected +
-                    ", got " + repr_of(answer) + " (" + type_name(answer) + ")");
-}
-
-/// Appends the ints of a list or tuple. Returns false for other types or items.
-bool append_ints(const py::object& answer, std::vector<long long>& numbers) {
-  if (!PyList_CheckExact(answer.ptr()) && !PyTuple_CheckExact(answer.ptr())) return false;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(answer.ptr());
-  PyObject* const* items = PySequence_Fast_ITEMS(answer.ptr());
-  numbers.reserve(static_cast<std::size_t>(count));
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!PyLong_CheckExact(items[i])) return false;
-    int overflows = 0;
-    numbers.push_back(PyLong_AsLongLongAndOverflow(items[i], &overflows));
-    if (overflows != 0) return false;
-  }
-  return true;
-}
 
 /// Whether the type of `object` overrides `method` of `object`.
 bool overrides(const py::object& object, const char* method) {
@@ -227,8 +151,8 @@ class PythonState final : public ForeignState {
       raise_signals();
     });
   }
-  [[nodiscard]] std::optional<std::array<double, 2>> play_out(
-      Rng& rng, const PlayoutStart& start) const override;
+  [[nodiscard]] std::optional<std::array<double, 2>> play_out(Rng& rng, int to_move,
+                                                              std::uint64_t origin) const override;
   [[nodiscard]] bool has_text() const noexcept override { return rules_->has_text(); }
   [[nodiscard]] std::string to_string() const override {
     const WithGil gil;
@@ -331,17 +255,17 @@ void PythonState::legal_actions(std::vector<long long>& actions) const {
   });
 }
 
-std::optional<std::array<double, 2>> PythonState::play_out(Rng& rng,
-                                                           const PlayoutStart& start) const {
+std::optional<std::array<double, 2>> PythonState::play_out(Rng& rng, int to_move,
+                                                           std::uint64_t origin) const {
   OpenSpielPlayouts* playouts = rules_->playouts();
   if (playouts == nullptr && !rules_->has_play_out()) return std::nullopt;
   const WithGil gil;
   return calling_python([&]() -> std::array<double, 2> {
     if (playouts == nullptr) return own_playout(rng);
     const CallGuard free = next_call();
-    const double mover = playouts->play_out(state_, rng, start.origin);
+    const double mover = playouts->play_out(state_, rng, origin);
     raise_signals();
-    const double first = start.to_move == 0 ? mover : -mover;
+    const double first = to_move == 0 ? mover : -mover;
     return {first, -first};
   });
 }
@@ -464,7 +388,7 @@ void PythonRules::check_state(const py::object& state) const {
 
 }  // namespace
 
-void prepare_foreign_games() { g_names = new Names; }
+void prepare_foreign_games() { prepare_names(); }
 
 std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info) {
   const WithGil gil;

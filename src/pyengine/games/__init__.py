@@ -1,6 +1,7 @@
 """Built-in games, users' games, and the display of positions."""
 
-from pyengine.games.check import GameReport, check_game
+from pyengine._core import PlayoutRandom
+from pyengine.games.check import check_game
 from pyengine.games.game import (
     Game,
     PythonGame,
@@ -10,10 +11,12 @@ from pyengine.games.game import (
     load_game,
     registered_games,
 )
+from pyengine.games.game_report import GameReport
 
 __all__ = [
     "Game",
     "GameReport",
+    "PlayoutRandom",
     "PythonGame",
     "PythonState",
     "State",

@@ -24,6 +24,7 @@ from pyengine.games.game import (
     has_binary_planes,
     has_own,
 )
+from pyengine.games.game_report import GameReport
 from pyengine.games.own_playouts import OwnPlayouts
 from pyengine.games.promises import (
     BrokenError,
@@ -38,39 +39,6 @@ from pyengine.games.shared_positions import SharedPositions, is_shared, other_or
 _ILLEGAL_TRIES = 5  # illegal actions tried in each state
 _FAR = 1000  # a max_utility this many times the largest return makes values small
 _MOST_KNOWN = 10_000  # states compared with each other
-_SHOWN_MOVES = 200  # longer games are abbreviated
-
-
-@dataclass(frozen=True)
-class GameReport:
-    """The result of :func:`check_game`; true if no promise was broken."""
-
-    game: str
-    ok: bool
-    message: str  #: ``"no broken promise"``, or the first broken one
-    moves: tuple[int, ...]  #: the actions that lead to it
-    games: int  #: finished random games
-    plies: int  #: positions checked
-    without: tuple[str, ...] = ()  #: optional features that a user's game lacks, with their cost
-    warnings: tuple[str, ...] = ()  #: what is allowed but may surprise
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        lines = [f"{self.game}: {'ok' if self.ok else 'BROKEN'}: {self.message}"]
-        if not self.ok:
-            lines.append(_shown(self.moves))
-        lines.append(f"{self.games} games, {self.plies} positions")
-        lines += [f"without {feature}" for feature in self.without]
-        lines += [f"warning: {warning}" for warning in self.warnings]
-        return "\n  ".join(lines)
-
-
-def _shown(moves: tuple[int, ...]) -> str:
-    if len(moves) <= _SHOWN_MOVES:
-        return f"after the actions {list(moves)}"
-    return f"after {len(moves):,} actions (all in `moves`): [{moves[0]}, ..., {moves[-1]}]"
 
 
 def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
@@ -80,11 +48,13 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     not empty (sorted in a built-in game); clones and initial states are independent, and a clone
     plays like the state; equal states have the same player and legal actions; ``history``,
     ``hash``, ``__str__``, ``observation_tensor`` and ``action_to_string`` (distinct for each legal
-    action) are consistent if present; positions that a search with ``graph=True`` shares, by
-    ``transposition_key`` or else by ``==``, have the same player, legal actions and returns (a
-    warning names the planes in which they differ); a mirrored game has mirrored legal actions and
-    the same result (for a user's game, only under the symmetries of its initial state; the message
-    names the others).
+    action) are consistent if present; ``play_out`` returns valid returns,
+    changes nothing and takes its random numbers from its argument (a warning says if it favours the
+    losers of the random games); a game with ``actions_stay_legal`` keeps that promise; positions
+    that a search with ``graph=True`` shares, by ``transposition_key`` or else by ``==``, have the
+    same player, legal actions and returns (a warning names the planes in which they differ); a
+    mirrored game has mirrored legal actions and the same result (for a user's game, only under the
+    symmetries of its initial state; the message names the others).
 
     The game ends within ``max_game_length`` (10,000 plies by default), with returns that are
     finite, zero-sum and within ``max_utility``. Built-in states also reject illegal actions without

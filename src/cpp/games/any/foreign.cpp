@@ -4,6 +4,7 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "base/error.h"
@@ -126,13 +127,16 @@ std::vector<long long> ForeignRules::sorted_and_checked(std::vector<long long> a
     throw ConfigError(prefix_of(info_) +
                       "legal_actions() is empty although is_terminal() is false");
   }
-  if (!std::is_sorted(actions.begin(), actions.end())) std::sort(actions.begin(), actions.end());
+  const bool rising =
+      std::adjacent_find(actions.begin(), actions.end(), std::greater_equal<>()) == actions.end();
+  if (!rising) std::sort(actions.begin(), actions.end());
   if (actions.front() < 0 || actions.back() >= count) {
     const long long wrong = actions.front() < 0 ? actions.front() : actions.back();
     throw ConfigError(prefix_of(info_) + "legal_actions() must lie in 0.." +
                       std::to_string(count - 1) + " (num_distinct_actions - 1), got " +
                       std::to_string(wrong));
   }
+  if (rising) return actions;
   if (const auto twice = std::adjacent_find(actions.begin(), actions.end());
       twice != actions.end()) {
     throw ConfigError(prefix_of(info_) + "legal_actions() names action " + std::to_string(*twice) +
@@ -290,7 +294,7 @@ Playout ForeignPosition::play_out(Rng& rng) const {
   if (outcome_) return {*outcome_};
   const ForeignRules& rules = *params_.rules;
   const WalkScope scope(*this);
-  if (const auto returns = state_->play_out(rng, {to_move_, origin_})) {
+  if (const auto returns = state_->play_out(rng, to_move_, origin_)) {
     return {outcome_of(rules, *returns, "play_out")};
   }
   const std::unique_ptr<ForeignState> state = state_->clone();

@@ -17,12 +17,6 @@
 
 namespace pyengine {
 
-/// What a game's own playouts need to know about their position.
-struct PlayoutStart {
-  int to_move = 0;
-  std::uint64_t origin = 0;  ///< the same for all positions of one search
-};
-
 /// A position of the user's game, with OpenSpiel's vocabulary. Every function may throw anything.
 class ForeignState {
  public:
@@ -41,9 +35,10 @@ class ForeignState {
   virtual void legal_actions(std::vector<long long>& actions) const = 0;
   virtual void apply_action(Action action) = 0;
   /// The returns of both players after one random game from here, played by the game itself or its
-  /// library; nullopt if it does not support this. Called only on non-terminal positions.
+  /// library; nullopt if it does not support this. Called only on non-terminal positions. Positions
+  /// of one search have the same `origin`.
   [[nodiscard]] virtual std::optional<std::array<double, 2>> play_out(
-      Rng& /*rng*/, const PlayoutStart& /*start*/) const {
+      Rng& /*rng*/, int /*to_move*/, std::uint64_t /*origin*/) const {
     return std::nullopt;
   }
 
