@@ -363,7 +363,7 @@ SymmetryGroup symmetry_group(const std::string& game, int count) {
 GamePtr wrap_game(const py::object& game, const Text& name, const Text& text,
                   const ParamDict& params, int num_actions, std::pair<int, int> board_shape,
                   int num_symmetries, int max_game_length, std::array<int, 3> observation_shape,
-                  double max_utility) {
+                  bool has_binary_planes, double max_utility, bool actions_stay_legal) {
   return wrap_foreign_game(game,
                            ForeignInfo{.name = name,
                                        .text = text,
@@ -375,7 +375,9 @@ GamePtr wrap_game(const py::object& game, const Text& name, const Text& text,
                                                  .pass = kNoAction,
                                                  .symmetry = symmetry_group(name, num_symmetries)},
                                        .observation_shape = observation_shape,
-                                       .max_utility = max_utility});
+                                       .max_utility = max_utility,
+                                       .has_binary_planes = has_binary_planes,
+                                       .actions_stay_legal = actions_stay_legal});
 }
 
 void bind_functions(py::module_& m) {
@@ -398,7 +400,8 @@ void bind_functions(py::module_& m) {
   m.def("wrap_game", &wrap_game, py::arg("game"), py::kw_only(), py::arg("name"), py::arg("text"),
         py::arg("params"), py::arg("num_actions"), py::arg("board_shape"),
         py::arg("num_symmetries"), py::arg("max_game_length"), py::arg("observation_shape"),
-        py::arg("max_utility"), "Wrap a Python game; see pyengine.games.as_game.");
+        py::arg("has_binary_planes"), py::arg("max_utility"), py::arg("actions_stay_legal"),
+        "Wrap a Python game; see pyengine.games.as_game.");
   m.def(
       "unwrap_game", [](const AnyGame& game) { return unwrap_foreign_game(game); }, py::arg("game"),
       "Return the object behind a wrapped game, or None.");

@@ -11,6 +11,8 @@ namespace py = pybind11;
 void bind_errors(py::module_& m);
 /// Ends searches when the program ends; see interpreter.h.
 void bind_exit(py::module_& m);
+/// PlayoutRandom, the random numbers of a user's playouts.
+void bind_playout_random(py::module_& m);
 /// Game, State, load_game, wrap_game, perft.
 void bind_games(py::module_& m);
 /// ModelSpec.

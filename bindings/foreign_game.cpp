@@ -13,88 +13,17 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "casts.h"
-#include "games/any/call_guard.h"
+#include "foreign_calls.h"
 #include "interpreter.h"
 #include "openspiel_keys.h"
 #include "openspiel_playouts.h"
+#include "playout_random.h"
 #include "python_error.h"
 #include "signals.h"
 #include "text.h"
 
 namespace pyengine::bindings {
 namespace {
-
-/// Method names; never freed, since the interpreter may be gone by then. They are created while the
-/// module is loaded: a thread waiting for another one to create them (behind a static guard) would
-/// keep the interpreter from stopping its threads, while the other thread waits for that.
-struct Names {
-  py::object clone = interned("clone");
-  py::object is_terminal = interned("is_terminal");
-  py::object current_player = interned("current_player");
-  py::object returns = interned("returns");
-  py::object legal_actions = interned("legal_actions");
-  py::object apply_action = interned("apply_action");
-  py::object action_to_string = interned("action_to_string");
-  py::object observation_tensor = interned("observation_tensor");
-  py::object history = interned("history");
-  py::object transposition_key = interned("transposition_key");
-};
-
-const Names* g_names = nullptr;
-
-const Names& names() { return *g_names; }
-
-/// Called before the user's code: the run may have to end. The user's code may call the engine.
-CallGuard next_call() {
-  CallGuard::check();
-  return CallGuard(nullptr);
-}
-
-py::object call(const py::object& object, const py::object& method) {
-  const CallGuard free = next_call();
-  PyObject* answer =
-      surviving_exit([&] { return PyObject_CallMethodNoArgs(object.ptr(), method.ptr()); });
-  if (answer == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(answer);
-}
-
-py::object call(const py::object& object, const py::object& method, Action action) {
-  const CallGuard free = next_call();
-  const py::int_ argument(action);
-  PyObject* answer = surviving_exit(
-      [&] { return PyObject_CallMethodOneArg(object.ptr(), method.ptr(), argument.ptr()); });
-  if (answer == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(answer);
-}
-
-/// Converts the result of a user's method to T, or throws ConfigError with the expected type.
-template <class T>
-T answer_as(const std::string& game, const char* method, const char* expected,
-            const py::object& answer) {
-  try {
-    return answer.cast<T>();
-  } catch (const py::cast_error&) {
-  } catch (const py::error_already_set& error) {
-    if (!is_refusal(error.type())) throw;
-  }
-  throw ConfigError("game " + in_quotes(game) + ": " + method + "() must return " + expected +
-                    ", got " + repr_of(answer) + " (" + type_name(answer) + ")");
-}
-
-/// Appends the ints of a list or tuple. Returns false for other types or items.
-bool append_ints(const py::object& answer, std::vector<long long>& numbers) {
-  if (!PyList_CheckExact(answer.ptr()) && !PyTuple_CheckExact(answer.ptr())) return false;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(answer.ptr());
-  PyObject* const* items = PySequence_Fast_ITEMS(answer.ptr());
-  numbers.reserve(static_cast<std::size_t>(count));
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!PyLong_CheckExact(items[i])) return false;
-    int overflows = 0;
-    numbers.push_back(PyLong_AsLongLongAndOverflow(items[i], &overflows));
-    if (overflows != 0) return false;
-  }
-  return true;
-}
 
 /// Whether the type of `object` overrides `method` of `object`.
 bool overrides(const py::object& object, const char* method) {
@@ -115,6 +44,7 @@ class PythonRules final : public ForeignRules {
     // A class with __eq__ but without __hash__ has __hash__ = None.
     has_hash_ = has_equality_ && overrides(state, "__hash__") &&
         !py::type::of(state).attr("__hash__").is_none();
+    has_play_out_ = py::hasattr(state, "play_out");
     has_key_ = py::hasattr(state, "transposition_key");
     has_key_text_ = !has_key_ && text_identifies(this->info().text);
     has_slow_moves_ = !is_open_spiels(game_);
@@ -156,6 +86,7 @@ class PythonRules final : public ForeignRules {
   [[nodiscard]] bool has_equality() const noexcept { return has_equality_; }
   [[nodiscard]] bool has_hash() const noexcept { return has_hash_; }
   [[nodiscard]] bool has_text() const noexcept { return has_text_; }
+  [[nodiscard]] bool has_play_out() const noexcept { return has_play_out_; }
   [[nodiscard]] bool has_key() const noexcept { return has_key_; }
   [[nodiscard]] bool has_key_text() const noexcept { return has_key_text_; }
   [[nodiscard]] bool has_transposition_key() const noexcept override {
@@ -175,6 +106,7 @@ class PythonRules final : public ForeignRules {
   bool has_equality_ = false;  ///< states override __eq__
   bool has_hash_ = false;      ///< states override __hash__
   bool has_text_ = false;      ///< states override __str__
+  bool has_play_out_ = false;  ///< states have play_out()
   bool has_key_ = false;       ///< states have transposition_key()
   bool has_key_text_ = false;  ///< see text_identifies()
   bool has_slow_moves_ = true;
@@ -219,7 +151,8 @@ class PythonState final : public ForeignState {
       raise_signals();
     });
   }
-  [[nodiscard]] std::optional<double> play_out(Rng& rng, std::uint64_t origin) const override;
+  [[nodiscard]] std::optional<std::array<double, 2>> play_out(Rng& rng, int to_move,
+                                                              std::uint64_t origin) const override;
   [[nodiscard]] bool has_text() const noexcept override { return rules_->has_text(); }
   [[nodiscard]] std::string to_string() const override {
     const WithGil gil;
@@ -245,6 +178,9 @@ class PythonState final : public ForeignState {
 
  private:
   [[nodiscard]] const std::string& game() const noexcept { return rules_->info().name; }
+  [[nodiscard]] std::array<double, 2> two_numbers(const char* method,
+                                                  const py::object& answer) const;
+  [[nodiscard]] std::array<double, 2> own_playout(Rng& rng) const;
   static bool truth(const py::object& answer) {
     const int truth = PyObject_IsTrue(answer.ptr());
     if (truth < 0) throw py::error_already_set();
@@ -257,6 +193,17 @@ class PythonState final : public ForeignState {
     }
     throw ConfigError("game " + in_quotes(game()) + ": clone() must return a state, got " +
                       repr_of(copy) + " (" + type_name(copy) + ")");
+  }
+  /// Throws ConfigError unless observation_tensor() returned an array of bool.
+  void refuse_other_planes(const py::object& answer) const {
+    if (py::isinstance<py::array_t<bool>>(answer)) return;
+    const std::string type = py::isinstance<py::array>(answer)
+        ? "an array of " + str_of(answer.attr("dtype"))
+        : type_name(answer);
+    throw ConfigError("game " + in_quotes(game()) +
+                      ": observation_tensor() must return an array of bool, as for the initial "
+                      "state, got " +
+                      type);
   }
   /// Throws ConfigError if apply_action() returned a new state instead of changing the state.
   void refuse_new_state(const py::object& answer) const {
@@ -286,15 +233,16 @@ class PythonState final : public ForeignState {
 
 std::array<double, 2> PythonState::returns() const {
   const WithGil gil;
-  return calling_python([&] {
-    const auto both = answer_as<std::vector<double>>(game(), "returns", "two numbers",
-                                                     call(state_, names().returns));
-    if (both.size() != 2) {
-      throw ConfigError("game " + in_quotes(game()) + ": returns() must return two numbers, got " +
-                        std::to_string(both.size()));
-    }
-    return std::array<double, 2>{both[0], both[1]};
-  });
+  return calling_python([&] { return two_numbers("returns", call(state_, names().returns)); });
+}
+
+std::array<double, 2> PythonState::two_numbers(const char* method, const py::object& answer) const {
+  const auto both = answer_as<std::vector<double>>(game(), method, "two numbers", answer);
+  if (both.size() != 2) {
+    throw ConfigError("game " + in_quotes(game()) + ": " + method +
+                      "() must return two numbers, got " + std::to_string(both.size()));
+  }
+  return {both[0], both[1]};
 }
 
 void PythonState::legal_actions(std::vector<long long>& actions) const {
@@ -307,16 +255,26 @@ void PythonState::legal_actions(std::vector<long long>& actions) const {
   });
 }
 
-std::optional<double> PythonState::play_out(Rng& rng, std::uint64_t origin) const {
+std::optional<std::array<double, 2>> PythonState::play_out(Rng& rng, int to_move,
+                                                           std::uint64_t origin) const {
   OpenSpielPlayouts* playouts = rules_->playouts();
-  if (playouts == nullptr) return std::nullopt;
+  if (playouts == nullptr && !rules_->has_play_out()) return std::nullopt;
   const WithGil gil;
-  return calling_python([&] {
+  return calling_python([&]() -> std::array<double, 2> {
+    if (playouts == nullptr) return own_playout(rng);
     const CallGuard free = next_call();
-    const double reward = playouts->play_out(state_, rng, origin);
+    const double mover = playouts->play_out(state_, rng, origin);
     raise_signals();
-    return reward;
+    const double first = to_move == 0 ? mover : -mover;
+    return {first, -first};
   });
+}
+
+std::array<double, 2> PythonState::own_playout(Rng& rng) const {
+  const py::object random = py::cast(PlayoutRandom(rng));
+  const auto returns = two_numbers("play_out", call(state_, names().play_out, random));
+  rng = random.cast<const PlayoutRandom&>().rng();
+  return returns;
 }
 
 void PythonState::observation(std::span<float> planes) const {
@@ -324,6 +282,7 @@ void PythonState::observation(std::span<float> planes) const {
   calling_python([&] {
     using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
     const py::object answer = call(state_, names().observation_tensor);
+    if (rules_->info().has_binary_planes) refuse_other_planes(answer);
     const auto floats =
         answer_as<Floats>(game(), "observation_tensor", "an array of floats", answer);
     if (static_cast<std::size_t>(floats.size()) != planes.size()) {
@@ -429,7 +388,7 @@ void PythonRules::check_state(const py::object& state) const {
 
 }  // namespace
 
-void prepare_foreign_games() { g_names = new Names; }
+void prepare_foreign_games() { prepare_names(); }
 
 std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info) {
   const WithGil gil;

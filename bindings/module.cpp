@@ -8,6 +8,7 @@ PYBIND11_MODULE(_core, m, pybind11::mod_gil_not_used()) {
   m.attr("__version__") = PYENGINE_VERSION;
   pyengine::bindings::bind_errors(m);
   pyengine::bindings::bind_exit(m);
+  pyengine::bindings::bind_playout_random(m);
   pyengine::bindings::bind_games(m);
   pyengine::bindings::bind_spec(m);
   pyengine::bindings::bind_eval(m);

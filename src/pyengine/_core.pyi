@@ -30,6 +30,7 @@ __all__: list[str] = [
     "PathGraph",
     "PathGrid",
     "PathPuzzle",
+    "PlayoutRandom",
     "RolloutPolicy",
     "SearchConfig",
     "Searcher",
@@ -111,6 +112,30 @@ class DataError(EngineError):
 
     The message names the file.
     """
+
+class PlayoutRandom:
+    """
+    The random numbers of a playout: the methods of ``random.Random`` that a playout needs.
+
+    The argument of ``play_out()`` of a user's state. Also ``PlayoutRandom(seed)``, for tests.
+    """
+    def __init__(self, seed: typing.SupportsInt | typing.SupportsIndex = 0) -> None: ...
+    def choice(self, items: collections.abc.Sequence) -> typing.Any:
+        """
+        Return an item of a sequence.
+        """
+    def random(self) -> float:
+        """
+        Return a float in [0, 1).
+        """
+    def randrange(self, stop: typing.SupportsInt | typing.SupportsIndex) -> int:
+        """
+        Return an int in 0..stop - 1; stop is at most 2**32 - 1.
+        """
+    def shuffle(self, items: list) -> None:
+        """
+        Shuffle a list in place.
+        """
 
 class Game:
     """
@@ -1568,7 +1593,9 @@ def wrap_game(
     observation_shape: typing.Annotated[
         collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], "FixedSize(3)"
     ],
+    has_binary_planes: bool,
     max_utility: typing.SupportsFloat | typing.SupportsIndex,
+    actions_stay_legal: bool,
 ) -> Game:
     """
     Wrap a Python game; see pyengine.games.as_game.

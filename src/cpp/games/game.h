@@ -172,6 +172,14 @@ concept HasObservation =
       { position.observation(planes) } -> std::same_as<void>;
     };
 
+/// Optional: `static constexpr bool kBinaryObservation`: all elements of these planes are 0 or 1, so
+/// that training data stores them as bits.
+template <class G>
+[[nodiscard]] consteval bool has_binary_observation() {
+  if constexpr (requires { G::kBinaryObservation; }) return G::kBinaryObservation;
+  return false;
+}
+
 /// Optional: the order in which alpha-beta tries the moves; larger values are tried first.
 template <class G>
 concept HasMoveOrder = requires(const G position, Action action) {

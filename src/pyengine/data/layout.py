@@ -69,8 +69,8 @@ class Layout:
     spec: ModelSpec = field(metadata=checked_by(OBJECT))  #: encoding for a network
     #: The kind of each channel.
     kinds: tuple[str, ...] = field(metadata=checked_by(list_of(one_of("bits", "fill", "dense"))))
-    #: D, the number of planes in ``dense``: ``observation``, and all features of ``gomoku17`` if
-    #: the spec names one, since symmetries exchange them.
+    #: D, the number of planes in ``dense``: ``observation`` unless it is of bool, and all features
+    #: of ``gomoku17`` if the spec names one, since symmetries exchange them.
     dense: int = field(metadata=checked_by(whole(0, _MOST)))
     #: For each symmetry and each channel of the kind "dense", the plane of the position that it
     #: shows with its points moved: lines and directions turn with the board.

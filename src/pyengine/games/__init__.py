@@ -1,7 +1,7 @@
 """Built-in games, users' games, and the display of positions."""
 
-from pyengine._core import perft
-from pyengine.games.check import GameReport, check_game
+from pyengine._core import PlayoutRandom, perft
+from pyengine.games.check import check_game
 from pyengine.games.game import (
     Game,
     PythonGame,
@@ -11,11 +11,13 @@ from pyengine.games.game import (
     load_game,
     registered_games,
 )
+from pyengine.games.game_report import GameReport
 from pyengine.games.headers import get_cmake_dir, get_include
 
 __all__ = [
     "Game",
     "GameReport",
+    "PlayoutRandom",
     "PythonGame",
     "PythonState",
     "State",

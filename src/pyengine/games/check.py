@@ -14,47 +14,31 @@ import numpy as np
 
 from pyengine.base.checks import integer, repr_with_type
 from pyengine.errors import ConfigError, IllegalActionError
-from pyengine.games.game import Game, State, as_game, can_be_compared, can_be_recognised, has_own
-from pyengine.games.promises import BrokenError, expect, ints, legal_of, two_numbers
+from pyengine.games.game import (
+    Game,
+    State,
+    actions_stay_legal,
+    as_game,
+    can_be_compared,
+    can_be_recognised,
+    has_binary_planes,
+    has_own,
+)
+from pyengine.games.game_report import GameReport
+from pyengine.games.own_playouts import OwnPlayouts
+from pyengine.games.promises import (
+    BrokenError,
+    check_returns,
+    expect,
+    ints,
+    legal_of,
+    two_numbers,
+)
 from pyengine.games.shared_positions import SharedPositions, is_shared, other_orders
 
-_TOLERANCE = 1e-6
 _ILLEGAL_TRIES = 5  # illegal actions tried in each state
 _FAR = 1000  # a max_utility this many times the largest return makes values small
 _MOST_KNOWN = 10_000  # states compared with each other
-_SHOWN_MOVES = 200  # longer games are abbreviated
-
-
-@dataclass(frozen=True)
-class GameReport:
-    """The result of :func:`check_game`; true if no promise was broken."""
-
-    game: str
-    ok: bool
-    message: str  #: ``"no broken promise"``, or the first broken one
-    moves: tuple[int, ...]  #: the actions that lead to it
-    games: int  #: finished random games
-    plies: int  #: positions checked
-    without: tuple[str, ...] = ()  #: optional features that a user's game lacks, with their cost
-    warnings: tuple[str, ...] = ()  #: what is allowed but may surprise
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        lines = [f"{self.game}: {'ok' if self.ok else 'BROKEN'}: {self.message}"]
-        if not self.ok:
-            lines.append(_shown(self.moves))
-        lines.append(f"{self.games} games, {self.plies} positions")
-        lines += [f"without {feature}" for feature in self.without]
-        lines += [f"warning: {warning}" for warning in self.warnings]
-        return "\n  ".join(lines)
-
-
-def _shown(moves: tuple[int, ...]) -> str:
-    if len(moves) <= _SHOWN_MOVES:
-        return f"after the actions {list(moves)}"
-    return f"after {len(moves):,} actions (all in `moves`): [{moves[0]}, ..., {moves[-1]}]"
 
 
 def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
@@ -64,11 +48,13 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     not empty (sorted in a built-in game); clones and initial states are independent, and a clone
     plays like the state; equal states have the same player and legal actions; ``history``,
     ``hash``, ``__str__``, ``observation_tensor`` and ``action_to_string`` (distinct for each legal
-    action) are consistent if present; positions that a search with ``graph=True`` shares, by
-    ``transposition_key`` or else by ``==``, have the same player, legal actions and returns (a
-    warning names the planes in which they differ); a mirrored game has mirrored legal actions and
-    the same result (for a user's game, only under the symmetries of its initial state; the message
-    names the others).
+    action) are consistent if present; ``play_out`` returns valid returns,
+    changes nothing and takes its random numbers from its argument (a warning says if it favours the
+    losers of the random games); a game with ``actions_stay_legal`` keeps that promise; positions
+    that a search with ``graph=True`` shares, by ``transposition_key`` or else by ``==``, have the
+    same player, legal actions and returns (a warning names the planes in which they differ); a
+    mirrored game has mirrored legal actions and the same result (for a user's game, only under the
+    symmetries of its initial state; the message names the others).
 
     The game ends within ``max_game_length`` (10,000 plies by default), with returns that are
     finite, zero-sum and within ``max_utility``. Built-in states also reject illegal actions without
@@ -117,7 +103,7 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
         finished,
         checker.plies,
         tuple(checker.missing_features()),
-        tuple(checker.sharing.warnings()),
+        (*checker.sharing.warnings(), *checker.playouts.warnings()),
     )
 
 
@@ -156,6 +142,16 @@ class _Checker:
     known: dict[Any, Any] = field(default_factory=dict)  #: player and legal actions of states
     largest: float = 0.0  #: largest absolute return
     sharing: SharedPositions = field(default_factory=SharedPositions)
+    playouts: OwnPlayouts = field(init=False)
+    stays_legal: bool = field(init=False)
+    binary: bool = field(init=False)  #: whether the planes must be arrays of bool
+    only_binary: bool = True  #: whether all planes so far were 0 and 1
+
+    def __post_init__(self) -> None:
+        self.playouts = OwnPlayouts(self.utility())
+        self.stays_legal = actions_stay_legal(self.game)
+        has_planes = math.prod(self.wrapped.observation_shape) > 0
+        self.binary = has_planes and has_binary_planes(self.game.new_initial_state())
 
     def play(self) -> None:
         """Play one random game."""
@@ -174,6 +170,7 @@ class _Checker:
             self.check_mirrored(state, legal, mirrored)
             action = self.rng.choice(legal)
             self.step(state, action)
+            self.check_still_legal(state, [a for a in sorted(legal) if a != action])
             for k, mirror in mirrored:
                 mirror.apply_action(self.wrapped.symmetry_action(k, action))
             if len(self.moves) == 1:
@@ -259,6 +256,21 @@ class _Checker:
             self.check_recognised(state, legal)
         if self.shares(state):
             self.share(state)
+        if hasattr(state, "play_out"):
+            before = _visible(state)
+            self.playouts.check(state, self.rng.getrandbits(32))
+            expect(_visible(state) == before, "play_out() changed the state")
+
+    def check_still_legal(self, state: Any, expected: list[int]) -> None:
+        """Check the promise of ``actions_stay_legal``."""
+        if not self.stays_legal or state.is_terminal():
+            return
+        actual = sorted(legal_of(state))
+        expect(
+            actual == expected,
+            "actions_stay_legal: legal_actions() must be the earlier ones without the action "
+            f"played, {expected}, got {actual}",
+        )
 
     @staticmethod
     def check_names(state: Any, legal: list[int]) -> None:
@@ -325,8 +337,14 @@ class _Checker:
         size = math.prod(self.wrapped.observation_shape)
         if size == 0:
             return None
+        answer = state.observation_tensor()
+        kind = getattr(answer, "dtype", type(answer).__name__)
+        expect(
+            not self.binary or kind == np.bool_,
+            f"observation_tensor() must be an array of bool, as for the initial state, got {kind}",
+        )
         try:
-            planes = np.asarray(state.observation_tensor(), np.float32)
+            planes = np.asarray(answer, np.float32)
         except (TypeError, ValueError, RuntimeError) as error:
             raise BrokenError(
                 f"observation_tensor() must be an array of numbers: {error}"
@@ -335,6 +353,7 @@ class _Checker:
             planes.size == size, f"observation_tensor() must hold {size} numbers, got {planes.size}"
         )
         expect(bool(np.isfinite(planes).all()), "observation_tensor() must be finite")
+        self.only_binary &= bool(np.isin(planes, (0, 1)).all())
         return planes.tobytes()
 
     def check_mirrored(self, state: Any, legal: list[int], mirrored: list[tuple[int, Any]]) -> None:
@@ -353,18 +372,14 @@ class _Checker:
             )
 
     def check_end(self, state: Any, mirrored: list[tuple[int, Any]]) -> None:
-        returns = two_numbers(state.returns())
-        most = self.utility()
+        returns = two_numbers("returns", state.returns())
         self.largest = max(self.largest, *map(abs, returns))
-        expect(all(map(math.isfinite, returns)), f"returns() must be finite, got {returns}")
-        expect(abs(sum(returns)) <= _TOLERANCE * most, f"returns() must be zero-sum: {returns}")
-        expect(
-            max(map(abs, returns)) <= most * (1 + _TOLERANCE),
-            f"returns() must lie within [-{most}, {most}] (max_utility), got {returns}",
-        )
+        check_returns("returns", returns, self.utility())
+        if hasattr(state, "play_out"):
+            self.playouts.end(returns[0])
         for k, mirror in mirrored:
             expect(bool(mirror.is_terminal()), f"symmetry {k}: the mirrored game is not over")
-            results = two_numbers(mirror.returns())
+            results = two_numbers("returns", mirror.returns())
             expect(
                 results == returns, f"symmetry {k}: returns(): expected {returns}, got {results}"
             )
@@ -397,6 +412,12 @@ class _Checker:
             "observation_tensor(): no network can read its positions, only a StateEvaluator": (
                 math.prod(wrapped.observation_shape) > 0
             ),
+            "an observation_tensor() of bool: its planes are 0 and 1, and training records take up "
+            "to 32 times the space": self.binary
+            or not self.only_binary
+            or math.prod(wrapped.observation_shape) == 0,
+            "play_out(): a playout calls legal_actions(), apply_action() and is_terminal() at "
+            "each ply": hasattr(state, "play_out"),
             "__str__: its positions are not shown": has_own(state, "__str__"),
             "action_to_string(): its actions are numbers": hasattr(state, "action_to_string"),
             f"max_game_length: a game of {wrapped.max_game_length():,} plies is an error": (

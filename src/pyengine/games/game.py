@@ -16,6 +16,7 @@ from pyengine import _core
 from pyengine._core import Game as Game
 from pyengine._core import State as State
 from pyengine.base.checks import (
+    check_flag,
     check_type,
     did_you_mean,
     integer,
@@ -41,7 +42,11 @@ class PythonState(Protocol):
     0..2**128 - 1, which a search prefers (positions after equally many plies with equal keys must
     have the same future); ``action_to_string(action)``; ``__str__``;
     ``observation_tensor()`` of the game's ``observation_tensor_shape``, from the perspective of the
-    player to move.
+    player to move: an array of bool if its planes are 0 and 1, which training records then store as
+    bits; and ``play_out(rng) -> [r0, r1]``, the returns of a random game from here, which replaces
+    the playouts of ``"rollout"``. It must not change the state and must take its random numbers
+    from ``rng``, which has ``random()``, ``randrange(stop)``, ``choice(items)`` and
+    ``shuffle(list)`` of :class:`random.Random`.
     """
 
     def current_player(self) -> int:
@@ -71,7 +76,9 @@ class PythonGame(Protocol):
     returns are divided by it); ``max_game_length`` (plies, default 10,000; a longer game is an
     error); ``board_shape`` ``(H, W)``; ``num_symmetries`` (1, 2, 4 or 8; requires actions
     ``row * W + column`` followed by those that no symmetry moves, or one action per column);
-    ``observation_tensor_shape``; ``num_players`` (must be 2).
+    ``observation_tensor_shape``; ``num_players`` (must be 2); ``actions_stay_legal`` (default
+    False; True promises that a legal action stays legal for both players until it is played, and
+    that no other becomes legal: a playout then calls ``legal_actions`` once).
     """
 
     def num_distinct_actions(self) -> int:
@@ -273,7 +280,9 @@ def _wrapped(game: Any, text: str | None) -> Game:
         num_symmetries=count("num_symmetries", 1),
         max_game_length=count("max_game_length", 10_000),
         observation_shape=observation_shape,
+        has_binary_planes=math.prod(observation_shape) > 0 and has_binary_planes(state),
         max_utility=number(f'game "{name}": max_utility', utility, "a number"),
+        actions_stay_legal=actions_stay_legal(game),
     )
     wrapped.new_initial_state().legal_actions()  # rejects chance nodes and the like
     return wrapped
@@ -378,6 +387,18 @@ def _observation_shape(name: str, game: Any, state: Any) -> tuple[int, int, int]
     if len(shape) == 1:
         return (shape[0], 1, 1)
     return (math.prod(shape[:-2]), shape[-2], shape[-1])
+
+
+def actions_stay_legal(game: Any) -> bool:
+    """Return whether a game promises that legal actions stay legal until they are played."""
+    value = _value(game, "actions_stay_legal", False)
+    check_flag(f'game "{_name_of(game)}": actions_stay_legal', value)
+    return bool(value)
+
+
+def has_binary_planes(state: Any) -> bool:
+    """Return whether the planes of a state are an array of bool."""
+    return getattr(state.observation_tensor(), "dtype", None) == np.bool_
 
 
 def _board_shape(

@@ -78,5 +78,5 @@ def _key_of(state: Any) -> int:
 
 def _future(state: Any) -> dict[str, Any]:
     if state.is_terminal():
-        return {"returns": two_numbers(state.returns())}
+        return {"returns": two_numbers("returns", state.returns())}
     return {"player": state.current_player(), "legal actions": sorted(legal_of(state))}

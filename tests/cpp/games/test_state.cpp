@@ -41,7 +41,7 @@ struct Script {
   long long player_at_4 = 0;  ///< current_player() when the count is 4; 0 = correct
   std::vector<long long> legal{2, 0, 1};
   std::array<double, 2> win{1.0, -1.0};
-  std::optional<double> library;  ///< the mover's result of a playout by the game's own library
+  std::optional<std::array<double, 2>> library;          ///< returns of the game's own playout
   std::function<void(std::string_view verb)> meanwhile;  ///< called while a function runs
 };
 
@@ -79,8 +79,8 @@ class RaceState final : public ForeignState {
     count_ += action == 1 ? 2 : 1;
     if (action != 2 || count_ >= 7) player_ = 1 - player_;
   }
-  [[nodiscard]] std::optional<double> play_out(Rng& /*rng*/,
-                                               std::uint64_t /*origin*/) const override {
+  [[nodiscard]] std::optional<std::array<double, 2>> play_out(
+      Rng& /*rng*/, int /*to_move*/, std::uint64_t /*origin*/) const override {
     check("play_out");
     return script_.library;
   }
@@ -416,17 +416,18 @@ TEST_CASE("a playout of a foreign game follows its functions move by move") {
   }
 }
 
-TEST_CASE("a playout by the game's own library is for the mover, and is validated") {
+TEST_CASE("a foreign game's own playout replaces its moves, and is validated") {
   Script script;
-  script.library = 0.5;
+  script.library = {0.5, -0.5};
   Rng rng(3);
   PlayoutSpace space;
   const auto position = race(script)->initial_position();
   CHECK(position->play_out(rng, space).outcome.first == 0.5F);
   position->play(1);
-  CHECK(position->play_out(rng, space).outcome.first == -0.5F);
-  script.library = 2.0;
-  CHECK(mentions(message_of<ConfigError>([&] { position->play_out(rng, space); }), "max_utility"));
+  CHECK(position->play_out(rng, space).outcome.first == 0.5F);
+  script.library = {2.0, -2.0};
+  CHECK(mentions(message_of<ConfigError>([&] { position->play_out(rng, space); }),
+                 "play_out() must lie within"));
   script.fail = "play_out";
   CHECK(message_of<std::domain_error>([&] { position->play_out(rng, space); }) == "play_out");
 }

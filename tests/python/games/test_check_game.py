@@ -232,6 +232,7 @@ def test_missing_features_are_listed_with_their_cost() -> None:
         "__eq__ and __hash__",
         "transposition_key(), or __eq__ and __hash__",
         "observation_tensor()",
+        "play_out()",
         "__str__",
         "action_to_string()",
         "max_game_length",

@@ -153,7 +153,17 @@ void Encoder::add(const Plane& plane, const AnyGame& game) {
 
 void Encoder::add_observation(const AnyGame& game) {
   reads_observation_ = true;
-  dense_planes_ = game.traits().observation_shape[0];
+  const int count = game.traits().observation_shape[0];
+  if (game.traits().has_binary_observation && shape_.points() <= kMaxPoints) {
+    observation_set_ = sets_.size();
+    observation_sets_ = count;
+    for (int c = 0; c < count; ++c) {
+      channels_.push_back({Storage::set, static_cast<std::uint16_t>(sets_.size())});
+      sets_.push_back({PlaneKind::observation});
+    }
+    return;
+  }
+  dense_planes_ = count;
   for (int c = 0; c < dense_planes_; ++c) {
     channels_.push_back({Storage::dense, static_cast<std::uint16_t>(c)});
   }
@@ -213,6 +223,7 @@ void Encoder::open(const AnyPosition& position, const ActionList& legal, PlaneSt
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     open_set(sets_[i], position, legal, stones, areas, planes.bits[i]);
   }
+  if (observation_sets_ > 0) open_observation_sets(position, planes);
   planes.fill.resize(values_.size());
   for (std::size_t i = 0; i < values_.size(); ++i) {
     planes.fill[i] = value_of(values_[i].kind, position.to_move());
@@ -298,12 +309,23 @@ void Encoder::open_dense(const AnyPosition& position, const Stones& stones,
   gomoku_features(board, planes.dense);
 }
 
+void Encoder::open_observation_sets(const AnyPosition& position, PlaneStack& planes) const {
+  const auto points = static_cast<std::size_t>(shape_.points());
+  const auto sets = static_cast<std::size_t>(observation_sets_);
+  planes.dense.resize(sets * points);  // as scratch memory: there are no dense planes
+  position.observation(planes.dense);
+  for (std::size_t i = 0; i < planes.dense.size(); ++i) {
+    if (planes.dense[i] == 0.0F) continue;
+    planes.bits[observation_set_ + i / points].set(static_cast<int>(i % points));
+  }
+}
+
 void Encoder::make_key(const Stones& stones, PlaneStack& planes) const noexcept {
   const std::size_t words = (static_cast<std::size_t>(shape_.points()) + 63) / 64;
   Hash128 hash;
   for (const BoardBits& bits : planes.bits) hash.add(bits, words);
   for (const float value : planes.fill) hash.add(value);
-  if (reads_observation_) {
+  if (reads_observation_ && dense_planes_ > 0) {
     for (const float value : planes.dense) hash.add(value);
   } else if (reads_gomoku_) {
     // All features are determined by the stones and the distance of the last two moves.

@@ -86,6 +86,8 @@ class Encoder {
   void add(const Plane& plane, const AnyGame& game);
   void add_observation(const AnyGame& game);
   void check(const Plane& plane, const AnyGame& game) const;
+  /// Reads a user's planes of 0 and 1 into the sets.
+  void open_observation_sets(const AnyPosition& position, PlaneStack& planes) const;
   void make_places(const ModelSpec& spec, const AnyGame& game);
   void make_dense_slots();
 
@@ -109,6 +111,8 @@ class Encoder {
   std::vector<Plane> values_;      ///< the planes in PlaneStack::fill
   std::uint32_t plies_ = 0;        ///< bit t: the planes need stones(t)
   bool reads_observation_ = false;
+  std::size_t observation_set_ = 0;  ///< the first of a user's planes of 0 and 1 in `sets_`
+  int observation_sets_ = 0;         ///< the number of these
   bool reads_gomoku_ = false;
   bool reads_areas_ = false;
   int dense_planes_ = 0;

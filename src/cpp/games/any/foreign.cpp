@@ -4,6 +4,7 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "base/error.h"
@@ -23,10 +24,22 @@ std::uint64_t next_origin() noexcept {
 /// How messages about a game begin.
 std::string prefix_of(const ForeignInfo& info) { return "game " + in_quotes(info.name) + ": "; }
 
-std::vector<long long> legal_of(const ForeignRules& rules, const ForeignState& state) {
-  std::vector<long long> actions;
+/// `actions`: memory to reuse.
+std::vector<long long> legal_of(const ForeignRules& rules, const ForeignState& state,
+                                std::vector<long long> actions = {}) {
+  actions.clear();
   state.legal_actions(actions);
   return rules.sorted_and_checked(std::move(actions));
+}
+
+/// The legal actions after the one at `chosen` of the previous ones.
+std::vector<long long> legal_after(const ForeignRules& rules, const ForeignState& state,
+                                   std::vector<long long> actions, std::size_t chosen) {
+  if (!rules.info().actions_stay_legal || actions.size() == 1) {
+    return legal_of(rules, state, std::move(actions));
+  }
+  actions.erase(actions.begin() + static_cast<std::ptrdiff_t>(chosen));
+  return actions;
 }
 
 std::vector<float> planes_of(const ForeignState& state, const std::array<int, 3>& shape) {
@@ -36,8 +49,9 @@ std::vector<float> planes_of(const ForeignState& state, const std::array<int, 3>
   return planes;
 }
 
-Outcome outcome_of(const ForeignRules& rules, std::array<double, 2> returns) {
-  return {static_cast<float>(rules.checked_return(returns) / rules.info().max_utility)};
+Outcome outcome_of(const ForeignRules& rules, std::array<double, 2> returns,
+                   std::string_view method = "returns") {
+  return {static_cast<float>(rules.checked_return(returns, method) / rules.info().max_utility)};
 }
 
 std::uint64_t path_key_of(std::uint64_t start, std::span<const ActionId> actions) noexcept {
@@ -87,21 +101,21 @@ int ForeignRules::checked_player(long long player) const {
                     std::to_string(player) + " " + reason);
 }
 
-double ForeignRules::checked_return(std::array<double, 2> returns) const {
+double ForeignRules::checked_return(std::array<double, 2> returns, std::string_view method) const {
   const double most = info_.max_utility;
+  const std::string promise = prefix_of(info_) + std::string(method) + "() must ";
   const auto found = [&] {
     return ", got [" + pyengine::to_string(ParamValue(returns[0])) + ", " +
         pyengine::to_string(ParamValue(returns[1])) + "]";
   };
   if (!std::isfinite(returns[0]) || !std::isfinite(returns[1])) {
-    throw ConfigError(prefix_of(info_) + "returns() must be finite" + found());
+    throw ConfigError(promise + "be finite" + found());
   }
   if (std::abs(returns[0] + returns[1]) > kTolerance * most) {
-    throw ConfigError(prefix_of(info_) + "returns() must be zero-sum" + found());
+    throw ConfigError(promise + "be zero-sum" + found());
   }
   if (std::abs(returns[0]) > most * (1.0 + kTolerance)) {
-    throw ConfigError(prefix_of(info_) + "returns() must lie within [-" +
-                      pyengine::to_string(ParamValue(most)) + ", " +
+    throw ConfigError(promise + "lie within [-" + pyengine::to_string(ParamValue(most)) + ", " +
                       pyengine::to_string(ParamValue(most)) + "] (max_utility)" + found());
   }
   return std::fmin(most, std::fmax(-most, returns[0]));
@@ -113,13 +127,16 @@ std::vector<long long> ForeignRules::sorted_and_checked(std::vector<long long> a
     throw ConfigError(prefix_of(info_) +
                       "legal_actions() is empty although is_terminal() is false");
   }
-  if (!std::is_sorted(actions.begin(), actions.end())) std::sort(actions.begin(), actions.end());
+  const bool rising =
+      std::adjacent_find(actions.begin(), actions.end(), std::greater_equal<>()) == actions.end();
+  if (!rising) std::sort(actions.begin(), actions.end());
   if (actions.front() < 0 || actions.back() >= count) {
     const long long wrong = actions.front() < 0 ? actions.front() : actions.back();
     throw ConfigError(prefix_of(info_) + "legal_actions() must lie in 0.." +
                       std::to_string(count - 1) + " (num_distinct_actions - 1), got " +
                       std::to_string(wrong));
   }
+  if (rising) return actions;
   if (const auto twice = std::adjacent_find(actions.begin(), actions.end());
       twice != actions.end()) {
     throw ConfigError(prefix_of(info_) + "legal_actions() names action " + std::to_string(*twice) +
@@ -277,17 +294,17 @@ Playout ForeignPosition::play_out(Rng& rng) const {
   if (outcome_) return {*outcome_};
   const ForeignRules& rules = *params_.rules;
   const WalkScope scope(*this);
-  if (const auto mover = state_->play_out(rng, origin_)) {
-    const double first = to_move_ == 0 ? *mover : -*mover;
-    return {outcome_of(rules, {first, -first})};
+  if (const auto returns = state_->play_out(rng, to_move_, origin_)) {
+    return {outcome_of(rules, *returns, "play_out")};
   }
   const std::unique_ptr<ForeignState> state = state_->clone();
+  std::vector<long long> actions = legal_of(rules, *state);
   for (int plies = 1;; ++plies) {
-    const std::vector<long long> actions = legal_of(rules, *state);
     const auto chosen = rng.below(static_cast<std::uint32_t>(actions.size()));
     state->apply_action(static_cast<Action>(actions[chosen]));
     if (state->is_terminal()) return {outcome_of(rules, state->returns()), plies};
     rules.check_length(this->plies() + plies);
+    actions = legal_after(rules, *state, std::move(actions), chosen);
   }
 }
 
@@ -362,6 +379,7 @@ ForeignGame::ForeignGame(std::shared_ptr<const ForeignRules> rules)
     : AnyGame({.shape = rules->info().shape,
                .symmetries = make_symmetries(rules->info().shape),
                .observation_shape = rules->info().observation_shape,
+               .has_binary_observation = rules->info().has_binary_planes,
                .has_transposition_key = rules->has_transposition_key()}),
       params_{std::move(rules)} {}
 

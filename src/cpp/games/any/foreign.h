@@ -34,11 +34,11 @@ class ForeignState {
   /// Fills `actions` (cleared by the caller), in any order.
   virtual void legal_actions(std::vector<long long>& actions) const = 0;
   virtual void apply_action(Action action) = 0;
-  /// The return of the player to move after one random game from here, played by the game's own
+  /// The returns of both players after one random game from here, played by the game itself or its
   /// library; nullopt if it does not support this. Called only on non-terminal positions. Positions
   /// of one search have the same `origin`.
-  [[nodiscard]] virtual std::optional<double> play_out(Rng& /*rng*/,
-                                                       std::uint64_t /*origin*/) const {
+  [[nodiscard]] virtual std::optional<std::array<double, 2>> play_out(
+      Rng& /*rng*/, int /*to_move*/, std::uint64_t /*origin*/) const {
     return std::nullopt;
   }
 
@@ -74,6 +74,9 @@ struct ForeignInfo {
   GameShape shape;
   std::array<int, 3> observation_shape{};  ///< {C, H, W}; zeros = no planes
   double max_utility = 1.0;                ///< returns are divided by it
+  bool has_binary_planes = false;          ///< the planes are 0 and 1
+  /// A legal action stays legal for both players until it is played, and no other becomes legal.
+  bool actions_stay_legal = false;
 };
 
 /// The user's game, which creates states. Immutable, shared.
@@ -89,8 +92,9 @@ class ForeignRules {
 
   /// Validated results of a state; they throw ConfigError if a result is invalid.
   [[nodiscard]] int checked_player(long long player) const;
-  /// The return of the first player, in [-max_utility, max_utility].
-  [[nodiscard]] double checked_return(std::array<double, 2> returns) const;
+  /// The return of the first player, in [-max_utility, max_utility]. `method` returned both.
+  [[nodiscard]] double checked_return(std::array<double, 2> returns,
+                                      std::string_view method = "returns") const;
   [[nodiscard]] std::vector<long long> sorted_and_checked(std::vector<long long> actions) const;
   /// `plies`: of a game that is not over.
   void check_length(int plies) const;

@@ -22,6 +22,7 @@ template <Game G>
     traits.symmetries = make_symmetries(traits.shape);
   }
   if constexpr (HasObservation<G>) traits.observation_shape = G::observation_shape(params);
+  traits.has_binary_observation = has_binary_observation<G>();
   traits.has_stones = true;
   traits.has_setup = HasSetup<G>;
   traits.has_liberties = HasLiberties<G>;
