@@ -1,7 +1,7 @@
 /// The rules: players place stones in turn, and three in a row win. Action row * size + column.
 ///
-/// Replace them by your own. The header games/game.h of pyengine states what a game must do, and
-/// what it may do in addition: names of actions, set-up positions, symmetries, planes, playouts.
+/// Replace them by your own. pyengine's header games/game.h states what a game must have, and
+/// games/game_options.h what it may have: names of actions, positions set up by hand, planes ...
 #pragma once
 
 #include <pyengine/plugin/game.h>

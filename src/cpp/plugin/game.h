@@ -15,3 +15,4 @@
 #include "games/common/status.h"       // IWYU pragma: export
 #include "games/common/symmetry.h"     // IWYU pragma: export
 #include "games/game.h"                // IWYU pragma: export
+#include "games/game_options.h"        // IWYU pragma: export

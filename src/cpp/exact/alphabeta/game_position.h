@@ -8,7 +8,7 @@
 #include "exact/alphabeta/listed_moves.h"
 #include "exact/alphabeta/position.h"
 #include "games/common/hashing.h"
-#include "games/game.h"
+#include "games/game_options.h"
 
 namespace pyengine::alphabeta {
 

@@ -14,7 +14,7 @@
 #include "base/rng.h"
 #include "base/types.h"
 #include "games/common/default_text.h"
-#include "games/game.h"
+#include "games/game_options.h"
 
 namespace pyengine {
 
@@ -47,7 +47,7 @@ class AnyPosition {
   [[nodiscard]] virtual bool equals(const AnyPosition& other) const = 0;
   [[nodiscard]] virtual std::string to_string() const = 0;
 
-  /// Inputs of networks; see the Game concept. The bool says whether the game provides them.
+  /// Inputs of networks; see game_options.h. The bool says whether the game provides them.
   virtual void stones(int t, BoardBits& first, BoardBits& second) const noexcept = 0;
   [[nodiscard]] virtual Action last_move(int t) const noexcept = 0;
   virtual bool liberties(int k, BoardBits& bits) const noexcept = 0;
@@ -84,7 +84,7 @@ struct GameTraits {
   bool has_liberties = false;
   bool has_area = false;
   bool has_ko = false;
-  bool fills_up = false;               ///< see the Game concept
+  bool fills_up = false;               ///< see game_options.h
   bool has_transposition_key = false;  ///< whether a search of a graph recognises its positions
   bool key_forgets_history = false;  ///< whether legal moves after further moves depend on the path
   bool graph_by_default = false;     ///< the default of SearchConfig::graph

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "games/common/hashing.h"
 #include "games/common/key_hash.h"
-#include "games/game.h"
+#include "games/game_options.h"
 #include "games/go/board.h"
 #include "games/go/history.h"
 #include "games/go/params.h"

@@ -9,7 +9,7 @@
 #include "games/any/foreign.h"
 #include "games/any/state_numbers.h"
 #include "games/common/key_hash.h"
-#include "games/game.h"
+#include "games/game_options.h"
 
 namespace pyengine {
 
