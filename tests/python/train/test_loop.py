@@ -291,12 +291,12 @@ def test_redirected_progress_ends_with_the_final_state(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
-    from pyengine.cli.train import _progress
+    from pyengine.cli.train_progress import train_progress
 
     run, folder = run_of(run={"games": 3}), RunFolder(tmp_path)
     folder.begin(run)
     progress = _Supervisor(run, folder, None, ProcessChild)._progress()
-    with _progress(run) as show:
+    with train_progress(run) as show:
         for games in (0, 1, 2):
             show(replace(progress, games=games))
     lines = "".join(capsys.readouterr().err.split("\n")).split("minutes ")[1:]

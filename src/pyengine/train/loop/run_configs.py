@@ -114,7 +114,7 @@ class GateConfig(Section):
 
     mode: Literal["gate", "latest"] = "gate"
     """Whether a candidate becomes the best network only if it wins the match, or always; the match
-    then only measures its rating."""
+    then only measures its rating. The first network must not lose to the playouts before it."""
     every_steps: int = Field(default=1000, ge=1)
     """Steps between two candidates [AlphaGo Zero]."""
     games: int | None = Field(default=None, ge=0)
