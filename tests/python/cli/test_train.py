@@ -105,11 +105,15 @@ SHORT = RunFile.from_toml(
         ({"positions_per_second": 0.0}, "forecast", "first candidate (step 100, 500 positions)"),
         ({}, "forecast", "first candidate in about 12 s (step 100, 500 positions); 100 games in"),
         ({"step": 100}, "forecast", "100 games in about 3 min"),
-        ({"games": 200, "positions": 4000}, "forecast", "1,000 games in about 33 min"),
+        ({"step": 100, "games": 200, "positions": 4000}, "forecast", "1,000 games in about 33 min"),
         ({"positions_per_second": 0.0}, "warning", ""),
         ({}, "warning", ""),
         ({"positions_per_second": 0.5}, "warning", "2 minutes are too short for a candidate"),
-        ({"positions_per_second": 1.5}, "warning", "too short for the candidate of step 100"),
+        (
+            {"positions_per_second": 1.5},
+            "warning",
+            "2 minutes are too short for the candidate of step",
+        ),
         ({"positions_per_second": 0.5, "step": 100}, "warning", ""),
         ({"verdict": "step 9 scored 40 %"}, "last match", "step 9 scored 40 %"),
     ],
@@ -141,5 +145,5 @@ def test_a_quick_run_needs_a_game_and_minutes() -> None:
 def test_a_quick_run_is_shown_as_a_run_file(monkeypatch: pytest.MonkeyPatch) -> None:
     measured = pytest.importorskip("pyengine.train.loop.measured", reason="needs PyTorch")
     monkeypatch.setattr(measured, "_SECONDS", 0.05)
-    text = printed("train", "tic_tac_toe", "--quick", "--minutes", 2, "--show")
-    assert RunFile.from_toml(text).run.minutes == 2
+    shown = run("train", "tic_tac_toe", "--quick", "--minutes", 2, "--show")
+    assert (shown.status, RunFile.from_toml(shown.out).run.minutes) == (0, 2)

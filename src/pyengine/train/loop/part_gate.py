@@ -181,12 +181,26 @@ def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> G
         evaluator_of(other, part.folder),
         part.run.games,
         config,
+        best_simulations=_simulations(part, other),
         seed=seed,
         max_plies=part.run.selfplay_config(0).max_plies,
         stop=lambda: part.stopping,
         on_progress=show,
         record=part.folder.log / f"match-{step:08d}-{other.step:08d}-{kind}{settings}",
     )
+
+
+def _simulations(part: Part, other: Best) -> int | None:
+    """Return the simulations of an opponent, None for the gate's own.
+
+    Playouts have as many more as in self-play, so that they are the player of the first games.
+    """
+    first = part.run.selfplay.first_simulations
+    if other.is_network or first is None:
+        return None
+    own = part.run.selfplay_config(0).search.simulations
+    assert own is not None  # self-play has no other budget
+    return max(1, part.run.gate.simulations * first // own)
 
 
 def _describe(step: int, result: MatchResult, games: int) -> str:

@@ -9,6 +9,8 @@ _NETWORKS = ((20, 3, 32), (60, 4, 48), (1e9, 4, 64))  # up to so many minutes: b
 _START_SECONDS = 10.0  # until the parts have imported PyTorch and play
 _GAMES = 4_000  # of self-play that a run should have time for
 _SIMULATIONS = (16, 128)  # range of a full search
+_MOST_PLAYOUTS = 1600  # of a full search before there is a network
+_REUSE = 1.3  # visits of a search, relative to its new simulations
 _FULL, _FAST = 0.5, 0.25  # share of full searches, and simulations of the others relative to them
 _BATCH = 128
 _SAMPLES = (2.0, 8.0)  # range of samples per position
@@ -29,6 +31,7 @@ class GameFacts:
     planes: tuple[str, ...]
     grid: bool  #: whether each action but a pass is a point of the board
     plies: float  #: mean length of random games
+    solved: int  #: empty points up to which positions are solved in less time than evaluated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +54,7 @@ def quick_run(minutes: float, facts: GameFacts, rates: Rates) -> str:
     Self-play has one core and the learner another.
     """
     seconds = max(_START_SECONDS, 60 * minutes - _START_SECONDS)
-    cost = _FULL + (1 - _FULL) * _FAST  # mean simulations per move, relative to a full search
+    cost = (_FULL + (1 - _FULL) * _FAST) / _REUSE  # of a move, relative to a full search
     moves = rates.simulations * seconds / cost
     simulations = round(_clamp(moves / (_GAMES * facts.plies), _SIMULATIONS))
     positions = moves / simulations
@@ -59,6 +62,7 @@ def quick_run(minutes: float, facts: GameFacts, rates: Rates) -> str:
     steps = min(rates.samples * seconds, samples * positions) / _BATCH
     every = max(10, round(steps / _CANDIDATES))
     first = _BATCH * every / samples  # positions for the first candidate
+    playouts = rates.playouts * samples / (cost * rates.samples)  # as fast as the learner
     blocks, filters = quick_network(minutes)
     kind = "convolutional" if facts.grid else "alphago_zero"
     return f"""\
@@ -81,10 +85,11 @@ value = "wdl"
 {_HEADS[kind]}
 [selfplay]
 first = "{_first(rates)}"
+first_simulations = {round(_clamp(playouts, (simulations, _MOST_PLAYOUTS)))}
 preset = "fast"
 full_search_fraction = {_FULL}
 fast_simulations = {max(4, round(_FAST * simulations))}
-opening_random_moves = {max(1, round(facts.plies / 6))}
+opening_random_moves = {max(1, round(facts.plies / (2 if facts.solved else 6)))}
 temperature_moves = {max(1, round(facts.plies / 3))}
 concurrent_games = 64
 resign_threshold = "none"
@@ -96,7 +101,7 @@ batch_size = 64
 in_flight = 1
 cache_entries = 262144
 symmetry = "none"
-
+{_solver(facts)}
 [train]
 batch_size = {_BATCH}
 threads = 1
@@ -133,6 +138,10 @@ against = 3
 threads = 1
 batch_size = 32
 """
+
+
+def _solver(facts: GameFacts) -> str:
+    return f"endgame_solver_empties = {facts.solved}\n" if facts.solved else ""
 
 
 def _first(rates: Rates) -> str:
