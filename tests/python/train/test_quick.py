@@ -25,12 +25,16 @@ def fitted(minutes: float, speed: float = 1.0, playouts: float = 5e5) -> RunFile
     return RunFile.from_toml(quick_run(minutes, FACTS, rates))
 
 
+def simulations(run: RunFile) -> int:
+    return run.selfplay_config(0).search.simulations or 0
+
+
 @pytest.mark.parametrize("speed", [0.001, 0.1, 1.0, 100.0])
 @pytest.mark.parametrize("minutes", [0.01, 1, 5, 15, 60, 600])
 def test_settings_of_any_minutes_and_speed_are_valid(minutes: float, speed: float) -> None:
     run = fitted(minutes, speed)
     assert run.run.minutes == minutes
-    assert run.selfplay_config(0).search.simulations >= 16
+    assert simulations(run) >= 16
 
 
 @pytest.mark.parametrize("minutes", [5, 15, 60])
@@ -45,13 +49,18 @@ def test_a_run_has_time_for_several_candidates(minutes: float) -> None:
 
 
 def test_a_slow_machine_searches_less_per_move() -> None:
-    slow, fast = (fitted(5, speed).selfplay_config(0).search.simulations for speed in (0.1, 10))
-    assert slow < fast
+    assert simulations(fitted(5, 0.1)) < simulations(fitted(5, 10))
 
 
 def test_the_first_games_use_playouts_unless_they_are_slower_than_a_network() -> None:
     firsts = [fitted(5, playouts=rate).selfplay.first for rate in (5e5, 5e3)]
     assert firsts == ["rollout", "random"]
+
+
+def test_playouts_fill_the_learner_as_long_as_there_is_no_network() -> None:
+    many, few = (fitted(5, playouts=rate).selfplay.first_simulations for rate in (5e5, 5e3))
+    assert many is not None
+    assert few == simulations(fitted(5, playouts=5e3)) < many
 
 
 def test_a_quick_run_of_a_game_is_measured_and_valid() -> None:

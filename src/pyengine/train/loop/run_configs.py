@@ -285,7 +285,9 @@ class SelfplaySection(Section):
         """Return a game's settings as played without a network."""
         if self.first_simulations is None:
             return config
-        fast = config.fast_simulations * self.first_simulations // config.search.simulations
+        own = config.search.simulations
+        assert own is not None  # self-play has no other budget
+        fast = config.fast_simulations * self.first_simulations // own
         search = config.search.replace(simulations=self.first_simulations)
         return config.replace(search=search, fast_simulations=max(1, fast))
 
