@@ -15,7 +15,6 @@ FACTS = GameFacts(
     planes=("own[0]", "opp[0]", "ones"),
     grid=False,
     plies=21.0,
-    solved=24,
 )
 
 

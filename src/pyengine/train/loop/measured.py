@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import random
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 
 import torch  # noqa: TID253  # imported only where the extra is needed
 
@@ -16,9 +14,7 @@ from pyengine.data.layout import Layout
 from pyengine.errors import EngineError
 from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.spec import ModelSpec, planes_shape
-from pyengine.exact import solve
-from pyengine.games.game import Game, State, load_game
-from pyengine.search.engine import search
+from pyengine.games.game import Game, load_game
 from pyengine.selfplay import SelfPlayer
 from pyengine.train.loop.quick import GameFacts, Rates, quick_run
 from pyengine.train.loop.runfile import RunFile
@@ -27,9 +23,8 @@ from pyengine.train.onnx_export import export
 
 _BOARD = ("own[0]", "opp[0]", "legal", "first_to_move", "ones")  # planes of built-in games
 _RANDOM_GAMES = 20
-_SOLVED = (24, 20, 16, 12, 8)  # numbers of empty points to try
-_SOLVE_SECONDS = 5e-4  # that solving a position may take, as long as evaluating ten to twenty
 _SECONDS = 1.5  # of each measurement
+_GAIN = 1.1  # of bfloat16 over float32, above which the learner uses it
 _UNKNOWN = Rates(playouts=1e4, simulations=1e4, samples=1e4)
 
 
@@ -50,8 +45,7 @@ def game_facts(game: Game, name: str) -> GameFacts:
         title=f"{game.name}-quick",
         planes=_planes(game),
         grid=extra in (0, 1) and (game.has_board or game.num_symmetries > 1),
-        plies=fmean(len(_random_moves(game, rng)) for _ in range(_RANDOM_GAMES)),
-        solved=_solved(game, rng),
+        plies=fmean(_random_plies(game, rng) for _ in range(_RANDOM_GAMES)),
     )
 
 
@@ -64,40 +58,13 @@ def _planes(game: Game) -> tuple[str, ...]:
     return _BOARD
 
 
-def _random_moves(game: Game, rng: random.Random) -> list[int]:
-    """Return the moves of a random game."""
-    state, moves = game.new_initial_state(), []
+def _random_plies(game: Game, rng: random.Random) -> int:
+    """Return the length of a random game."""
+    state, plies = game.new_initial_state(), 0
     while not state.is_terminal():
-        moves.append(rng.choice(state.legal_actions()))
-        state.apply_action(moves[-1])
-    return moves
-
-
-def _solved(game: Game, rng: random.Random) -> int:
-    """Return with how many empty points a position is solved fast; 0 if the game has no solver."""
-    try:
-        state = game.new_initial_state()
-        search(state, evaluator="uniform", simulations=1, endgame_solver_empties=1)
-    except EngineError:
-        return 0
-    games = [_random_moves(game, rng) for _ in range(_RANDOM_GAMES)]
-    points = math.prod(game.board_shape)
-    for empties in _SOLVED:
-        plies = max(0, points - empties)
-        states = [game.new_initial_state(moves[:plies]) for moves in games if len(moves) > plies]
-        if states and _solving_seconds(states) <= _SOLVE_SECONDS:
-            return empties
-    return 0
-
-
-def _solving_seconds(states: Sequence[State]) -> float:
-    """Return the median time of solving a position, or of giving up."""
-    seconds = []
-    for state in states:
-        begin = time.perf_counter()
-        solve(state, seconds=4 * _SOLVE_SECONDS)
-        seconds.append(time.perf_counter() - begin)
-    return median(seconds)
+        state.apply_action(rng.choice(state.legal_actions()))
+        plies += 1
+    return plies
 
 
 def rates_of(run: RunFile) -> Rates:
@@ -106,6 +73,10 @@ def rates_of(run: RunFile) -> Rates:
     planes, *board = planes_shape(game, run.spec)
     shape = (board[0], board[1])
     network = new_network(run.train, planes, shape, game.num_distinct_actions())
+    network.to(memory_format=torch.channels_last)
+    batch = (run.train.learner.batch_size, planes, *shape)
+    samples = {half: _samples(network, batch, half=half) for half in (False, True)}
+    half = samples[True] > _GAIN * samples[False]
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         path = Path(folder) / "untrained.onnx"
         export(network, run.games, run.spec, path)
@@ -113,7 +84,8 @@ def rates_of(run: RunFile) -> Rates:
     return Rates(
         playouts=_simulations(run, "rollout"),
         simulations=simulations,
-        samples=_samples(network, (planes, *shape), run.train.learner.batch_size),
+        samples=samples[half],
+        precision="bfloat16" if half else "float32",
     )
 
 
@@ -126,13 +98,14 @@ def _simulations(run: RunFile, evaluator: str) -> float:
     return player.report().per_second("simulations")
 
 
-def _samples(network: Network, shape: tuple[int, int, int], batch: int) -> float:
-    """Return how many positions a second one thread trains on."""
+def _samples(network: Network, shape: tuple[int, ...], *, half: bool) -> float:
+    """Return how many positions a second one thread trains on, in batches of a shape."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
+    network.half = half
     try:
         network.train()
-        planes = torch.rand(batch, *shape)
+        planes = torch.rand(*shape).contiguous(memory_format=torch.channels_last)
         _step(network, planes)  # allocates memory
         steps, begin = 0, time.monotonic()
         while (seconds := time.monotonic() - begin) < _SECONDS:
@@ -140,7 +113,8 @@ def _samples(network: Network, shape: tuple[int, int, int], batch: int) -> float
             steps += 1
     finally:
         torch.set_num_threads(threads)
-    return batch * steps / seconds
+        network.half = False
+    return shape[0] * steps / seconds
 
 
 def _step(network: Network, planes: torch.Tensor) -> None:

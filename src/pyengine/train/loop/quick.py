@@ -9,7 +9,7 @@ _NETWORKS = ((20, 3, 32), (60, 4, 48), (1e9, 4, 64))  # up to so many minutes: b
 _START_SECONDS = 10.0  # until the parts have imported PyTorch and play
 _GAMES = 4_000  # of self-play that a run should have time for
 _SIMULATIONS = (16, 128)  # range of a full search
-_MOST_PLAYOUTS = 1600  # of a full search before there is a network
+_MOST_PLAYOUTS = 4  # of a full search before there is a network, per simulation afterwards
 _REUSE = 1.3  # visits of a search, relative to its new simulations
 _FULL, _FAST = 0.5, 0.25  # share of full searches, and simulations of the others relative to them
 _BATCH = 128
@@ -31,7 +31,6 @@ class GameFacts:
     planes: tuple[str, ...]
     grid: bool  #: whether each action but a pass is a point of the board
     plies: float  #: mean length of random games
-    solved: int  #: empty points up to which positions are solved in less time than evaluated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +40,7 @@ class Rates:
     playouts: float  #: simulations of self-play with random playouts
     simulations: float  #: simulations of self-play with the network
     samples: float  #: positions that the learner trains on
+    precision: str = "float32"  #: of the learner, at this rate
 
 
 def quick_network(minutes: float) -> tuple[int, int]:
@@ -85,11 +85,11 @@ value = "wdl"
 {_HEADS[kind]}
 [selfplay]
 first = "{_first(rates)}"
-first_simulations = {round(_clamp(playouts, (simulations, _MOST_PLAYOUTS)))}
+first_simulations = {round(_clamp(playouts, (simulations, _MOST_PLAYOUTS * simulations)))}
 preset = "fast"
 full_search_fraction = {_FULL}
 fast_simulations = {max(4, round(_FAST * simulations))}
-opening_random_moves = {max(1, round(facts.plies / (2 if facts.solved else 6)))}
+opening_random_moves = {max(1, round(facts.plies / 6))}
 temperature_moves = {max(1, round(facts.plies / 3))}
 concurrent_games = 64
 resign_threshold = "none"
@@ -101,10 +101,11 @@ batch_size = 64
 in_flight = 1
 cache_entries = 262144
 symmetry = "none"
-{_solver(facts)}
+
 [train]
 batch_size = {_BATCH}
 threads = 1
+precision = "{rates.precision}"
 checkpoint_steps = {every}
 
 [train.optimiser]
@@ -138,10 +139,6 @@ against = 3
 threads = 1
 batch_size = 32
 """
-
-
-def _solver(facts: GameFacts) -> str:
-    return f"endgame_solver_empties = {facts.solved}\n" if facts.solved else ""
 
 
 def _first(rates: Rates) -> str:
