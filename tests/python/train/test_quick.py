@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("pydantic", reason="training needs pydantic: the extra train")
 
+import pyengine
 from pyengine.train import RunFile
 from pyengine.train.loop.quick import GameFacts, Rates, quick_run
 
@@ -51,15 +52,19 @@ def test_a_slow_machine_searches_less_per_move() -> None:
     assert simulations(fitted(5, 0.1)) < simulations(fitted(5, 10))
 
 
-def test_the_first_games_use_playouts_unless_they_are_slower_than_a_network() -> None:
-    firsts = [fitted(5, playouts=rate).selfplay.first for rate in (5e5, 5e3)]
-    assert firsts == ["rollout", "random"]
+@pytest.mark.parametrize(
+    ("playouts", "first"), [(5e5, "rollout"), (1e4, "rollout"), (5e3, "random")]
+)
+def test_the_first_games_use_playouts_unless_they_are_slower_than_a_network(
+    playouts: float, first: str
+) -> None:
+    assert fitted(5, playouts=playouts).selfplay.first == first
 
 
-def test_playouts_fill_the_learner_as_long_as_there_is_no_network() -> None:
-    many, few = (fitted(5, playouts=rate).selfplay.first_simulations for rate in (5e5, 5e3))
-    assert many is not None
-    assert few == simulations(fitted(5, playouts=5e3)) < many
+def test_faster_playouts_search_more_before_there_is_a_network() -> None:
+    many, few = (fitted(5, playouts=rate).selfplay.first_simulations for rate in (5e5, 1e4))
+    assert many == 4 * simulations(fitted(5))
+    assert few == simulations(fitted(5))
 
 
 def test_a_quick_run_of_a_game_is_measured_and_valid() -> None:
@@ -71,4 +76,6 @@ def test_a_quick_run_of_a_game_is_measured_and_valid() -> None:
         patch.setattr(measured, "_SECONDS", 0.05)
         run = RunFile.from_toml(measured.measured_run("mnk(rows=4,columns=4,k=3)", 5))
     assert (run.train.network.kind, run.run.name) == ("convolutional", "mnk-quick")
+    with pytest.raises(pyengine.ConfigError, match=r"run\.minutes: expected a number > 0"):
+        measured.measured_run("tic_tac_toe", -1.0)
     assert run.game.planes == ("own[0]", "opp[0]", "legal", "first_to_move", "ones")

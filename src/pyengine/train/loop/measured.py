@@ -17,6 +17,7 @@ from pyengine.eval.spec import ModelSpec, planes_shape
 from pyengine.games.game import Game, load_game
 from pyengine.selfplay import SelfPlayer
 from pyengine.train.loop.quick import GameFacts, Rates, quick_run
+from pyengine.train.loop.run_configs import RunConfig
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.network import Network, new_network
 from pyengine.train.onnx_export import export
@@ -30,6 +31,7 @@ _UNKNOWN = Rates(playouts=1e4, simulations=1e4, samples=1e4)
 
 def measured_run(name: str, minutes: float) -> str:
     """Return the run file that fits a game, some minutes and this machine, in a few seconds."""
+    RunConfig(minutes=minutes)  # refuses wrong ones
     facts = game_facts(load_game(name), name)
     rates = rates_of(RunFile.from_toml(quick_run(minutes, facts, _UNKNOWN)))
     return quick_run(minutes, facts, rates)
