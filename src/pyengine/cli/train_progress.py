@@ -111,7 +111,8 @@ def forecast_text(progress: RunProgress, run: RunFile) -> str:
     parts = []
     if progress.step < run.gate.every_steps:
         seconds = forecast.seconds_to_candidate(progress, run)
-        when = "" if seconds is None else f" in about {duration(seconds)}"
+        least = "about" if progress.samples_per_second > 0 else "at least"
+        when = "" if seconds is None else f" in {least} {duration(seconds)}"
         needed = f"{forecast.positions_of_candidate(run):,} {_usable(run)}"
         parts.append(f"first candidate{when} (step {run.gate.every_steps:,}, {needed})")
     games = run.run.games or max(100, 10 ** math.ceil(math.log10(progress.games + 1)))

@@ -55,7 +55,7 @@ def test_the_learner_waits_for_a_setting_and_so_many_positions(
         ({"positions_per_second": 0.0}, None),
         ({"positions": 0, "usable": 0, "games": 0}, None),
         ({}, 30.0),  # 120 more positions, of which 4 a second are usable
-        ({"usable": 160, "positions": 320}, 0.0),
+        ({"usable": 160, "positions": 320}, None),  # the learner's speed is unknown
         ({"samples_per_second": 64.0}, 30.0),  # training takes 10 s, which begin after 15 s
         ({"samples_per_second": 16.0}, 55.0),  # 15 s to start, and 40 s to train
         ({"usable": 160, "step": 10, "samples_per_second": 32.0}, 10.0),

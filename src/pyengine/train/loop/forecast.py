@@ -52,15 +52,16 @@ def positions_of_candidate(run: RunFile) -> int:
 def seconds_to_candidate(progress: RunProgress, run: RunFile) -> float | None:
     """Return the seconds until the first candidate; None before there is a rate.
 
-    The learner's speed counts once it is known.
+    As long as the learner's speed is unknown, it is the time until its positions exist.
     """
     start = seconds_to_positions(progress, run.window.minimum_positions)
     data = seconds_to_positions(progress, positions_of_candidate(run))
     if start is None or data is None:
         return None
+    if progress.samples_per_second == 0:
+        return data or None
     samples = (run.gate.every_steps - progress.step) * run.train.learner.batch_size
-    learning = samples / progress.samples_per_second if progress.samples_per_second > 0 else 0.0
-    return max(data, start + learning)
+    return max(data, start + samples / progress.samples_per_second)
 
 
 def seconds_left(progress: RunProgress, run: RunFile) -> float:
