@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 from typer import Argument, Exit, Option
 
@@ -20,13 +15,12 @@ from pyengine import distributed
 from pyengine.base.checks import did_you_mean
 from pyengine.cli.options import JsonOption, game_from, output_file, read_text
 from pyengine.cli.output import console, print_json, progress_bar, say, show
+from pyengine.cli.train_progress import train_progress
 from pyengine.errors import ConfigError
 from pyengine.eval.bundled import bundled_runs
 from pyengine.train import (
-    ActorProgress,
     RolloutFitProgress,
     RunFile,
-    RunProgress,
     RunReport,
     need,
     plot_curve,
@@ -37,15 +31,14 @@ from pyengine.train.json_files import writing
 from pyengine.train.loop.part import main as run_part
 from pyengine.train.loop.state import Best, RunFolder
 
-_LINE_SECONDS = 30.0  # between lines of progress without a terminal
-
 
 def train(
     run: Annotated[
         Path | None,
         Argument(
             metavar="[RUN.toml]",
-            help="Settings of the run: a file, or the name of a bundled run such as connect4.",
+            help="Settings of the run: a file, or the name of a bundled run such as connect4. "
+            "With --quick: a game.",
         ),
     ] = None,
     directory: Annotated[
@@ -63,6 +56,10 @@ def train(
     minutes: Annotated[
         float | None, Option(help="Total time limit of the run, overriding the file.")
     ] = None,
+    quick: Annotated[
+        bool,
+        Option("--quick", help="Fit the settings to the game RUN, to --minutes and this machine."),
+    ] = False,
     ray: Annotated[
         str | None,
         Option(
@@ -103,21 +100,26 @@ def train(
     """Train a network from scratch with self-play, learner and gate.
 
     pyengine train connect4 --minutes 60
+    pyengine train connect_four --quick --minutes 5
     pyengine train connect4 --show > mine.toml      settings to edit
     pyengine train mine.toml --directory runs/mine
     pyengine train --directory runs/mine --resume
 
     Ctrl-C stops all parts cleanly; --resume continues the run.
     """
-    run = None if run is None else _run_file(run)
+    quick_text = _quick(run, minutes, resume=resume, part=part) if quick else None
+    run = None if run is None or quick else _run_file(run)
     if show_run:
-        _show(run)
+        _show(run, quick_text)
         return
     refusals = (
         (games and (run or directory), "--rollout-policy does not take RUN.toml or --directory"),
         (games and output is None, "--rollout-policy requires --output"),
         (not games and (output or game), "--output and --game require --rollout-policy"),
-        (not (games or run or directory), "expected a RUN.toml, or --resume with --directory"),
+        (
+            not (games or run or directory or quick),
+            "expected a RUN.toml, or --resume with --directory",
+        ),
         (actors and ray is None, "--actors requires --ray"),
         (part and ray, "--part cannot be combined with --ray"),
         (part and minutes is not None, "--part cannot be combined with --minutes"),
@@ -134,7 +136,7 @@ def train(
     else:
         need("torch")
         need("onnx")
-        settings = _settings(run, directory, minutes, actors)
+        settings = _settings(quick_text or run, directory, minutes, actors)
         folder = directory or Path("runs") / settings.run.name
         if part is not None:
             _part(part, folder, settings, changed=run is not None)
@@ -153,8 +155,22 @@ def _run_file(run: Path) -> Path:
     return known[str(run)]
 
 
-def _show(run: Path | None) -> None:
+def _quick(game: Path | None, minutes: float | None, *, resume: bool, part: str | None) -> str:
+    """Return a run file that fits the minutes and this machine, which it measures."""
+    if game is None or minutes is None or resume or part is not None:
+        raise ConfigError("--quick requires a game and --minutes, without --resume and --part")
+    need("torch")
+    need("onnx")
+    say(console(stderr=True), Text("measuring the game and this machine"))
+    text: str = need("pyengine.train.loop.measured").measured_run(str(game), minutes)
+    return text
+
+
+def _show(run: Path | None, quick: str | None) -> None:
     """Print a run file, or the names of the bundled ones."""
+    if quick is not None:
+        sys.stdout.write(quick)
+        return
     if run is None:
         show(f"runs: {', '.join(bundled_runs())}; to print one: pyengine train NAME --show")
         return
@@ -162,7 +178,7 @@ def _show(run: Path | None) -> None:
 
 
 def _settings(
-    run: Path | None, directory: Path | None, minutes: float | None, actors: str | None
+    run: str | Path | None, directory: Path | None, minutes: float | None, actors: str | None
 ) -> RunFile:
     """Read the settings from the file, or from the run in the directory."""
     settings = RunFolder(directory or "").run() if run is None else RunFile.from_toml(run)
@@ -173,7 +189,7 @@ def _settings(
 
 def _train(settings: RunFile, folder: Path, resume: bool, ray: str | None) -> RunReport:
     try:
-        with _progress(settings) as progress:
+        with train_progress(settings) as progress:
             if ray is None:
                 return train_run(settings, folder, resume=resume, on_progress=progress)
             return distributed.train(
@@ -226,87 +242,6 @@ def _rollout_policy(
         show(f"{fit}\n{output}")
 
 
-@contextmanager
-def _progress(settings: RunFile) -> Iterator[Callable[[RunProgress], None]]:
-    """Show a live table on a terminal; otherwise print a line to stderr from time to time."""
-    err = console(stderr=True)
-    if err.is_terminal:
-        with Live(console=err, transient=True, refresh_per_second=4) as live:
-            yield lambda progress: live.update(_table(_facts(progress, settings)))
-        return
-    printed = -_LINE_SECONDS  # time.monotonic() may start at 0
-    waiting: RunProgress | None = None
-
-    def print_waiting() -> None:
-        nonlocal printed, waiting
-        if waiting is not None:
-            facts = _facts(waiting, settings)
-            console(stderr=True).print(Text(", ".join(f"{k} {v}" for k, v in facts)))
-            printed, waiting = time.monotonic(), None
-
-    def add(progress: RunProgress) -> None:
-        nonlocal waiting
-        waiting = progress
-        if time.monotonic() - printed >= _LINE_SECONDS:
-            print_waiting()
-
-    try:
-        yield add
-    finally:
-        print_waiting()
-
-
-def _table(facts: list[tuple[str, str]]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    for name, value in facts:
-        table.add_row(Text(name, style="bold"), value)
-    return table
-
-
-def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
-    """Return the labels and values of the progress display."""
-    best, limits = progress.best, settings.run
-
-    def of(value: str, limit: object) -> str:
-        return value if limit is None else f"{value} of {limit}"
-
-    generated = f"{progress.games:,} games, {progress.positions:,} positions"
-    learnt = of(f"{progress.step:,}", limits.steps) + f" steps, window {progress.window:,}"
-    if progress.step == 0:
-        learnt += f", starts at {settings.window.minimum_positions:,} positions of full searches"
-    if progress.policy is not None and progress.value is not None:
-        learnt += f", loss: policy {progress.policy:.3f}, value {progress.value:.3f}"
-    strength = "-"
-    if best is not None:
-        generation = of(str(best.generation), limits.generations)
-        strength = f"generation {generation}, step {best.step:,}, Elo {best.elo:+.0f}"
-    facts = (
-        ("minutes", of(f"{progress.seconds / 60:.1f}", limits.minutes)),
-        ("self-play", f"{generated}, {progress.positions_per_second:.1f} positions/s"),
-        ("actors", _crew(progress.actors)),
-        ("learner", learnt),
-        ("gate", progress.gate or "-"),
-        ("best", strength),
-        ("restarts", str(progress.restarts or "")),
-        ("candidate", progress.failure or ""),
-        ("finishing", "evaluating the last candidate" if progress.finishing else ""),
-    )
-    return [(name, value) for name, value in facts if value]
-
-
-def _crew(actors: Sequence[ActorProgress]) -> str:
-    """Describe the states of the actors and their total rate by node."""
-    parts = []
-    for node in sorted({actor.node for actor in actors}):
-        crew = [actor for actor in actors if actor.node == node]
-        states = Counter(actor.state.split()[0] for actor in crew)
-        counts = ", ".join(f"{count} {state}" for state, count in states.most_common())
-        speed = f", {sum(actor.positions_per_second for actor in crew):.1f}/s" if node else ""
-        parts.append(f"{node or 'not placed yet'}: {counts}{speed}")
-    deaths = sum(actor.deaths for actor in actors)
-    return "; ".join(parts) + (f"; {deaths} died" if deaths else "")
-
-
 def _print(report: RunReport, as_json: bool) -> None:
     progress = report.progress
     model = None if report.model is None else str(report.model)
@@ -322,7 +257,7 @@ def _print(report: RunReport, as_json: bool) -> None:
         text = (
             f"{ended}: {progress.games:,} games, {progress.positions:,} positions, "
             f"{progress.step:,} steps in {progress.seconds / 60:.1f} minutes; "
-            f"{_reached(progress.best)}"
+            + "; ".join(filter(None, (_reached(progress.best), progress.verdict)))
         )
     say(console(), Text(text))
     show(model or str(report.folder))
@@ -340,6 +275,13 @@ def _reached(best: Best | None) -> str:
     """Describe the best network."""
     if best is None:
         return "no network yet"
-    if best.is_network and best.step == 0:
+    if not best.is_network:
+        return f"no candidate has beaten {best.name}, which plays the games"
+    if best.step == 0:
         return "no candidate has passed the gate: the best network is still the untrained one"
+    if best.elo <= 0:
+        return (
+            f"generation {best.generation} is not stronger than the first player ({best.elo:+.0f} "
+            "Elo)"
+        )
     return f"generation {best.generation}, {best.elo:+.0f} Elo"

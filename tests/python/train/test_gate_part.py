@@ -11,13 +11,15 @@ import pytest
 
 from conftest import ROOT
 from pyengine.base.files import sha256_of
-from pyengine.train import GateConfig, RunFile
+from pyengine.train import GateConfig, GateResult, RunFile
 from pyengine.train.json_files import append_line, read_lines
 from pyengine.train.loop.curve import rated
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.part_gate import work
 from pyengine.train.loop.state import Best, RunFolder
 from run_games import curve_line, run_of
+
+PLAYOUTS = Best(name="rollout", sha256=None, step=0, generation=0, elo=0.0)
 
 
 class Watched(Part):
@@ -219,6 +221,36 @@ def test_gate_games_use_the_max_plies_of_self_play(tmp_path: Path) -> None:
     write(folder, 100)
     (line,) = evaluate(folder)
     assert (line["wins"], line["draws"], line["losses"]) == (0, 8, 0)
+
+
+@pytest.mark.parametrize("mode", ["latest", "gate"])
+def test_a_first_network_that_loses_to_playouts_is_rejected(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selfplay = {"first": "rollout", "first_simulations": 160}  # with [search] simulations = 16
+    folder = begin(tmp_path, mode=mode, games=4, simulations=2, selfplay=selfplay)
+    folder.candidate(0).unlink()
+    folder.set_best(PLAYOUTS)
+    results = {100: (1, 3), 200: (3, 1), 300: (1, 3)}
+
+    def play(played: Path, *_: Any, best_simulations: int | None, **__: Any) -> GateResult:
+        simulations.append(best_simulations)
+        wins, losses = results[int(played.stem[-8:])]
+        accepted = mode == "latest" or wins > losses
+        return GateResult(accepted=accepted, complete=True, wins=wins, draws=0, losses=losses)
+
+    monkeypatch.setattr("pyengine.train.loop.part_gate.play_gate", play)
+    best = []
+    simulations: list[int | None] = []
+    for step in results:
+        write(folder, step)
+        evaluate(folder)
+        best.append((best_of(folder).name, best_of(folder).generation))
+    last = (network(folder, 300, 2).name, 2) if mode == "latest" else best[1]
+    assert best == [("rollout", 0), (folder.candidate(200).name, 1), last]
+    assert [line["opponents"][0]["step"] for line in read_lines(folder.curve)] == [0, 0, 200]
+    assert simulations[:2] == [20, 20]  # in proportion to those of self-play
+    assert simulations[-1] is None
 
 
 #: A gate that accepts a candidate that draws one game.

@@ -123,6 +123,18 @@ def test_a_run_on_two_boards_uses_int8_copies_and_exports_the_final_board(tmp_pa
         assert next(data.batches(len(data)))["ended"].all()
 
 
+def test_the_first_network_plays_with_its_own_simulations(tmp_path: Path) -> None:
+    selfplay = {"first": "rollout", "first_simulations": 32}
+    run = run_of(run={"steps": 100}, selfplay=selfplay, gate={"games": 0})
+    report = run_here(run, tmp_path)
+    assert report.progress.best is not None
+    assert report.progress.best.is_network
+    data = Dataset(tmp_path / "data" / "tic_tac_toe", verify=True)
+    (last,) = data.configurations
+    assert last["search"]["simulations"] == 16
+    assert data.games == report.progress.games
+
+
 def test_killed_parts_are_restarted_while_two_processes_learn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,12 +303,12 @@ def test_redirected_progress_ends_with_the_final_state(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
-    from pyengine.cli.train import _progress
+    from pyengine.cli.train_progress import train_progress
 
     run, folder = run_of(run={"games": 3}), RunFolder(tmp_path)
     folder.begin(run)
     progress = _Supervisor(run, folder, None, ProcessChild)._progress()
-    with _progress(run) as show:
+    with train_progress(run) as show:
         for games in (0, 1, 2):
             show(replace(progress, games=games))
     lines = "".join(capsys.readouterr().err.split("\n")).split("minutes ")[1:]

@@ -111,6 +111,14 @@ def test_a_run_file_sets_every_section() -> None:
     assert run.limited(steps=3).run.to_dict() == run.run.to_dict() | {"steps": 3}
 
 
+def test_searches_without_a_network_scale_with_their_simulations() -> None:
+    settings = {"first": "rollout", "first_simulations": 64, "fast_simulations": 5}
+    run = run_of(selfplay=settings, search={"simulations": 16})
+    configs = [run.selfplay_config(0, network=network) for network in (True, False)]
+    assert [config.search.simulations for config in configs] == [16, 64]
+    assert [config.fast_simulations for config in configs] == [5, 20]
+
+
 @pytest.mark.parametrize("preset", ["alphago_zero", "leela_zero"])
 def test_a_preset_in_a_run_file_selects_its_spec(preset: str) -> None:
     text = SMALL.replace('"tic_tac_toe"', f'"go(board_size=5)"\nplanes = ["{preset}"]')

@@ -44,6 +44,37 @@ def results(lines: Sequence[Line]) -> list[Pairing]:
     ]
 
 
+def lost(line: Line) -> bool:
+    """Whether a candidate scored below half against its predecessor."""
+    first = _previous(line)
+    return first is not None and first["wins"] < first["losses"]
+
+
+def verdict(lines: Sequence[Line], first: str) -> str:
+    """Describe the newest candidate's match: ``step 500 scored 35 % against rollout: rejected``.
+
+    ``first``: the name of the player of the first games; a network is called ``first network``.
+    """
+    other = _previous(lines[-1]) if lines else None
+    if other is None:
+        return ""
+    line = lines[-1]
+    games = other["wins"] + other["draws"] + other["losses"]
+    score = (other["wins"] + other["draws"] / 2) / games
+    name = "the first network" if first == "random" else first
+    if other.get("generation", 0) > 0:
+        name = f"generation {other['generation']}"
+    outcome = "rejected" if not line["accepted"] else "no progress" if lost(line) else "accepted"
+    return f"step {line['step']:,} scored {score:.0%} of {games} games against {name}: {outcome}"
+
+
+def _previous(line: Line) -> Line | None:
+    """Return a candidate's results against its predecessor, None without games."""
+    played: Sequence[Line] = line.get("anchors") or line.get("opponents") or ()
+    some = [other for other in played[:1] if other["wins"] + other["draws"] + other["losses"] > 0]
+    return some[0] if some else None
+
+
 def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) -> Path:
     """Plot the ratings of a run's candidates from :func:`rated`.
 
@@ -77,13 +108,18 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
 
 def _draw(axes: Any, lines: Sequence[Line], fit: Mapping[int, Rating | None]) -> None:
     points = [(line, rating) for line in lines if (rating := fit[line["step"]]) is not None]
-    accepted = [(line["games"], rating) for line, rating in points if line["accepted"]]
-    rejected = [(line["games"], rating) for line, rating in points if not line["accepted"]]
-    elos = [0, *(rating.elo for _, rating in accepted)]
-    axes.plot([0, *(games for games, _ in accepted)], elos, color="C0")
-    for group, colour, name in ((accepted, "C0", "accepted"), (rejected, "C7", "rejected")):
+    gains = [(line, rating) for line, rating in points if line["accepted"] and not lost(line)]
+    losses = [(line, rating) for line, rating in points if line["accepted"] and lost(line)]
+    rejected = [(line, rating) for line, rating in points if not line["accepted"]]
+    elos = [0, *(rating.elo for _, rating in gains)]
+    axes.plot([0, *(line["games"] for line, _ in gains)], elos, color="C0")
+    for group, colour, name in (
+        (gains, "C0", "accepted"),
+        (losses, "C1", "accepted, but lost to its predecessor"),
+        (rejected, "C7", "rejected"),
+    ):
         if group:
-            games, elo = [games for games, _ in group], [rating.elo for _, rating in group]
+            games, elo = [line["games"] for line, _ in group], [rating.elo for _, rating in group]
             bars = [rating.interval[1] - rating.elo for _, rating in group]
             axes.errorbar(games, elo, bars, fmt=".", color=colour, label=name, elinewidth=0.8)
     if len(points) < len(lines):

@@ -57,6 +57,7 @@ def play_gate(
     games: Sequence[Game],
     config: GateConfig,
     *,
+    best_simulations: int | None = None,
     seed: int = 0,
     max_plies: int | None = None,
     stop: Callable[[], bool] = _never,
@@ -75,6 +76,7 @@ def play_gate(
         games: one match is played for each; they share the number of games. A sequential test
             supports one game.
         config: see :class:`GateConfig`.
+        best_simulations: of the best player, if not those of ``config``.
         seed: for the openings.
         max_plies: see :func:`~pyengine.match`.
         stop: called after each round of moves, and by a thread during it; True interrupts.
@@ -88,6 +90,8 @@ def play_gate(
         raise ConfigError(f'games: expected one game for method "sprt", got {len(games)}')
     prefix = None if record is None else path_of("record", record)
     players = as_evaluator(candidate), as_evaluator(best)
+    search = config.search_config()
+    searches = search, search.replace(simulations=best_simulations or search.simulations)
     share, rest = divmod(config.most_games, len(games))
     results: list[MatchResult] = []
     complete = True
@@ -102,7 +106,7 @@ def play_gate(
             return not stop() and not _decided([*results, result], config)
 
         file = None if prefix is None else prefix.with_name(f"{prefix.name}-{number}.jsonl")
-        with _sides(players, game, config, stop) as sides:
+        with _sides(players, game, searches, stop) as sides:
             results.append(_match(sides, count, config, seed, max_plies, file, proceed))
         complete = results[-1].games == count or not stop()
     wins, draws, losses = _totals(results)
@@ -135,14 +139,16 @@ class _InterruptibleEngine(Engine):
 
 @contextmanager
 def _sides(
-    players: tuple[Evaluator, Evaluator], game: Game, config: GateConfig, stop: Callable[[], bool]
+    players: tuple[Evaluator, Evaluator],
+    game: Game,
+    searches: tuple[SearchConfig, SearchConfig],
+    stop: Callable[[], bool],
 ) -> Iterator[tuple[_InterruptibleEngine, _InterruptibleEngine]]:
     """Open the players and poll ``stop`` while they search, since a round may take minutes."""
-    over, search = threading.Event(), config.search_config()
-    candidate, best = players
+    over = threading.Event()
     with (
-        _InterruptibleEngine(game, candidate, search, stop) as a,
-        _InterruptibleEngine(game, best, search, stop) as b,
+        _InterruptibleEngine(game, players[0], searches[0], stop) as a,
+        _InterruptibleEngine(game, players[1], searches[1], stop) as b,
     ):
 
         def watch() -> None:

@@ -92,7 +92,8 @@ class Part:
         self, number: int, sha256: str | None, positions: int = MOST_POSITIONS
     ) -> ShardWriter:
         """Return the writer of a game's data, with a maximum shard size in positions."""
-        name, config = self.run.game.name[number], self.run.selfplay_config(number)
+        name = self.run.game.name[number]
+        config = self.run.selfplay_config(number, network=sha256 is not None)
         return ShardWriter(
             self.folder.data(name),
             load_game(name),

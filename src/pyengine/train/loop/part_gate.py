@@ -84,7 +84,8 @@ def _evaluate(part: Part, step: int) -> None:
         candidate = _network(folder, step, before.generation + 1, before.elo)
     start = time.monotonic()
     if config.mode == "latest":
-        folder.set_best(candidate)
+        if before.is_network:
+            folder.set_best(candidate)
         opponents = _opponents(part, candidate, config.most_games)
     else:
         opponents = [(_older(part, candidate, candidate.generation - 1), config.most_games)]
@@ -92,7 +93,7 @@ def _evaluate(part: Part, step: int) -> None:
     if matches is None:
         return
     anchors: list[_Match] | None = []
-    accepted = in_use or all(result.accepted for _, result in matches)
+    accepted = in_use or all(_passes(before, result) for _, result in matches)
     if config.mode == "gate" and accepted:
         folder.set_best(candidate)  # self-play need not wait for the curve
         opponents = _opponents(part, candidate, config.games_of_anchors)
@@ -105,6 +106,11 @@ def _evaluate(part: Part, step: int) -> None:
     if accepted:
         folder.set_best(replace(candidate, elo=line["elo"]))
     _tidy(part)
+
+
+def _passes(before: Best, result: GateResult) -> bool:
+    """Whether a candidate may be used: it must not lose to a player without a network."""
+    return result.accepted and (before.is_network or result.wins >= result.losses)
 
 
 def _opponents(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
@@ -175,12 +181,26 @@ def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> G
         evaluator_of(other, part.folder),
         part.run.games,
         config,
+        best_simulations=_simulations(part, other),
         seed=seed,
         max_plies=part.run.selfplay_config(0).max_plies,
         stop=lambda: part.stopping,
         on_progress=show,
         record=part.folder.log / f"match-{step:08d}-{other.step:08d}-{kind}{settings}",
     )
+
+
+def _simulations(part: Part, other: Best) -> int | None:
+    """Return the simulations of an opponent, None for the gate's own.
+
+    Playouts have as many more as in self-play, so that they are the player of the first games.
+    """
+    first = part.run.selfplay.first_simulations
+    if other.is_network or first is None:
+        return None
+    own = part.run.selfplay_config(0).search.simulations
+    assert own is not None  # self-play has no other budget
+    return max(1, part.run.gate.simulations * first // own)
 
 
 def _describe(step: int, result: MatchResult, games: int) -> str:

@@ -24,22 +24,37 @@ _PATIENCE = 30.0  # seconds to wait for space on a full disk
 def work(part: Part) -> None:
     """Play until asked to stop. Open games continue with a new best network."""
     best = first_best(part)
-    if best is None:
-        return
-    with _open_runners(part, best) as runners:
-        while not part.finishing:
-            waits = _waits_for_learner(part, part.folder.best())
-            if waits:
-                part.publish({"state": "waits for the learner"})
-            if part.held or waits:
-                patiently(part, lambda: _tick(runners))
-                part.wait()
-                continue
-            runner = min(runners, key=lambda runner: runner.writer.positions / runner.share)
-            runner.switch_to_best(part)
-            _turn(part, runner, runners)
-            if not runner.best.is_network:  # only positions in shards are counted
-                _flush(part, runner.writer)
+    while best is not None and not part.finishing:
+        with _open_runners(part, best) as runners:
+            _play(part, runners, best)
+        best = part.folder.best()
+
+
+def _play(part: Part, runners: list[_GameRunner], first: Best) -> None:
+    """Play until asked to stop or the first network changes the settings of the searches."""
+    while not part.finishing:
+        best = part.folder.best()
+        if _plays_differently(part, first, best):
+            return
+        waits = _waits_for_learner(part, best)
+        if waits:
+            part.publish({"state": "waits for the learner"})
+        if part.held or waits:
+            patiently(part, lambda: _tick(runners))
+            part.wait()
+            continue
+        runner = min(runners, key=lambda runner: runner.writer.positions / runner.share)
+        runner.switch_to_best(part)
+        _turn(part, runner, runners)
+        if not runner.best.is_network:  # only positions in shards are counted
+            _flush(part, runner.writer)
+
+
+def _plays_differently(part: Part, first: Best, best: Best | None) -> bool:
+    """Whether a new best player has other settings, as the first network may."""
+    if part.run.selfplay.first_simulations is None or best is None:
+        return False
+    return best.is_network != first.is_network
 
 
 def _waits_for_learner(part: Part, best: Best | None) -> bool:
@@ -104,7 +119,7 @@ def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
             player = SelfPlayer(
                 game,
                 evaluator_of(best, part.folder),
-                run.selfplay_config(number),
+                run.selfplay_config(number, network=best.is_network),
                 spec=run.spec,
                 first_number=writer.next_number,
                 played_on=writer.played_on(),

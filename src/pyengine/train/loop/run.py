@@ -14,6 +14,7 @@ from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line, lock, writing
 from pyengine.train.loop.child import Child, ProcessChild
+from pyengine.train.loop.curve import verdict
 from pyengine.train.loop.part import PARTS
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import Best, RunFolder
@@ -65,6 +66,9 @@ class RunProgress:
     finishing: bool  #: a limit is reached and the last candidate is being evaluated
     actors: tuple[ActorProgress, ...] = ()  #: in a cluster
     failure: str | None = None  #: why the learner's newest candidate could not be written
+    usable: int = 0  #: positions that may be used for training
+    samples_per_second: float = 0.0  #: of the learner, while it trains; 0 before it is known
+    verdict: str = ""  #: the result of the newest candidate's match
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,6 +275,9 @@ class _Supervisor:
             finishing=self._finishing,
             actors=tuple(ActorProgress(**actor) for actor in playing.get("actors", ())),
             failure=learning.get("failure"),
+            usable=self._folder.counted(self._run),
+            samples_per_second=float(learning.get("positions_per_second", 0.0)),
+            verdict=verdict(self._folder.evaluations(), self._run.selfplay.first),
         )
 
     def _finish(self) -> None:

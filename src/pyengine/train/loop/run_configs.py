@@ -114,7 +114,7 @@ class GateConfig(Section):
 
     mode: Literal["gate", "latest"] = "gate"
     """Whether a candidate becomes the best network only if it wins the match, or always; the match
-    then only measures its rating."""
+    then only measures its rating. The first network must not lose to the playouts before it."""
     every_steps: int = Field(default=1000, ge=1)
     """Steps between two candidates [AlphaGo Zero]."""
     games: int | None = Field(default=None, ge=0)
@@ -245,6 +245,9 @@ class SelfplaySection(Section):
     first: Literal["random", "uniform", "rollout"] = "random"
     """The first player: a network with random weights, or an evaluator without a network, which
     pauses once the learner has enough data for its next candidate, except on a cluster."""
+    first_simulations: int | None = Field(default=None, ge=1)
+    """Simulations of a full search by an evaluator without a network, which takes less time per
+    simulation; None = those of ``[search]``. Its fast searches and its gate games scale with it."""
     preset: Literal["fast", "alphago_zero", "gumbel", "none"] = "fast"
     """The base settings: :meth:`SelfPlayConfig.fast
     <pyengine.SelfPlayConfig.fast>`, :meth:`SelfPlayConfig.alphago_zero
@@ -277,6 +280,16 @@ class SelfplaySection(Section):
                 raise ConfigError(f"search.{name}: expected a number > 0, or {instead}, got 0")
         search = _changed("search", preset.search, self.search)
         return _changed("selfplay", preset, {**self.settings, "search": search, "seed": seed})
+
+    def first_config(self, config: SelfPlayConfig) -> SelfPlayConfig:
+        """Return a game's settings as played without a network."""
+        if self.first_simulations is None:
+            return config
+        own = config.search.simulations
+        assert own is not None  # self-play has no other budget
+        fast = config.fast_simulations * self.first_simulations // own
+        search = config.search.replace(simulations=self.first_simulations)
+        return config.replace(search=search, fast_simulations=max(1, fast))
 
 
 class RunConfig(Section):

@@ -104,10 +104,11 @@ class RunFile(Section):
         wdl = self.train.network.value == "wdl"
         return spec.replace(value=("win", "draw", "loss") if wdl else "scalar")
 
-    def selfplay_config(self, number: int) -> SelfPlayConfig:
-        """Return the self-play settings of a game, by index."""
+    def selfplay_config(self, number: int, *, network: bool = True) -> SelfPlayConfig:
+        """Return the self-play settings of a game, by index, with or without a network."""
         seed = np.random.SeedSequence((self.run.seed, number)).generate_state(1)[0]
-        return self.selfplay.config(self.games[number], int(seed))
+        config = self.selfplay.config(self.games[number], int(seed))
+        return config if network else self.selfplay.first_config(config)
 
     def limited(self, **limits: float | int | None) -> RunFile:
         """Return the run with other limits; its text does not change."""
