@@ -1,6 +1,8 @@
 """The rules of Hex, against naive ones and against OpenSpiel's if it is installed."""
 
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -151,7 +153,7 @@ def test_every_action_has_a_name_of_its_own(swap: bool) -> None:
 def test_the_symmetry_is_half_a_turn() -> None:
     game = hex_game(5, swap=True)
     assert game.num_symmetries == 2
-    assert game.symmetry_points(1).tolist() == list(reversed(range(25)))
+    assert list(game.symmetry_points(1)) == list(reversed(range(25)))
     assert [game.symmetry_action(1, action) for action in (0, 7, 25)] == [24, 17, 25]
 
 
@@ -209,3 +211,13 @@ def wins_after(naive: NaiveHex, *actions: int) -> bool:
     if position.winner() is not None:
         return True
     return not any(wins_after(naive, *actions, action) for action in position.legal_actions())
+
+
+def test_a_client_that_speaks_gtp_may_swap() -> None:
+    pytest.importorskip("typer", reason="the commands need the extra cli")
+    command = [sys.executable, "-m", "pyengine", "gtp", "hex(board_size=3,swap=True)"]
+    lines = "play b a3\nplay w swap\nplay b pass\nplay b a3\nquit\n"
+    answers = subprocess.run(
+        command, input=lines, capture_output=True, text=True, check=True
+    ).stdout.split("\n\n")
+    assert [answer[:1] for answer in answers[:4]] == ["=", "=", "?", "?"]
