@@ -146,6 +146,13 @@ def test_networks_see_the_last_eight_boards() -> None:
             assert not shown[len(before) :].any()
 
 
+@pytest.mark.parametrize("plane", ["last[0]", "legal"])
+def test_planes_of_points_do_not_show_its_moves(plane: str) -> None:
+    state = pyengine.load_game("breakthrough").new_initial_state()
+    with pytest.raises(pyengine.ModelError, match="its actions are not points"):
+        state.observation_tensor(pyengine.ModelSpec(planes=(plane,)))
+
+
 def test_training_data_are_mirrored_with_their_policies(tmp_path) -> None:
     game = pyengine.load_game(SMALL)
     search = pyengine.SearchConfig(simulations=16)

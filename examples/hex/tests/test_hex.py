@@ -172,6 +172,12 @@ def test_networks_see_the_last_eight_boards(swap: bool) -> None:
             assert not shown[len(before) :].any()
 
 
+def test_planes_of_gomoku_are_refused() -> None:
+    state = hex_game(7).new_initial_state()
+    with pytest.raises(pyengine.ModelError, match="its symmetries are not reflections"):
+        state.observation_tensor(pyengine.ModelSpec.gomoku17())
+
+
 def test_training_data_are_turned_with_their_policies(tmp_path) -> None:
     search = pyengine.SearchConfig(simulations=16)
     config = pyengine.SelfPlayConfig(search=search)

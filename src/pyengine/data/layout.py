@@ -26,9 +26,9 @@ from pyengine.data.checked import (
     whole,
     wholes,
 )
-from pyengine.data.symmetries import Images, own_images
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, load_recorded_game, refuse_text
+from pyengine.games.symmetries import Images, own_images
 
 #: Records of positions: a structured array of :attr:`Layout.dtype`.
 Rows: TypeAlias = npt.NDArray[np.void]
@@ -131,7 +131,7 @@ class Layout:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
         """Return the layout for the values of :meth:`to_dict`. Raises ValueError if invalid."""
-        values = _OPTIONAL | values
+        values = {**_OPTIONAL, **values}
         check(values, checks_of(cls), "layout.")
         known = {name: _tuples(values[name]) for name in checks_of(cls)}
         layout = cls(**known | {"spec": ModelSpec.from_dict(values["spec"])})

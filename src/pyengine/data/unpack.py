@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.data.layout import CUT_SHORT, FULL_SEARCH, VALUE_ALONE, Layout, Rows
-from pyengine.data.symmetries import permuted, reflected, reflected_actions
+from pyengine.games.symmetries import permuted, reflected, reflected_actions
 
 #: Arrays by name; the first axis is the rows of the batch.
 Batch: TypeAlias = dict[str, npt.NDArray[Any]]
