@@ -125,7 +125,8 @@ void Encoder::check(const Plane& plane, const AnyGame& game) const {
     return;
   }
   if (!game.traits().has_stones) refuse("the game has no stones; use the plane 'observation'");
-  if (plane.kind == PlaneKind::liberties && !game.traits().has_liberties) refuse("it has no liberties");
+  if (plane.kind == PlaneKind::liberties && !game.traits().has_liberties)
+    refuse("it has no liberties");
   if (reads_areas(plane.kind) && !game.traits().has_area) refuse("it has no area");
   if (plane.kind == PlaneKind::ko && !game.traits().has_ko) refuse("it has no ko rule");
   const GameShape& shape = game.shape();
