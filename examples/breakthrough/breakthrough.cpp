@@ -2,4 +2,4 @@
 
 #include <pyengine/plugin/module.h>
 
-PYENGINE_GAME(breakthrough::Breakthrough)
+PYENGINE_GAME(pyengine_breakthrough::Breakthrough)

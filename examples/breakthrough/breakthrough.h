@@ -11,7 +11,7 @@
 
 #include <array>
 
-namespace breakthrough {
+namespace pyengine_breakthrough {
 
 using namespace pyengine;
 
@@ -170,4 +170,4 @@ class Breakthrough {
   Status status_ = Status::playing;
 };
 
-}  // namespace breakthrough
+}  // namespace pyengine_breakthrough
