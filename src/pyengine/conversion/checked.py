@@ -139,8 +139,7 @@ class Baseline:
                 f"{self.game}: expected at least {BATCH} distinct positions to calibrate on and to "
                 f"compare on, got {len(calibration)} and {len(comparison)}"
             )
-        symmetries = self.game.num_symmetries
-        return observe(calibration, self.spec, symmetries, self.settings.seed), comparison
+        return observe(self.game, calibration, self.spec, self.settings.seed), comparison
 
     def examine(self, network: Converted, states: list[State], calibrated: int) -> ConversionReport:
         """Compare a converted network with the original; if no check fails, let it play."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyengine.eval.evaluators import Evaluator
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State
+from pyengine.games.symmetries import Images, own_images, permuted
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 
@@ -39,6 +40,7 @@ def play_positions(
     """
     rng = np.random.default_rng((seed, count))
     known: set[bytes] = set()
+    own = own_images(game)[0]
     sets: tuple[list[State], list[State]] = ([], [])
     while (missing := count - min(map(len, sets))) > 0:
         games = max(8, 2 * -(-missing // _PER_GAME))
@@ -47,7 +49,7 @@ def play_positions(
             for ply in rng.permutation(len(line))[:_PER_GAME]:
                 state = game.new_initial_state(line[:ply])
                 seen += 1
-                if (key := _key(state, spec)) in known:
+                if (key := _key(state, spec, own)) in known:
                     continue
                 fresh += 1
                 known.add(key)
@@ -58,17 +60,22 @@ def play_positions(
     return first, second
 
 
-def _key(state: State, spec: ModelSpec) -> bytes:
+def _key(state: State, spec: ModelSpec, own: Images) -> bytes:
     """Return a digest that is the same under all symmetries."""
     plane = state.observation_tensor(spec)
     return min(
         hashlib.blake2b(turned.tobytes(), digest_size=16).digest()
-        for turned in _turned(plane, spec, state.game.num_symmetries)
+        for turned in _turned(plane, spec, state.game.num_symmetries, own)
     )
 
 
-def _turned(plane: Floats, spec: ModelSpec, symmetries: int) -> list[Floats]:
-    """Return planes of a position under all symmetries of the board, identity first."""
+def _turned(plane: Floats, spec: ModelSpec, symmetries: int, own: Images = ()) -> list[Floats]:
+    """Return planes of a position under all symmetries of the board, identity first.
+
+    ``own``: the images of the points if the symmetries are not reflections.
+    """
+    if own:
+        return [_permuted(plane, spec, images) for images in own]
     rows, columns = (1, 2) if spec.layout == "NCHW" else (0, 1)
     planes = [plane]
     if symmetries > 1:
@@ -78,6 +85,17 @@ def _turned(plane: Floats, spec: ModelSpec, symmetries: int) -> list[Floats]:
     if symmetries > 4:
         planes += [np.swapaxes(p, rows, columns) for p in planes]
     return planes
+
+
+def _permuted(plane: Floats, spec: ModelSpec, images: tuple[int, ...]) -> Floats:
+    """Return planes with their points moved to their images."""
+    channels = -1 if spec.layout == "NHWC" else 0
+    upright = np.moveaxis(plane, channels, 0)
+    if spec.rows == "bottom_up":
+        moved = permuted(upright[:, ::-1], images)[:, ::-1]
+    else:
+        moved = permuted(upright, images)
+    return np.moveaxis(moved, 0, channels)
 
 
 def longest_game(game: Game) -> int:
@@ -114,17 +132,18 @@ def _play(
 
 
 def observe(
-    states: Sequence[State], spec: ModelSpec, symmetries: int, seed: int
+    game: Game, states: Sequence[State], spec: ModelSpec, seed: int
 ) -> npt.NDArray[np.float32]:
-    """Return the planes of states under random symmetries of the board.
+    """Return the planes of states of a game under random symmetries of the board.
 
-    ``symmetries`` is 1, 2 (mirror), 4 (mirrors) or 8. Returns float32[N,C,H,W], or [N,H,W,C] if the
-    spec's layout is NHWC. Planes that name directions are transformed only in place: their values
-    stay the same, which is enough to measure their range.
+    Returns float32[N,C,H,W], or [N,H,W,C] if the spec's layout is NHWC. Planes that name directions
+    are transformed only in place: their values stay the same, which is enough to measure their
+    range.
     """
+    own = own_images(game)[0]
     rng = np.random.default_rng((seed, len(states)))
     planes = []
     for state in states:
-        turned = _turned(state.observation_tensor(spec), spec, symmetries)
+        turned = _turned(state.observation_tensor(spec), spec, game.num_symmetries, own)
         planes.append(turned[int(rng.integers(len(turned)))])
     return np.ascontiguousarray(np.stack(planes), np.float32)

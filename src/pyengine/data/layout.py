@@ -28,6 +28,7 @@ from pyengine.data.checked import (
 )
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, load_recorded_game, refuse_text
+from pyengine.games.symmetries import Images, own_images
 
 #: Records of positions: a structured array of :attr:`Layout.dtype`.
 Rows: TypeAlias = npt.NDArray[np.void]
@@ -39,6 +40,7 @@ RESIGNATION_OFF = 4  #: resignation was disabled in this game
 VALUE_ALONE = 8  #: a full search with visits that are not a policy target
 CUT_SHORT = 16  #: the game ended without a result: its value is 0 and not a target
 
+_MOST_SYMMETRIES = 1 << 8  # batches number them in 8 bits
 _MOST = 1 << 16  # limit for actions, side length and planes, which the core stores in 16 bits
 
 #: Fields of a record with one number.
@@ -54,6 +56,9 @@ _SCALARS = [
 ]
 
 _LENGTH = checked_by(whole(1, _MOST))
+
+#: Fields that JSON leaves out if they have these values.
+_OPTIONAL: dict[str, Any] = {"surprise": False, "point_images": [], "action_images": []}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +87,12 @@ class Layout:
     actions: int = field(metadata=_LENGTH)  #: A, the number of actions
     #: None if the game has no pass.
     pass_action: int | None = field(metadata=checked_by(optional(whole(0, _MOST))))
-    #: Number of symmetries of the board: 1, 2, 4 or 8.
-    symmetries: int = field(metadata=checked_by(whole(1, 8)))
+    #: Number of symmetries of the board: 1, 2, 4 or 8, or any number of the game's own.
+    symmetries: int = field(metadata=checked_by(whole(1, _MOST_SYMMETRIES)))
+    #: For each symmetry, the image of each point; empty if symmetry k is reflection k.
+    point_images: Images = field(default=(), metadata=checked_by(list_of(wholes(0, _MOST))))
+    #: The same for actions.
+    action_images: Images = field(default=(), metadata=checked_by(list_of(wholes(0, _MOST))))
     #: Whether records have the field ``surprise`` (format 4).
     surprise: bool = field(default=False, metadata=checked_by(BOOLEAN))
 
@@ -101,6 +110,7 @@ class Layout:
         has_pass = game.has_board and actions == board[0] * board[1] + 1
         kinds = tuple(_core.plane_kinds(game, spec))
         slots = _core.dense_slots(game, spec)[:, np.array(kinds) == "dense"]
+        point_images, action_images = own_images(game)
         return cls(
             game=str(game),
             spec=spec.without_final_board(),  # records do not depend on it
@@ -113,13 +123,15 @@ class Layout:
             actions=actions,
             pass_action=actions - 1 if has_pass else None,
             symmetries=game.num_symmetries,
+            point_images=point_images,
+            action_images=action_images,
             surprise=surprise,
         )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
         """Return the layout for the values of :meth:`to_dict`. Raises ValueError if invalid."""
-        values = {"surprise": False, **values}
+        values = {**_OPTIONAL, **values}
         check(values, checks_of(cls), "layout.")
         known = {name: _tuples(values[name]) for name in checks_of(cls)}
         layout = cls(**known | {"spec": ModelSpec.from_dict(values["spec"])})
@@ -131,9 +143,13 @@ class Layout:
         channels, index = self.kinds.count("dense"), self.spec.pass_index
         slots = {(len(slot), max(slot, default=-1) < self.dense) for slot in self.dense_slots}
         square = self.rows == self.columns
+        is_own = len(self.point_images) > 0
+        is_reflected = self.symmetries in (1, 2, 4) or (self.symmetries == 8 and square)
         fits = {
             "board": self.symmetries == 1 or self.board == (self.rows, self.columns),
-            "symmetries": self.symmetries in (1, 2, 4) or (self.symmetries == 8 and square),
+            "symmetries": is_own or is_reflected,
+            "point_images": self._fit(self.point_images, self.points, is_own),
+            "action_images": self._fit(self.action_images, self.actions, is_own),
             "dense_slots": len(self.dense_slots) == self.symmetries and slots == {(channels, True)},
             "pass_action": self.pass_action in (None, self.actions - 1),
             "spec.pass_index": index is None or 0 <= index < self.actions,
@@ -143,17 +159,20 @@ class Layout:
                 raise ValueError(f"layout.{name} contradicts the other fields of the layout")
         _ = self.dtype  # NumPy raises ValueError for records of 2 GiB
 
+    def _fit(self, images: Images, size: int, is_own: bool) -> bool:
+        """Return whether images are permutations, one for each of the game's own symmetries."""
+        permutations = all(sorted(one) == list(range(size)) for one in images)
+        return permutations and len(images) == (self.symmetries if is_own else 0)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return values for JSON; ``surprise`` only if records have it."""
+        """Return values for JSON; optional ones only if they differ from their defaults."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["spec"] = self.spec.to_dict()
-        if not self.surprise:
-            del values["surprise"]
-        return values
+        return {k: v for k, v in values.items() if k not in _OPTIONAL or v}
 
     def difference(self, other: Layout) -> str | None:
         """Describe the first field that differs; None if all are equal."""
-        own, others = ({"surprise": False} | layout.to_dict() for layout in (self, other))
+        own, others = (_OPTIONAL | layout.to_dict() for layout in (self, other))
         for name, value in own.items():
             if value != others[name]:
                 return f"{name}: expected {value}, got {others[name]}"

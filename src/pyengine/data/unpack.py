@@ -1,8 +1,4 @@
-"""Unpacking of records into planes and policies in the order of the spec.
-
-Symmetry k of a board: bit 2 of k transposes, then bit 0 reverses the columns and bit 1 the rows, as
-in ``Game.symmetry_points``.
-"""
+"""Unpacking of records into planes and policies in the order of the spec."""
 
 from __future__ import annotations
 
@@ -14,35 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.data.layout import CUT_SHORT, FULL_SEARCH, VALUE_ALONE, Layout, Rows
+from pyengine.games.symmetries import permuted, reflected, reflected_actions
 
 #: Arrays by name; the first axis is the rows of the batch.
 Batch: TypeAlias = dict[str, npt.NDArray[Any]]
 
 
-def moved(array: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
-    """Return a view of ``array[..., H, W]`` with its points moved by symmetry k."""
-    if k & 4:
-        array = array.swapaxes(-1, -2)
-    if k & 1:
-        array = array[..., ::-1]
-    if k & 2:
-        array = array[..., ::-1, :]
-    return array
-
-
 def policy_sources(layout: Layout, k: int) -> npt.NDArray[np.intp]:
     """Return intp[A]: the action for each entry of the network's policy under symmetry k."""
     rows, columns = layout.board
-    points = rows * columns
-    actions = np.arange(layout.actions)
-    if layout.actions == columns and rows > 1:  # actions are columns
-        return moved(actions[None, :], k).ravel()
-    if layout.actions < points:
-        return actions  # without a board, the identity is the only symmetry
-    board = moved(actions[:points].reshape(rows, columns), k)
-    if layout.spec.policy_rows == "bottom_up":
-        board = board[::-1]
-    order = np.concatenate([board.ravel(), actions[points:]])
+    if layout.action_images:
+        order = np.argsort(layout.action_images[k])
+    else:
+        order = reflected_actions(layout.board, layout.actions, k)
+    if layout.spec.policy_rows == "bottom_up" and layout.actions >= rows * columns:
+        board = order[: rows * columns].reshape(rows, columns)[::-1]
+        order = np.concatenate([board.ravel(), order[rows * columns :]])
     if layout.pass_action is None:
         return order
     index = layout.spec.pass_index
@@ -106,8 +89,13 @@ class Unpacker:
         planes = np.empty(boards.shape, np.float32)
         target = planes[:, ::-1] if self.layout.spec.rows == "bottom_up" else planes
         for k, where in _groups(symmetries).items():
-            target[where] = moved(boards[where], k)
+            target[where] = self._moved(boards[where], k)
         return planes
+
+    def _moved(self, array: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
+        """Return ``array[..., H, W]`` with its points moved by symmetry k."""
+        images = self.layout.point_images
+        return permuted(array, images[k]) if images else reflected(array, k)
 
     def _planes(self, rows: Rows, groups: dict[int, Any]) -> npt.NDArray[np.float32]:
         layout = self.layout
@@ -126,7 +114,7 @@ class Unpacker:
             values = columns[run.kind]
             for k, where in groups.items():
                 slots: Any = self._dense[k][run.slots] if run.kind == "dense" else run.slots
-                target[where, run.channels] = moved(values[where][:, slots], k)
+                target[where, run.channels] = self._moved(values[where][:, slots], k)
         return planes
 
     def _columns(self, rows: Rows) -> dict[str, npt.NDArray[Any]]:

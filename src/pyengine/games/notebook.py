@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.games.board_layout import board_of, game_look, last_point, point_of, state_text
+from pyengine.games.board_layout import board_of, game_look, is_pass, point_of, state_text
 from pyengine.games.game import State
 from pyengine.games.outcomes import outcome_text
 from pyengine.show.picture import board_html, text_html
@@ -37,7 +37,7 @@ def state_html(state: State) -> str:
 def _turn(state: State) -> str:
     """Say who is to move, or how the game ended."""
     names = game_look(state.game).names
-    passed = bool(state.history()) and last_point(state) is None
+    passed = any(is_pass(state, action) for action in state.history()[-1:])
     turn = outcome_text(state, names.__getitem__, None)
     turn = turn or f"{names[state.current_player()]} to move"
     return f"{turn}, after a pass" if passed else turn

@@ -27,8 +27,10 @@ class NetworkConfig(Section):
     """A residual network: a tower of blocks and two heads.
 
     ``kind="alphago_zero"`` has the published heads with fully connected layers, for one board size;
-    ``"convolutional"`` has heads of 1x1 convolutions and global pooling, for any board size;
-    ``"value"`` is the latter with only a value: all policy logits are 0, so priors are uniform.
+    ``"convolutional"`` has heads of 1x1 convolutions and global pooling, for any board size and
+    games with the same number K of actions for each point, numbered ``point * K + d``, and at most
+    a pass; ``"value"`` is the latter with only a value: all policy logits are 0, so priors are
+    uniform.
     """
 
     section: ClassVar[str] = "network"

@@ -11,6 +11,7 @@ from torch.nn import functional  # noqa: TID253
 
 from pyengine.train.blocks import ConvNorm, Features, each, pooled
 from pyengine.train.configs import LossConfig, NetworkConfig
+from pyengine.train.point_actions import PointActions, point_actions
 
 SCORE_SCALE = 20.0  #: points per unit of the score head's output, which has the range of a value
 
@@ -29,38 +30,40 @@ class FlatPolicy(nn.Module):
 
 
 class PooledPolicy(nn.Module):
-    """A logit for each point, with a bias from the whole board, and optionally one for the pass."""
+    """Logits for each point, with a bias from the whole board, and optionally one for the pass."""
 
-    def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
+    def __init__(self, config: NetworkConfig, actions: PointActions) -> None:
         super().__init__()
         width = config.policy_filters
         self.policy_conv = ConvNorm(config.filters, width, 1)
         self.policy_pooled = ConvNorm(config.filters, width, 1)
         self.policy_bias = nn.Linear(3 * width, width)
-        self.policy_out = nn.Conv2d(width, 1, 1)
-        self.pass_out = nn.Linear(3 * width, 1) if has_pass else None
+        self.policy_out = nn.Conv2d(width, actions.per_point, 1)
+        self.pass_out = nn.Linear(3 * width, 1) if actions.has_pass else None
 
     def forward(self, x: Features) -> Any:
-        """Map [N,F,H,W] to logits [N,H*W(+1)], for each board."""
+        """Map [N,F,H,W] to logits [N,H*W*K(+1)] with K = per_point, for each board."""
         return each(self._logits, self.policy_pooled(x), self.policy_conv(x))
 
     def _logits(self, seen: Tensor, points: Tensor) -> Tensor:
         board = pooled(functional.relu(seen))
         bias = self.policy_bias(board)[:, :, None, None]
-        policy = self.policy_out(functional.relu(points + bias)).flatten(1)
+        policy = self.policy_out(functional.relu(points + bias))
+        policy = policy.permute(0, 2, 3, 1).flatten(1)  # all logits of a point, then the next
         return policy if self.pass_out is None else torch.cat([policy, self.pass_out(board)], dim=1)
 
 
 class ZeroPolicy(nn.Module):
     """Logits of 0, for a network that only evaluates."""
 
-    def __init__(self, has_pass: bool) -> None:
+    def __init__(self, actions: PointActions) -> None:
         super().__init__()
-        self.has_pass = has_pass
+        self.actions = actions
 
     def forward(self, x: Features) -> Any:
-        """Map [N,F,H,W] to zeros [N,H*W(+1)], for each board."""
-        return each(lambda x: x.new_zeros(len(x), x.shape[2:].numel() + self.has_pass), x)
+        """Map [N,F,H,W] to zeros [N,H*W*K(+1)] with K = per_point, for each board."""
+        per_point, has_pass = self.actions
+        return each(lambda x: x.new_zeros(len(x), x.shape[2:].numel() * per_point + has_pass), x)
 
 
 class ValueHead(nn.Module):
@@ -93,7 +96,13 @@ def _policy_head(
 ) -> FlatPolicy | PooledPolicy:
     if config.kind == "alphago_zero":
         return FlatPolicy(config, board, actions)
-    return PooledPolicy(config, has_pass=actions > board[0] * board[1])
+    return PooledPolicy(config, _of_points(board, actions))
+
+
+def _of_points(board: tuple[int, int], actions: int) -> PointActions:
+    divided = point_actions(board, actions)
+    assert divided is not None, "Network refuses other games"
+    return divided
 
 
 class Heads(nn.Module):
@@ -106,7 +115,7 @@ class Heads(nn.Module):
         super().__init__()
         policy: nn.Module
         if config.kind == "value":
-            policy = ZeroPolicy(has_pass=actions > board[0] * board[1])
+            policy = ZeroPolicy(_of_points(board, actions))
         else:
             policy = _policy_head(config, board, actions)
         value = ValueHead(config, board, 3 if config.value == "wdl" else 1)

@@ -151,6 +151,8 @@ class Learner:
         spec, last = self.spec, actions - 1
         if spec.policy_rows != spec.rows:
             mismatch = f"policy_rows={spec.rows!r} like its rows, got {spec.policy_rows!r}"
+        elif actions > points + 1 and spec.rows != "top_down":
+            mismatch = f"rows='top_down', got {spec.rows!r}"
         elif actions > points and spec.pass_index not in (None, last):
             mismatch = f"the pass last, got pass_index={spec.pass_index}"
         else:

@@ -12,6 +12,7 @@ from pyengine.errors import ConfigError
 from pyengine.train.blocks import Block, ConvNorm, Features, each
 from pyengine.train.configs import LossConfig, NetworkConfig, TrainConfig
 from pyengine.train.heads import AuxiliaryHeads, Heads
+from pyengine.train.point_actions import point_actions
 
 
 class Network(nn.Module):
@@ -27,7 +28,7 @@ class Network(nn.Module):
         loss: its targets determine the auxiliary heads; None: there are none.
 
     Raises:
-        ConfigError: a convolutional network for a game without an action for each point.
+        ConfigError: a convolutional network for a game without as many actions for each point.
     """
 
     def __init__(
@@ -42,10 +43,11 @@ class Network(nn.Module):
         self.config, self.planes, self.board, self.actions = config, planes, board, actions
         self.half = False  #: while training: the tower uses bfloat16, the heads float32
         height, width = board
-        if config.kind != "alphago_zero" and actions - height * width not in (0, 1):
+        if config.kind != "alphago_zero" and point_actions(board, actions) is None:
             raise ConfigError(
-                f'network.kind: "{config.kind}" needs an action for each of the '
-                f"{height}x{width} points and at most a pass, got {actions} actions"
+                f'network.kind: "{config.kind}" needs the same number of actions for each of the '
+                f"{height}x{width} points and at most a pass, got {actions} actions; "
+                '"alphago_zero" supports any number'
             )
         self.stem = ConvNorm(planes, config.filters, 3)
         self.blocks = nn.ModuleList(self._block(number) for number in range(config.blocks))

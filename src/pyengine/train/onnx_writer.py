@@ -196,6 +196,8 @@ def _pooled_policy(graph: _Graph, head: PooledPolicy, x: str) -> None:
     board = graph.relu(graph.add("Add", [board, bias], "policy.sum"), "policy.hidden")
     kernel, offset = _array(head.policy_out.weight), _array(head.policy_out.bias)
     board = graph.conv(board, kernel, offset, "policy.points")
+    if len(offset) > 1:
+        board = graph.add("Transpose", [board], "policy.by_point", perm=[0, 2, 3, 1])
     if head.pass_out is None:
         graph.add("Flatten", [board], "policy")
     else:
@@ -209,7 +211,11 @@ def _zero_policy(graph: _Graph, head: ZeroPolicy) -> None:
     rows = graph.add("Shape", ["planes"], "policy.rows", start=0, end=1)
     sides = graph.add("Shape", ["planes"], "policy.sides", start=2, end=4)
     actions = graph.add("ReduceProd", [sides], "policy.points", axes=[0], keepdims=1)
-    if head.has_pass:
+    per_point, has_pass = head.actions
+    if per_point > 1:
+        factor = graph.weight("policy.per_point", np.array([per_point], np.int64))
+        actions = graph.add("Mul", [actions, factor], "policy.of_points")
+    if has_pass:
         one = graph.weight("policy.one", np.array([1], np.int64))
         actions = graph.add("Add", [actions, one], "policy.actions")
     shape = graph.add("Concat", [rows, actions], "policy.shape", axis=0)

@@ -209,7 +209,7 @@ def test_the_sets_share_no_position(model: str) -> None:
         for states in (calibration, comparison)
     ]
     assert not planes_of_sets[0] & planes_of_sets[1]
-    planes = observe(calibration, spec, game.num_symmetries, seed=0)
+    planes = observe(game, calibration, spec, seed=0)
     assert len({plane.tobytes() for plane in planes}) == len(calibration)
     assert not {plane.tobytes() for plane in planes} & planes_of_sets[1]
 
@@ -220,7 +220,7 @@ def test_planes_are_observed_under_all_symmetries(name: str, kinds: int, layout:
     game = pyengine.load_game(name)
     state = game.new_initial_state([0, 1, 2] if kinds == 2 else [1, 7])
     spec = pyengine.ModelSpec(layout=layout)
-    planes = observe([state] * 100, spec, game.num_symmetries, seed=0)
+    planes = observe(game, [state] * 100, spec, seed=0)
     assert planes.dtype == np.float32
     assert planes.shape[1:] == state.observation_tensor(spec).shape
     assert len({plane.tobytes() for plane in planes}) == kinds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pyengine
 from data_games import finished, write
 from pyengine import ModelSpec, _core
 from pyengine.data import Dataset, Layout
+from pyengine.data.unpack import Unpacker
 from pyengine.games import as_game
 from toy_games import Pairs, ToyGame, ToyState
 
@@ -149,6 +151,48 @@ def test_augmented_rows_match_the_transformed_game(
                 shares[game.symmetry_action(k, action)] = visits / one.visits[ply].sum()
             expected = network_policy(game, spec, shares)
             np.testing.assert_allclose(batch["policy"][ply], expected, rtol=1e-6)
+
+
+def half_turned(layout: Layout) -> Layout:
+    """Return the layout of a game whose only symmetry is half a turn, as in Hex."""
+    points = tuple(range(layout.points))
+    others = tuple(range(layout.points, layout.actions))
+    return dataclasses.replace(
+        layout,
+        symmetries=2,
+        dense_slots=layout.dense_slots[:2],
+        point_images=(points, points[::-1]),
+        action_images=(points + others, points[::-1] + others),
+    )
+
+
+@pytest.mark.parametrize("name", ["mnk 4x6", "mnk, all turned", "othello, pass in the middle"])
+def test_own_symmetries_move_points_and_actions_to_their_images(
+    name: str, rng: random.Random, tmp_path: Path
+) -> None:
+    _, dataset = played(*CASES[name], rng, tmp_path)
+    records = np.load(next((tmp_path / "data").glob("shard-*.npy")))
+    numbers = np.ones(len(records), np.uint8)
+    own = Unpacker(half_turned(dataset.layout)).batch(records, numbers)
+    reflected = Unpacker(dataset.layout).batch(records, 3 * numbers)
+    for field in ("planes", "policy"):
+        np.testing.assert_array_equal(own[field], reflected[field])
+
+
+def test_a_layout_with_own_symmetries_survives_json() -> None:
+    layout = half_turned(Layout.of(*CASES["mnk 4x6"]))
+    assert Layout.from_dict(json.loads(json.dumps(layout.to_dict()))) == layout
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"point_images": ()}, {"action_images": ((0,),) * 2}, {"symmetries": 3}],
+    ids=str,
+)
+def test_incomplete_own_symmetries_are_refused(changes: dict[str, Any]) -> None:
+    layout = dataclasses.replace(half_turned(Layout.of(*CASES["mnk 4x6"])), **changes)
+    with pytest.raises(ValueError, match="layout"):
+        Layout.from_dict(json.loads(json.dumps(layout.to_dict())))
 
 
 def test_each_row_of_a_batch_may_have_another_symmetry(rng: random.Random, tmp_path: Path) -> None:

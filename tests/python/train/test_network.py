@@ -13,7 +13,7 @@ import pytest
 import pyengine
 from pyengine import ConfigError, DataError, train
 from pyengine.train import LossConfig, NetworkConfig, OptimiserConfig
-from toy_games import Matches, ToyGame
+from toy_games import Matches, ToyGame, ToyState
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 torch.set_num_threads(1)  # these networks are small
@@ -191,10 +191,49 @@ def test_a_python_game_is_supported_by_export(tmp_path: Path) -> None:
     assert report.difference < 1e-4
 
 
+class Steps(ToyState):
+    """A game with three actions for each of 2x4 points, and planes to tell positions apart."""
+
+    actions = 24
+
+    def observation_tensor(self) -> Any:
+        planes = np.zeros((1, 2, 4), np.float32)
+        planes.flat[: len(self.moves)] = self.moves[:8]
+        return planes / 24
+
+    def is_terminal(self) -> bool:
+        return len(self.moves) == 8
+
+
 @pytest.mark.parametrize("kind", ["convolutional", "value"])
-def test_a_convolutional_network_needs_one_action_per_point(kind: str) -> None:
-    with pytest.raises(ConfigError, match=rf"network\.kind: \"{kind}.*got 7 actions"):
-        train.Network(NetworkConfig(kind=kind), 3, (6, 7), 7)
+def test_networks_with_several_actions_for_each_point_are_exported(
+    kind: str, tmp_path: Path
+) -> None:
+    torch.manual_seed(1)
+    config = NetworkConfig.convolutional(kind=kind, blocks=1, filters=4)
+    network = train.Network(config, 1, (2, 4), 24).eval()
+    spec = pyengine.ModelSpec(planes=("observation",))
+    report = train.export(network, ToyGame(Steps), spec, tmp_path / "net.onnx")
+    assert report.difference < 1e-5
+
+
+def test_the_actions_of_a_point_are_adjacent() -> None:
+    network = train.Network(NetworkConfig.convolutional(blocks=0, filters=4), 1, (2, 4), 25).eval()
+    head = network.heads.parts[0]
+    with torch.no_grad():
+        head.policy_out.weight.zero_()
+        head.policy_out.bias.copy_(torch.tensor([1.0, 2.0, 3.0]))
+        policy, _ = network(torch.randn(1, 1, 2, 4))
+    assert policy[0, :24].tolist() == [1.0, 2.0, 3.0] * 8
+
+
+@pytest.mark.parametrize("kind", ["convolutional", "value"])
+@pytest.mark.parametrize("actions", [7, 44, 83])
+def test_a_convolutional_network_needs_as_many_actions_for_each_point(
+    kind: str, actions: int
+) -> None:
+    with pytest.raises(ConfigError, match=rf"\"{kind}.*got {actions} actions.*alphago_zero"):
+        train.Network(NetworkConfig(kind=kind), 3, (6, 7), actions)
 
 
 def test_a_value_network_gives_every_legal_action_the_same_prior(tmp_path: Path) -> None:

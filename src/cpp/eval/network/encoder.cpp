@@ -125,9 +125,19 @@ void Encoder::check(const Plane& plane, const AnyGame& game) const {
     return;
   }
   if (!game.traits().has_stones) refuse("the game has no stones; use the plane 'observation'");
-  if (plane.kind == PlaneKind::liberties && !game.traits().has_liberties) refuse("it has no liberties");
+  if (plane.kind == PlaneKind::liberties && !game.traits().has_liberties)
+    refuse("it has no liberties");
   if (reads_areas(plane.kind) && !game.traits().has_area) refuse("it has no area");
   if (plane.kind == PlaneKind::ko && !game.traits().has_ko) refuse("it has no ko rule");
+  const GameShape& shape = game.shape();
+  const bool reads_actions = plane.kind == PlaneKind::last || plane.kind == PlaneKind::legal;
+  if (reads_actions && shape.num_actions >= 2 * shape.rows * shape.columns) {
+    refuse("its actions are not points");
+  }
+  const bool has_reflections = shape.symmetry != SymmetryGroup::none;
+  if (plane.kind == PlaneKind::gomoku && game.symmetries().count() > 1 && !has_reflections) {
+    refuse("its symmetries are not reflections of the board");
+  }
 }
 
 void Encoder::add(const Plane& plane, const AnyGame& game) {

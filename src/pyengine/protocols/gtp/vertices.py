@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from pyengine.errors import IllegalActionError
-from pyengine.games.board_layout import point_of
+from pyengine.games.board_layout import drops, is_pass, plays_points, point_of
 from pyengine.games.game import Game, State
 from pyengine.protocols.gtp.syntax import GtpError
 from pyengine.search.tree import names_of_line
@@ -17,14 +17,15 @@ _VERTEX = re.compile(r"([A-HJ-Z])([1-9]\d?)")
 
 
 def has_vertices(game: Game) -> bool:
-    """Return whether moves are named by vertices. Games without a board keep their own names."""
-    return game.has_board and max(game.board_shape) <= len(_LETTERS)
+    """Return whether moves are named by vertices. In other games they keep their own names."""
+    fits = game.has_board and max(game.board_shape) <= len(_LETTERS)
+    return fits and (plays_points(game) or drops(game))
 
 
 def pass_action(game: Game) -> int | None:
     """Return the action of a pass; None if the game has a board but no pass."""
-    rows, columns = game.board_shape
-    return rows * columns if game.num_distinct_actions() > rows * columns else None
+    last = game.num_distinct_actions() - 1
+    return last if is_pass(game.new_initial_state(), last) else None
 
 
 def vertex_name(game: Game, point: Point) -> str:
@@ -47,9 +48,9 @@ def point_named(game: Game, text: str) -> Point:
 def move_name(state: State, action: int) -> str:
     """Return the name of a legal move as the client sees it."""
     if not has_vertices(state.game):
-        return state.action_to_string(action).replace(" ", "_")
+        return _own_name(state, action)
     point = point_of(state, action)
-    return "pass" if point is None else vertex_name(state.game, point)
+    return _own_name(state, action) if point is None else vertex_name(state.game, point)
 
 
 def names_of(state: State, actions: Iterable[int]) -> list[str]:
@@ -65,21 +66,26 @@ def find_move(state: State, text: str) -> int:
     game = state.game
     if not has_vertices(game):
         return _by_name(state, text)
-    rows, columns = game.board_shape
     if text.lower() == "pass":
         action = pass_action(game)
         if action is None:
             raise GtpError("illegal move")
         return action
-    if game.num_distinct_actions() >= rows * columns:
+    if plays_points(game):
+        if _VERTEX.fullmatch(text.upper()) is None:
+            return _by_name(state, text)
         row, column = point_named(game, text)
-        return row * columns + column
+        return row * game.board_shape[1] + column
     if text.isdigit():
         return _by_name(state, text)
     point = point_named(game, text)
     if point_of(state, point[1]) != point:
         raise GtpError("illegal move")
     return point[1]
+
+
+def _own_name(state: State, action: int) -> str:
+    return state.action_to_string(action).replace(" ", "_")
 
 
 def _by_name(state: State, text: str) -> int:

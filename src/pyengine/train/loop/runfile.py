@@ -35,6 +35,7 @@ from pyengine.train.loop.run_configs import (
     SelfplaySection,
     WindowConfig,
 )
+from pyengine.train.point_actions import point_actions
 from pyengine.train.settings import Section, differences
 
 _SECTIONS = (
@@ -193,13 +194,13 @@ class RunFile(Section):
     def _refuse_kind(self, games: Iterable[Game], spec: ModelSpec) -> None:
         """Raise ConfigError if the network's heads do not fit the boards."""
         network = self.train.network
-        boards = set()
+        boards, heads = set(), set()
         for game in games:
             _, height, width = planes_shape(game, spec)
             boards.add((height, width))
-            extra = game.num_distinct_actions() - height * width
-            if network.kind != "alphago_zero" and extra not in (0, 1):
-                expected = f"'alphago_zero': {game} does not have one action per point"
+            heads.add(point_actions((height, width), game.num_distinct_actions()))
+            if network.kind != "alphago_zero" and None in heads:
+                expected = f"'alphago_zero': {game} does not have as many actions for each point"
                 network.refuse("kind", expected, network.kind)
         if len(boards) > 1 and network.kind == "alphago_zero":
             network.refuse("kind", "'convolutional' for several boards", network.kind)
