@@ -113,9 +113,10 @@ void bind_game(py::class_<AnyGame, GamePtr>& game) {
   game.def_property_readonly(
       "has_setup", [](const AnyGame& self) { return self.traits().has_setup; },
       "Whether the game has state_from_board().");
-  game.def_property_readonly("has_transposition_key",
-                             [](const AnyGame& self) { return self.traits().has_transposition_key; },
-                             "Whether a search can recognise its positions: SearchConfig.graph.");
+  game.def_property_readonly(
+      "has_transposition_key",
+      [](const AnyGame& self) { return self.traits().has_transposition_key; },
+      "Whether a search can recognise its positions: SearchConfig.graph.");
   game.def_property_readonly(
       "observation_shape",
       [](const AnyGame& self) {
@@ -392,10 +393,14 @@ void bind_functions(py::module_& m) {
         "Return a game by name or text form; see pyengine.load_game.");
   m.def(
       "add_game",
-      [](const py::capsule& game) {
-        add_game(*static_cast<const GameCapsule*>(game.get_pointer<void>()), PYENGINE_PYTHON_ABI);
+      [](const py::capsule& game, const std::string& name) {
+        const char* kind = game.name();
+        if (kind == nullptr || std::string_view(kind) != "pyengine.game") {
+          throw ConfigError("expected the capsule of a game, got " + repr_of(game));
+        }
+        add_game(*game.get_pointer<const GameCapsule>(), name, PYENGINE_PYTHON_ABI);
       },
-      py::arg("game"), py::pos_only(),
+      py::arg("game"), py::arg("name"), py::pos_only(),
       "Make load_game accept a module's game, given its capsule. Raises ConfigError.");
   m.def("wrap_game", &wrap_game, py::arg("game"), py::kw_only(), py::arg("name"), py::arg("text"),
         py::arg("params"), py::arg("num_actions"), py::arg("board_shape"),

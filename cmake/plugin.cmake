@@ -1,4 +1,4 @@
-# What the wheel contains for games in C++ outside of it: headers, the sources that their modules
+# What the wheel contains for games in C++ in other packages: headers, the sources that their modules
 # compile, and the CMake package.
 
 # Functions that a game's code calls. They have no state, so each module has its own copy.
@@ -31,7 +31,7 @@ endforeach()
 string(SHA256 hash "${hashes}")
 string(SUBSTRING ${hash} 0 12 hash)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/plugin/headers.h @ONLY
-     CONTENT "#pragma once\n#define PYENGINE_HEADERS \"@pyengine_version@ @hash@\"\n")
+     CONTENT "#pragma once\n#define PYENGINE_HEADERS \"@hash@\"\n#define PYENGINE_HEADERS_VERSION \"@pyengine_version@\"\n")
 target_include_directories(pyengine_core PUBLIC ${CMAKE_BINARY_DIR}/generated)
 
 foreach(file ${plugin_headers} ${plugin_sources})
@@ -44,9 +44,13 @@ install(FILES ${CMAKE_BINARY_DIR}/generated/plugin/headers.h
 list(TRANSFORM plugin_sources REPLACE "src/cpp/" "" OUTPUT_VARIABLE pyengine_plugin_sources)
 configure_file(cmake/pyengine-config.cmake.in ${CMAKE_BINARY_DIR}/generated/pyengine-config.cmake
                @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/generated/pyengine-config.cmake bindings/module/game_module.cpp
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/pyengine-config-version.cmake
+                                 VERSION ${pyengine_release} COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/generated/pyengine-config.cmake
+              ${CMAKE_BINARY_DIR}/generated/pyengine-config-version.cmake bindings/module/game_module.cpp
         DESTINATION pyengine/cmake)
 # The projects that `pyengine new-game` writes.
 install(DIRECTORY examples/starter examples/hex examples/breakthrough
-        DESTINATION pyengine/templates OPTIONAL
+        DESTINATION pyengine/templates
         PATTERN build EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN .pytest_cache EXCLUDE)

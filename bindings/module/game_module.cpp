@@ -40,12 +40,16 @@ PyModuleDef_Slot slots[] = {
 #define PYENGINE_JOIN(a, b) a##b
 #define PYENGINE_JOINED(a, b) PYENGINE_JOIN(a, b)
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, PYENGINE_TEXT_OF(PYENGINE_MODULE),
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          PYENGINE_TEXT_OF(PYENGINE_MODULE),
                           "A game for pyengine.",
-                          0, nullptr, slots, nullptr, nullptr, nullptr};
+                          0,
+                          nullptr,
+                          slots,
+                          nullptr,
+                          nullptr,
+                          nullptr};
 
 }  // namespace
 
-PyMODINIT_FUNC PYENGINE_JOINED(PyInit_, PYENGINE_MODULE)() {
-  return PyModuleDef_Init(&definition);
-}
+PyMODINIT_FUNC PYENGINE_JOINED(PyInit_, PYENGINE_MODULE)() { return PyModuleDef_Init(&definition); }

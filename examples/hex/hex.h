@@ -81,8 +81,8 @@ class Hex {
     if (swapped_ && t == plies_ - 1) first.set(opening_);
   }
   Action last_move(int t) const noexcept {
-    if (swapped_ && t >= plies_ - 2) return t == plies_ - 2 ? board_.points() : opening_;
-    return board_.last_move(t);
+    if (swapped_ && t == plies_ - 2) return board_.points();
+    return swapped_ && t == plies_ - 1 ? opening_ : board_.last_move(t);
   }
   /// Moves after the connection do not change who has it, so a playout fills the board.
   bool has_light_playout() const noexcept { return !may_swap(); }

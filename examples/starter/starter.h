@@ -1,6 +1,6 @@
 /// The rules: players place stones in turn, and three in a row win. Action row * size + column.
 ///
-/// Replace them by your own. pyengine's header games/game.h states what a game must have, and
+/// Replace them with your own. pyengine's header games/game.h states what a game must have, and
 /// games/game_options.h what it may have: names of actions, positions set up by hand, planes ...
 #pragma once
 

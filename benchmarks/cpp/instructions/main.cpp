@@ -101,7 +101,7 @@ void add_outside_hex() {
   if (library == nullptr) throw std::runtime_error(dlerror());
   using Exported = const pyengine::GameCapsule* (*)();
   const auto exported = reinterpret_cast<Exported>(dlsym(library, "exported_game"));
-  pyengine::add_game(*exported(), "");
+  pyengine::add_game(*exported(), "hex", "");
 }
 
 void measure(std::string_view what, std::string game_text, std::uint64_t count) {
@@ -110,7 +110,7 @@ void measure(std::string_view what, std::string game_text, std::uint64_t count) 
     game_text.erase(0, kOutside.size());
     add_outside_hex();
   } else if (game_text.starts_with("hex")) {
-    pyengine::add_game(*pyengine_game_capsule(""), "");
+    pyengine::add_game(*pyengine_game_capsule(""), "hex", "");
   }
   const pyengine::NamedParams named = pyengine::parse_named_params(game_text);
   const auto game = pyengine::load_game(named.name, named.params);

@@ -1,7 +1,8 @@
-"""The rules keep their promises and count the positions that they should."""
+"""The rules keep their promises and have the right number of move sequences."""
+
+import pytest
 
 import pyengine
-import pytest
 
 GAME = pyengine.load_game("starter")
 

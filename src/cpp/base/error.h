@@ -7,26 +7,33 @@
 
 namespace pyengine {
 
+/// Errors pass between the engine and the modules of games, which must agree on their types.
+#if defined(_MSC_VER)
+#define PYENGINE_SHARED_TYPE
+#else
+#define PYENGINE_SHARED_TYPE __attribute__((visibility("default")))
+#endif
+
 /// Base of all errors of the engine.
-class EngineError : public std::runtime_error {
+class PYENGINE_SHARED_TYPE EngineError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// An invalid parameter, state or call.
-class ConfigError : public EngineError {
+class PYENGINE_SHARED_TYPE ConfigError : public EngineError {
  public:
   using EngineError::EngineError;
 };
 
 /// An illegal action. The state is unchanged.
-class IllegalActionError : public EngineError {
+class PYENGINE_SHARED_TYPE IllegalActionError : public EngineError {
  public:
   using EngineError::EngineError;
 };
 
 /// A network that cannot be loaded or does not fit the game.
-class ModelError : public EngineError {
+class PYENGINE_SHARED_TYPE ModelError : public EngineError {
  public:
   using EngineError::EngineError;
 };
@@ -35,7 +42,7 @@ class ModelError : public EngineError {
 class Interrupted final : public std::exception {};
 
 /// An evaluator failed while evaluating positions.
-class EvaluationError : public EngineError {
+class PYENGINE_SHARED_TYPE EvaluationError : public EngineError {
  public:
   using EngineError::EngineError;
 };

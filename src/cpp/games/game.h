@@ -1,5 +1,5 @@
-/// The Game concept: what every game has. game_options.h: what it may have. One file per game; list.h
-/// lists the built-in ones.
+/// The Game concept: what every game has. game_options.h: what it may have. One file per game;
+/// list.h lists the built-in ones.
 #pragma once
 
 #include <concepts>
@@ -76,7 +76,7 @@ concept Game = std::regular<G> &&
       { position.params() } noexcept -> std::same_as<const typename G::Params&>;
       /// Player to move, 0 or 1; meaningless once the game is over.
       { position.to_move() } noexcept -> std::same_as<int>;
-      /// nullopt if the game is not over.
+      /// nullopt if the game is not over. solve() requires -1, 0 or 1.
       { position.outcome() } noexcept -> std::same_as<std::optional<Outcome>>;
       /// Clears `moves` and fills it in ascending order. Not empty if outcome() is nullopt.
       { position.legal_actions(moves) } -> std::same_as<void>;

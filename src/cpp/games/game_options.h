@@ -68,8 +68,9 @@ template <class G>
   return false;
 }
 
-/// Optional: `static constexpr bool kFillsUp`: stones stay, so few empty points mean few remaining
-/// moves, and a search may solve its endgames.
+/// Optional: `static constexpr bool kFillsUp`: stones stay, and the board and the player to move
+/// determine the future. Few empty points then mean few remaining moves, so a search may solve
+/// endgames.
 template <class G>
 [[nodiscard]] consteval bool fills_up() {
   if constexpr (requires { G::kFillsUp; }) return G::kFillsUp;
@@ -92,8 +93,8 @@ concept HasObservation =
       { position.observation(planes) } -> std::same_as<void>;
     };
 
-/// Optional: `static constexpr bool kBinaryObservation`: all elements of these planes are 0 or 1, so
-/// that training data stores them as bits.
+/// Optional: `static constexpr bool kBinaryObservation`: all elements of these planes are 0 or 1,
+/// so that training data stores them as bits.
 template <class G>
 [[nodiscard]] consteval bool has_binary_observation() {
   if constexpr (requires { G::kBinaryObservation; }) return G::kBinaryObservation;

@@ -1,5 +1,5 @@
-/// What must be equal where objects of the engine pass between two modules. Each module compiles
-/// this text for itself. Python objects do not pass, so pybind11 plays no part.
+/// The properties that must match for objects of the engine to pass between two modules. Each
+/// module compiles this text for itself. Python objects do not pass, so pybind11 plays no part.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,16 @@
 namespace pyengine {
 
 #if defined(__clang__)
-inline constexpr const char* kCompiler = "clang " __VERSION__;
+#define PYENGINE_COMPILER "clang " __clang_version__
 #elif defined(__GNUC__)
-inline constexpr const char* kCompiler = "gcc " __VERSION__;
+#define PYENGINE_COMPILER "gcc " __VERSION__
 #elif defined(_MSC_VER)
 #define PYENGINE_TEXT(x) #x
 #define PYENGINE_TEXT_OF(x) PYENGINE_TEXT(x)
-inline constexpr const char* kCompiler = "msvc " PYENGINE_TEXT_OF(_MSC_FULL_VER);
+#define PYENGINE_COMPILER "msvc " PYENGINE_TEXT_OF(_MSC_FULL_VER)
 #endif
+inline constexpr const char* kBuiltWith =
+    "pyengine " PYENGINE_HEADERS_VERSION ", " PYENGINE_COMPILER;
 
 /// The standard library and the macros that change its types.
 inline std::string library_abi() {
@@ -43,12 +45,27 @@ inline std::string library_abi() {
 
 inline std::string sizes_of_types() {
   std::string sizes;
-  for (const std::size_t size :
-       {sizeof(void*), sizeof(std::string), sizeof(std::vector<int>), sizeof(std::shared_ptr<int>),
-        sizeof(std::function<void()>), sizeof(ParamMap), sizeof(GameTraits), sizeof(State),
-        sizeof(PlayoutSpace), sizeof(SearchConfig), sizeof(Node), sizeof(Tree), sizeof(Allocator),
-        sizeof(RootSearch), sizeof(Selection), sizeof(Allotment), sizeof(Walk), sizeof(LeaseTerms),
-        sizeof(alphabeta::Table), sizeof(alphabeta::Call), sizeof(SolveResult)}) {
+  for (const std::size_t size : {sizeof(void*),
+                                 sizeof(std::string),
+                                 sizeof(std::vector<int>),
+                                 sizeof(std::shared_ptr<int>),
+                                 sizeof(std::function<void()>),
+                                 sizeof(ParamMap),
+                                 sizeof(GameTraits),
+                                 sizeof(State),
+                                 sizeof(PlayoutSpace),
+                                 sizeof(SearchConfig),
+                                 sizeof(Node),
+                                 sizeof(Tree),
+                                 sizeof(Allocator),
+                                 sizeof(RootSearch),
+                                 sizeof(Selection),
+                                 sizeof(Allotment),
+                                 sizeof(Walk),
+                                 sizeof(LeaseTerms),
+                                 sizeof(alphabeta::Table),
+                                 sizeof(alphabeta::Call),
+                                 sizeof(SolveResult)}) {
     sizes += std::to_string(size);
     sizes += ' ';
   }
@@ -58,7 +75,7 @@ inline std::string sizes_of_types() {
 /// One "NAME: VALUE" per line. `python_abi` is the suffix of the module's file name.
 inline std::string fingerprint(const std::string& python_abi) {
   return "headers: " PYENGINE_HEADERS "\nC++ library: " + library_abi() +
-       "\nsizes of types: " + sizes_of_types() + "\nPython: " + python_abi + "\n";
+      "\nsizes of types: " + sizes_of_types() + "\nPython: " + python_abi + "\n";
 }
 
 }  // namespace pyengine

@@ -1,12 +1,9 @@
 #include "plugin/game_code.h"
 
-#include <algorithm>
 #include <map>
 #include <mutex>
-#include <set>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -39,30 +36,33 @@ std::string differences(const std::string& there, const std::string& here) {
 
 }  // namespace
 
-void add_game(const GameCapsule& capsule, const std::string& python_abi) {
+void add_game(const GameCapsule& capsule, std::string_view name, const std::string& python_abi) {
   const std::string own = fingerprint(python_abi);
   if (own != capsule.fingerprint) {
     throw ConfigError("the module was built for another pyengine (" +
                       differences(capsule.fingerprint, own) + "; it was built with " +
-                      capsule.compiler + ", pyengine with " + kCompiler +
+                      capsule.built_with + ", this is " + kBuiltWith +
                       "): reinstall the game's package");
   }
-  static std::mutex mutex;
-  static std::set<const GameCode*> added;
-  const std::lock_guard lock(mutex);
   const GameCode& code = *capsule.code;
-  if (added.contains(&code)) return;
-  const std::vector<std::string> names = registered_games();
-  if (std::find(names.begin(), names.end(), code.name) != names.end()) {
-    throw ConfigError("another game has the name " + in_quotes(code.name));
+  if (code.name != name) {
+    throw ConfigError("expected the game " + in_quotes(name) + ", got " + in_quotes(code.name));
   }
-  if (!add_walker(*code.position, code.make_walker)) {
-    throw ConfigError("another game's class has the same name: put the class of " +
-                      in_quotes(code.name) + " into a namespace of its own");
+  static std::mutex mutex;
+  static std::map<std::string, const GameCode*> added;  // by the name of the class
+  const std::lock_guard lock(mutex);
+  const auto [known, is_new] = added.try_emplace(code.position->name(), &code);
+  if (!is_new) {
+    if (known->second == &code) return;
+    throw ConfigError("the class of the game " + in_quotes(known->second->name) +
+                      " has the same name as this one: put one of them into another namespace");
   }
+  if (!add_game(code.name, code.load)) {
+    added.erase(known);
+    throw ConfigError("another game has the name " + in_quotes(name));
+  }
+  add_walker(*code.position, code.make_walker);
   alphabeta::add_solver(*code.position, code.solve);
-  add_game(code.name, code.load);
-  added.insert(&code);
 }
 
 }  // namespace pyengine

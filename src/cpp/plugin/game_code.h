@@ -24,13 +24,13 @@ struct GameCode {
 /// be read: it was compiled with the same headers, and all its types have the same layout.
 struct GameCapsule {
   const char* fingerprint;  ///< see fingerprint.h
-  const char* compiler;     ///< brand and version, for messages
+  const char* built_with;   ///< versions of pyengine and the compiler, for messages
   const GameCode* code;
 };
 
 /// Makes load_game(), searches and Solver accept the game. Adding the same code again does nothing.
-/// Throws ConfigError if the fingerprint is not the engine's, or another game has the name or a
-/// class of that name. `python_abi`: of the engine's module.
-void add_game(const GameCapsule& capsule, const std::string& python_abi);
+/// Throws ConfigError if the fingerprint is not the engine's, the game is not called `name`, or
+/// another game has the name or a class of that name. `python_abi`: of the engine's module.
+void add_game(const GameCapsule& capsule, std::string_view name, const std::string& python_abi);
 
 }  // namespace pyengine

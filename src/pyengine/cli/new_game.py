@@ -12,6 +12,7 @@ from pyengine import _core
 from pyengine.base.checks import short_repr
 from pyengine.cli.output import show
 from pyengine.errors import ConfigError
+from pyengine.eval.bundled import bundled_models
 from pyengine.games.game import registered_games
 
 _TEMPLATES = Path(_core.__file__).parent / "templates"
@@ -49,13 +50,15 @@ def new_game(
 
 def project(name: str, example: str) -> dict[str, str]:
     """Return the files of a game's project by path. Raises ConfigError for an unusable name."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+    if not re.fullmatch(r"[a-z](_?[a-z0-9]+)*", name):
         raise ConfigError(
-            "NAME: expected lower-case letters, digits and _, beginning with a letter, "
+            "NAME: expected lower-case letters and digits, with single _ between them, "
             f"got {short_repr(name)}"
         )
-    if name in registered_games():
-        raise ConfigError(f"NAME: expected a new name, got {name}, which is a game already")
+    if name in registered_games() or name in bundled_models():
+        raise ConfigError(
+            f"NAME: expected a new name, got {name}, which is taken"
+        )
     sources = [(example, path) for path in _files(example)]
     if example != _STARTER:
         sources += [(_STARTER, path) for path in _SHARED]
@@ -72,12 +75,12 @@ def _files(template: str) -> list[str]:
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if path.is_file() and not {"build", "__pycache__"} & set(path.parts)
+        if path.is_file() and "__pycache__" not in path.parts
     )
 
 
 def _renamed(text: str, template: str, name: str) -> str:
-    """Replace the name of a template and of its class by those of the game."""
-    of_class = "".join(part.capitalize() for part in name.split("_"))
+    """Replace the name of a template and of its class with those of the game."""
+    of_class = "".join(part.capitalize() for part in name.split("_")) + "Game"
     text = re.sub(rf"\b{template.capitalize()}\b", of_class, text)
     return re.sub(rf"(?<![a-zA-Z]){template}(?![a-zA-Z])", name, text)

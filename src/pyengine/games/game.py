@@ -26,7 +26,7 @@ from pyengine.base.checks import (
 )
 from pyengine.errors import ConfigError
 from pyengine.games import named_games
-from pyengine.games.installed import installed_games, load_installed
+from pyengine.games.installed import installed_games, is_in_python, load_installed
 
 Parameter: TypeAlias = bool | int | float | str
 
@@ -158,7 +158,7 @@ def load_game(name: str, /, **params: Parameter) -> Game:
     bare = named_games.bare_name(name)
     is_foreign = named_games.names_foreign_game(name)
     made_by = None
-    if not is_foreign and bare in installed_games() and bare not in _core.registered_games():
+    if not is_foreign and bare not in _core.registered_games() and bare in installed_games():
         made_by = load_installed(bare)
     if is_foreign or made_by is not None:
         text = named_games.canonical(name, params)
@@ -197,16 +197,17 @@ _LOADED: dict[str, Game] = {}
 
 
 def load_recorded_game(text: str) -> Game:
-    """Return the game named by a data file, without running code.
+    """Return the game named by a data file, without calling Python code that the file names.
 
     Raises:
         ConfigError: see :func:`load_game`; or this program has not loaded the Python game.
 
     """
-    if named_games.runs_code(text) and text not in _LOADED:
+    runs_code = named_games.runs_code(text) or is_in_python(named_games.bare_name(text))
+    if runs_code and text not in _LOADED:
         raise ConfigError(
             f"the game {short_repr(text)} is not loaded: "
-            "call pyengine.load_game('package.module:NAME') first"
+            "call pyengine.load_game() with its name first"
         )
     return load_game(text)
 

@@ -1,8 +1,9 @@
-"""Games of other installed packages, found by the entry-point group ``pyengine.games``."""
+"""Games of other installed packages: entry points of the group ``pyengine.games``."""
 
 from __future__ import annotations
 
 import functools
+import warnings
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,7 @@ from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError
 
 GROUP = "pyengine.games"
+_BUILT_IN = _core.registered_games()  # before any is added
 
 
 @functools.cache
@@ -19,16 +21,22 @@ def installed_games() -> dict[str, list[EntryPoint]]:
     """Return the entry points by the name of their game; read once per process."""
     games: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=GROUP):
-        games.setdefault(entry.name, []).append(entry)
+        if entry.name in _BUILT_IN:
+            text = (
+                f"ignored the game {entry.name} of {_package(entry)}: it has a built-in game's name"
+            )
+            warnings.warn(text, stacklevel=2)
+        else:
+            games.setdefault(entry.name, []).append(entry)
     return games
 
 
 def load_installed(name: str) -> Any:
-    """Load what an entry point names.
+    """Load an entry point.
 
     Returns:
-        A Python game, or something that makes one; None for a game in C++, which the engine then
-        knows by ``name``.
+        A Python game, or a class or function that returns one; None for a game in C++, which the
+        engine then knows by ``name``.
 
     Raises:
         ConfigError: several packages have this game, or its module cannot be imported, was built
@@ -51,15 +59,15 @@ def load_installed(name: str) -> Any:
             f"or module:NAME of a Python game, got {entry.value}"
         )
     try:
-        _core.add_game(capsule)
+        _core.add_game(capsule, name)
     except ConfigError as error:
         raise ConfigError(f"game {short_repr(name)} of {_package(entry)}: {error}") from None
-    if name not in _core.registered_games():
-        raise ConfigError(
-            f"the entry point {short_repr(name)} of {_package(entry)} names {entry.value}, "
-            "whose game has another name"
-        )
     return None
+
+
+def is_in_python(name: str) -> bool:
+    """Return whether an installed game is in Python, as ``module:NAME`` is."""
+    return any(entry.attr for entry in installed_games().get(name, ()))
 
 
 def package_of(name: str) -> str:

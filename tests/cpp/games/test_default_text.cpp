@@ -5,8 +5,7 @@
 using namespace pyengine;
 
 TEST_CASE("default names of actions are read back") {
-  const GameShape shape{
-      .rows = 2, .columns = 3, .num_actions = 9, .max_game_length = 9, .pass = 6};
+  const GameShape shape{.rows = 2, .columns = 3, .num_actions = 9, .max_game_length = 9, .pass = 6};
   for (Action action = 0; action < shape.num_actions; ++action) {
     CHECK(default_action_named(shape, default_action_name(shape, action)) == action);
   }

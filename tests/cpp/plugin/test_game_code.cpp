@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <typeinfo>
+#include <vector>
 
 #include "base/error.h"
 #include "eval/simple.h"
@@ -34,10 +36,8 @@ class Heap {
   static Params parse(const ParamMap& given) { return parse_fields<Heap>(given); }
   static ParamMap describe(const Params& params) { return describe_fields<Heap>(params); }
   static GameShape shape(const Params& params) {
-    return {.rows = 1,
-            .columns = params.stones,
-            .num_actions = 2,
-            .max_game_length = params.stones};
+    return {
+        .rows = 1, .columns = params.stones, .num_actions = 2, .max_game_length = params.stones};
   }
 
   Heap() = default;
@@ -84,7 +84,7 @@ class Heap {
 /// What the game's module would hand over.
 const GameCapsule& capsule() {
   static const std::string own = fingerprint(kPython);
-  static const GameCapsule content{own.c_str(), kCompiler, &game_code<Heap>()};
+  static const GameCapsule content{own.c_str(), kBuiltWith, &game_code<Heap>()};
   return content;
 }
 
@@ -102,7 +102,7 @@ GameCode code_named(std::string_view name) {
 }  // namespace
 
 TEST_CASE("a game outside the list is loaded, searched and solved") {
-  add_game(capsule(), kPython);
+  add_game(capsule(), Heap::kName, kPython);
   const auto game = load_game("heap_of_test", {{"stones", 8LL}});
   CHECK(game->to_string() == "heap_of_test(stones=8)");
   const State start(game);
@@ -123,36 +123,136 @@ TEST_CASE("a game outside the list is loaded, searched and solved") {
 }
 
 TEST_CASE("adding the same code twice changes nothing") {
-  add_game(capsule(), kPython);
-  CHECK_NOTHROW(add_game(capsule(), kPython));
+  add_game(capsule(), Heap::kName, kPython);
+  CHECK_NOTHROW(add_game(capsule(), Heap::kName, kPython));
 }
 
 TEST_CASE("games with a name or a class that is taken are refused") {
-  add_game(capsule(), kPython);
-  const GameCode same_name = code_named("heap_of_test");
-  const GameCode built_in = code_named("go");
-  const GameCode same_class = code_named("another_heap");
-  const auto message = [](const GameCode& code) {
-    const GameCapsule other{capsule().fingerprint, capsule().compiler, &code};
-    return message_of<ConfigError>([&] { add_game(other, kPython); });
+  add_game(capsule(), Heap::kName, kPython);
+  const auto message = [](const GameCode& code, std::string_view name) {
+    const GameCapsule other{capsule().fingerprint, capsule().built_with, &code};
+    return message_of<ConfigError>([&] { add_game(other, name, kPython); });
   };
-  CHECK(message(same_name) == "another game has the name \"heap_of_test\"");
-  CHECK(message(built_in) == "another game has the name \"go\"");
-  CHECK(message(same_class).starts_with("another game's class has the same name"));
+  const GameCode same_class = code_named("another_heap");
+  CHECK(mentions(message(same_class, "another_heap"), "the class of the game \"heap_of_test\""));
+  CHECK(message(same_class, "heap") == "expected the game \"heap\", got \"another_heap\"");
+  GameCode built_in = code_named("go");
+  built_in.position = &typeid(Heap);  // a class of another name
+  CHECK(message(built_in, "go") == "another game has the name \"go\"");
   const auto names = registered_games();
   CHECK(std::find(names.begin(), names.end(), "another_heap") == names.end());
 }
 
 TEST_CASE("a module built for another engine is refused with both sides") {
   std::string other = fingerprint(kPython);
-  other.replace(other.find("headers: "), std::string("headers: ").size(), "headers: other ");
+  other.insert(std::string("headers: ").size(), "other ");
   const GameCapsule old{other.c_str(), "tcc 1", nullptr};
-  const std::string message = message_of<ConfigError>([&] { add_game(old, kPython); });
+  const std::string message = message_of<ConfigError>([&] { add_game(old, "heap", kPython); });
   CHECK(message.find("headers: other " PYENGINE_HEADERS " there, " PYENGINE_HEADERS " here") !=
         std::string::npos);
-  CHECK(message.find("built with tcc 1") != std::string::npos);
+  CHECK(message.find("built with tcc 1, this is pyengine ") != std::string::npos);
   CHECK(message.find("sizes") == std::string::npos);  // which are equal
 
   const GameCapsule unreadable{"a text of another kind", "tcc 1", nullptr};
-  CHECK_THROWS_AS(add_game(unreadable, kPython), ConfigError);
+  CHECK_THROWS_AS(add_game(unreadable, "heap", kPython), ConfigError);
+}
+
+namespace {
+
+/// A draw at a ply that hash() does not tell, unless player 0 reaches place 3, by steps of 1 or 2,
+/// or back by 1. The key is that of a game of which several paths lead to a place.
+class Walkabout {
+ public:
+  struct Params {
+    friend bool operator==(const Params&, const Params&) = default;
+  };
+  static constexpr std::string_view kName = "walkabout_of_test";
+  static Params parse(const ParamMap&) { return {}; }
+  static ParamMap describe(const Params&) { return {}; }
+  static GameShape shape(const Params&) {
+    return {.rows = 1, .columns = 9, .num_actions = 3, .max_game_length = 6};
+  }
+  Walkabout() = default;
+  explicit Walkabout(const Params&) {}
+  [[nodiscard]] const Params& params() const noexcept { return params_; }
+  [[nodiscard]] int to_move() const noexcept { return ply_ % 2; }
+  [[nodiscard]] std::optional<Outcome> outcome() const noexcept {
+    if (place_ == 5) return Outcome{ply_ % 2 == 1 ? 1.0F : -1.0F};
+    if (ply_ == 6) return Outcome{half_ ? 0.5F : 0.0F};
+    return std::nullopt;
+  }
+  void legal_actions(ActionList& moves) const {
+    moves.clear();
+    for (int action = 0; action < 3; ++action) {
+      if (is_legal(action)) moves.push_back(action);
+    }
+  }
+  [[nodiscard]] bool is_legal(Action action) const noexcept {
+    return action >= 0 && action < 3 && after(action) >= 0 && after(action) <= 5;
+  }
+  void play(Action action) noexcept {
+    place_ = after(action);
+    ++ply_;
+  }
+  [[nodiscard]] std::uint64_t hash() const noexcept {
+    return mix64(static_cast<std::uint64_t>(2 * place_ + to_move()));
+  }
+  void stones(int, BoardBits& first, BoardBits& second) const noexcept { first = second = {}; }
+  [[nodiscard]] Action last_move(int) const noexcept { return kNoAction; }
+  friend bool operator==(const Walkabout&, const Walkabout&) = default;
+
+  void end_in_half() noexcept { half_ = true; }
+
+ private:
+  [[nodiscard]] int after(Action action) const noexcept {
+    return place_ + (action == 2 ? -1 : action + 1);
+  }
+  Params params_;
+  int place_ = 0;
+  int ply_ = 0;
+  bool half_ = false;
+};
+
+int minimax(const Walkabout& position) {
+  if (const auto outcome = position.outcome()) return static_cast<int>(outcome->first);
+  const int sign = position.to_move() == 0 ? 1 : -1;
+  int best = -1;
+  ActionList moves;
+  position.legal_actions(moves);
+  for (const ActionId action : moves) {
+    Walkabout next = position;
+    next.play(action);
+    best = std::max(best, sign * minimax(next));
+  }
+  return sign * best;
+}
+
+}  // namespace
+
+TEST_CASE("solve distinguishes positions whose futures depend on the ply") {
+  alphabeta::Table table(1U << 16);
+  const alphabeta::Call call{table, {}, [] { return true; }};
+  ActionList moves;
+  std::vector<Walkabout> open{Walkabout()};
+  while (!open.empty()) {
+    const Walkabout position = open.back();
+    open.pop_back();
+    const int sign = position.to_move() == 0 ? 1 : -1;
+    CHECK(alphabeta::solve_as_played(call, position).value == sign * minimax(position));
+    position.legal_actions(moves);
+    for (const ActionId action : moves) {
+      open.push_back(position);
+      open.back().play(action);
+      if (open.back().outcome()) open.pop_back();
+    }
+    table.clear();
+  }
+}
+
+TEST_CASE("solve refuses outcomes between a draw and a win") {
+  alphabeta::Table table(1U << 16);
+  const alphabeta::Call call{table, {}, [] { return true; }};
+  Walkabout position;
+  position.end_in_half();
+  CHECK_THROWS_AS(alphabeta::solve_as_played(call, position), EngineError);
 }

@@ -27,13 +27,15 @@ def test_a_project_has_all_files_and_only_its_own_name(tmp_path: Path, example: 
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.*")}
     assert files.keys() >= FILES
     text = "\n".join(path.read_text() for path in files.values() if path.is_file())
-    assert "class Amazons" in text
+    assert "class AmazonsGame" in text
     assert 'kName = "amazons"' in text
     assert 'amazons = "pyengine_amazons"' in text
     assert example not in text.lower().replace(f'pyspiel.load_game("{example}', "")
 
 
-@pytest.mark.parametrize("name", ["", "Amazons", "9lines", "a-b", "../amazons", "go"])
+@pytest.mark.parametrize(
+    "name", ["", "Amazons", "9lines", "a-b", "a_", "a__b", "../amazons", "go", "go9"]
+)
 def test_unusable_names_are_refused(tmp_path: Path, name: str) -> None:
     done = run("new-game", name, "--directory", tmp_path / "project")
     assert done.status == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import pyexpat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import pyengine
 from pyengine import _core
+from pyengine.games.game import load_recorded_game
 from pyengine.games.installed import installed_games
 
 Install = Callable[..., None]
@@ -123,7 +125,24 @@ def test_a_module_built_for_other_headers_is_refused_with_both_sides(
 
 def test_only_capsules_of_games_are_added() -> None:
     with pytest.raises(TypeError):
-        _core.add_game(object())  # type: ignore[arg-type]
+        _core.add_game(object(), "heaps")
+    with pytest.raises(pyengine.ConfigError, match="expected the capsule of a game"):
+        _core.add_game(pyexpat.expat_CAPI, "heaps")
+
+
+def test_a_built_in_game_cannot_be_replaced(install: Install) -> None:
+    install("heaps", go="heaps_of_test:Heaps")
+    with pytest.warns(UserWarning, match=r"ignored the game go of heaps 1\.5"):
+        assert "go" in pyengine.registered_games()
+    assert pyengine.load_game("go").board_shape == (19, 19)
+
+
+def test_recorded_data_do_not_call_a_python_game(install: Install) -> None:
+    install("heaps", heaps="heaps_of_test:Heaps")
+    with pytest.raises(pyengine.ConfigError, match="is not loaded"):
+        load_recorded_game("heaps(stones=5)")
+    pyengine.load_game("heaps(stones=5)")
+    assert load_recorded_game("heaps(stones=5)").name == "Heaps"
 
 
 def test_the_wheel_has_what_a_game_in_cpp_is_built_with() -> None:

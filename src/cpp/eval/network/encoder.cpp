@@ -96,8 +96,9 @@ Encoder::Encoder(const ModelSpec& spec, const AnyGame& game) {
   board_columns_ = board.columns;
   drops_ = board.rows > 1 && board.num_actions == board.columns;
   std::vector<Plane> planes = parse_planes(spec.planes);
-  // The default planes do not apply to a game without stones, which uses its observation instead.
-  if (!game.traits().has_stones && spec.has_default_planes()) planes = {{PlaneKind::observation}};
+  // The default planes are those of the game, if it has any or has no stones.
+  const bool has_own = game.traits().observation_shape[0] > 0 || !game.traits().has_stones;
+  if (has_own && spec.has_default_planes()) planes = {{PlaneKind::observation}};
   if (std::any_of(planes.begin(), planes.end(),
                   [](const Plane& p) { return p.kind == PlaneKind::observation; })) {
     shape_.rows = game.traits().observation_shape[1];

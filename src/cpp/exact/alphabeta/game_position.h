@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "base/error.h"
 #include "exact/alphabeta/listed_moves.h"
 #include "exact/alphabeta/position.h"
 #include "games/common/hashing.h"
@@ -27,7 +29,15 @@ class GamePosition {
   using Children = ListedMoves;
 
   GamePosition() = default;
-  /// `past`: a hash of the moves that led here, if the rules depend on them (superko).
+  /// What the key of a position says about the earlier ones: nothing if the board tells all, their
+  /// number if the game has a key for positions after equally many plies, else which they were (in
+  /// Go, superko forbids to repeat them).
+  enum class Past : std::uint8_t { nothing, number, positions };
+  static constexpr Past kPast = fills_up<G>() ? Past::nothing
+      : HasTranspositionKey<G> && !HasKo<G>   ? Past::number
+                                              : Past::positions;
+
+  /// `past`: of the moves that led here.
   GamePosition(const G& game, std::uint64_t past)
       : game_(game), past_(past), mover_(game.to_move()) {}
 
@@ -36,7 +46,12 @@ class GamePosition {
   [[nodiscard]] std::optional<int> over() const {
     const std::optional<Outcome> outcome = game_.outcome();
     if (!outcome) return std::nullopt;
-    return static_cast<int>(outcome->for_player(mover_));
+    const auto score = static_cast<int>(outcome->for_player(mover_));
+    if (static_cast<float>(score) != outcome->for_player(mover_)) {
+      throw EngineError("solve: expected outcomes of -1, 0 and 1, got " +
+                        std::to_string(outcome->first));
+    }
+    return score;
   }
   [[nodiscard]] std::optional<int> known(const Question&, Children&, std::uint64_t&) const {
     return over();
@@ -67,7 +82,10 @@ class GamePosition {
   void play(const Children& children, int i, GamePosition& next) const {
     next.game_ = game_;
     next.game_.play(children.action(i));
-    next.past_ = remembers() ? past_ + mix64(game_.hash()) : 0;
+    next.past_ = past_ +
+        (kPast == Past::positions    ? mix64(game_.hash())
+             : kPast == Past::number ? 1
+                                     : 0);
     // At the end of the game nobody is to move, so the score is the opponent's.
     next.mover_ = next.game_.outcome() ? 1 - mover_ : next.game_.to_move();
   }
@@ -75,9 +93,15 @@ class GamePosition {
     return next.mover_ == mover_;
   }
   [[nodiscard]] int estimate() const noexcept { return 0; }
-  /// In Go: the earlier positions, which superko forbids to repeat, and their number, which
-  /// eventually ends the game.
-  [[nodiscard]] std::uint64_t key() const noexcept { return game_.hash() ^ past_; }
+  /// The hash of a game in general says nothing about earlier positions and their number, which its
+  /// rules may depend on.
+  [[nodiscard]] std::uint64_t key() const noexcept {
+    if constexpr (kPast == Past::number) {
+      const PositionKey key = game_.transposition_key();
+      return mix64(key.high + mix64(key.low + mix64(past_)));
+    }
+    return game_.hash() ^ past_;
+  }
   [[nodiscard]] Action in_key(Action action) const noexcept { return action; }
   [[nodiscard]] Action from_key(Action action) const noexcept { return action; }
   [[nodiscard]] static constexpr bool is_kept() noexcept { return true; }
@@ -86,8 +110,6 @@ class GamePosition {
   }
 
  private:
-  [[nodiscard]] static constexpr bool remembers() noexcept { return HasKo<G>; }
-
   G game_{};
   std::uint64_t past_ = 0;
   int mover_ = 0;

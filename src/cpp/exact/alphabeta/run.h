@@ -103,9 +103,8 @@ class Run {
     RunResult<Score> found;
     try {
       deepen(search, root, found);
-    } catch (const Stopped&) {         // NOLINT(bugprone-empty-catch)
-    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
-      // The calling thread continues alone.
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+      // Stopped, out of memory, or a fault of the game, which the calling thread meets as well.
     }
     helper_nodes_.fetch_add(search.nodes(), std::memory_order_relaxed);
   }

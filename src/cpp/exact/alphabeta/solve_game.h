@@ -18,7 +18,7 @@ struct Call {
   Plan plan;
   std::function<bool()> poll;
   UserMemory* user_memory = nullptr;  ///< for a user's game
-  std::uint64_t past = 0;  ///< key of the earlier positions, which superko forbids to repeat
+  const State* root = nullptr;        ///< the position's moves and start, if the caller has them
 };
 
 template <class P>
@@ -39,9 +39,27 @@ SolveResult solve_position(const Call& call, const P& root) {
   return result;
 }
 
+/// See GamePosition: what its key says about the positions before a state. Positions that were set
+/// up differ from those reached from the start.
+template <Game G>
+std::uint64_t past_of(const State& state) {
+  using Past = typename GamePosition<G>::Past;
+  if (GamePosition<G>::kPast == Past::nothing) return 0;
+  const auto position =
+      state.start() ? state.game()->from_setup(*state.start()) : state.game()->initial_position();
+  std::uint64_t past = state.start() ? mix64(position->hash()) : 0;
+  if (GamePosition<G>::kPast == Past::number) return past + state.history().size();
+  for (const ActionId action : state.history()) {
+    past += mix64(position->hash());
+    position->play(action);
+  }
+  return past;
+}
+
 template <Game G>
 SolveResult solve_as_played(const Call& call, const G& game) {
-  return solve_position(call, GamePosition<G>(game, call.past));
+  const std::uint64_t past = call.root != nullptr ? past_of<G>(*call.root) : 0;
+  return solve_position(call, GamePosition<G>(game, past));
 }
 
 /// Solves a position of the type for which it was added.

@@ -134,19 +134,6 @@ SolveResult solve_any(const Call& call, const AnyPosition& position) {
   return solve(call, position);
 }
 
-/// Hash of the earlier positions, in a game with ko; see Call.
-std::uint64_t past_of(const State& state) {
-  if (!state.game()->traits().has_ko) return 0;
-  const auto position = state.start() ? state.game()->from_setup(*state.start())
-                                      : state.game()->initial_position();
-  std::uint64_t past = 0;
-  for (const ActionId action : state.history()) {
-    past += mix64(position->hash());
-    position->play(action);
-  }
-  return past;
-}
-
 /// Calls `poll` every 2 ms and ends the search when its time is over.
 std::function<bool()> polled(const SolveLimits& limits, Clock::time_point begun,
                              const std::function<bool()>& poll) {
@@ -229,7 +216,7 @@ SolveResult Solver::solve(const State& state, const SolveLimits& limits,
                   .deepens = limits.depth || limits.seconds,
                   .depth = limits.depth.value_or(kWholeGame)};
   const Clock::time_point begun = limits.begun.value_or(Clock::now());
-  const Call call{table_, plan, polled(limits, begun, poll), user_memory_.get(), past_of(state)};
+  const Call call{table_, plan, polled(limits, begun, poll), user_memory_.get(), &state};
   SolveResult result = solve_any(call, state.position());
   result.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
   return result;

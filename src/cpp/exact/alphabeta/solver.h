@@ -73,9 +73,8 @@ class EndgameSolver {
   static constexpr std::uint64_t kTableBytes = 1U << 20;
 
   EndgameSolver();
-  /// The outcome for the player to move of a non-terminal position of a game that fills_up();
-  /// nullopt if more
-  /// than `most` of the board's `points` are empty, or once `goes_on`, called about every
+  /// The outcome for the player to move of a non-terminal position of a game that fills up; nullopt
+  /// if more than `most` of the board's `points` are empty, or once `goes_on`, called about every
   /// millisecond, returns false.
   std::optional<float> solve(const AnyPosition& position, int points, int most,
                              const std::function<bool()>& goes_on);

@@ -79,8 +79,8 @@ struct GameTraits {
   /// Shape of AnyPosition::observation(), {C, H, W}; zeros if the game has none.
   std::array<int, 3> observation_shape{};
   bool has_binary_observation = false;  ///< whether all its elements are 0 or 1
-  bool has_stones = false;  ///< whether stones() and last_move() are available
-  bool has_setup = false;   ///< whether from_setup() is
+  bool has_stones = false;              ///< whether stones() and last_move() are available
+  bool has_setup = false;               ///< whether from_setup() is
   bool has_liberties = false;
   bool has_area = false;
   bool has_ko = false;

@@ -74,7 +74,8 @@ BoardSetup read_setup(const AnyGame& game, std::string_view text) {
   BoardSetup setup = read_board(game, rows, read_int(parts[1], "the player to move"));
   if (parts.size() == 3) {
     setup.ko = read_int(parts[2], "the point of the ko");
-    if (!game.traits().has_ko || setup.ko < 0 || setup.ko >= game.shape().rows * game.shape().columns) {
+    if (!game.traits().has_ko || setup.ko < 0 ||
+        setup.ko >= game.shape().rows * game.shape().columns) {
       throw ConfigError("a serialised state: " + in_quotes(parts[2]) + " is not a ko point");
     }
   }

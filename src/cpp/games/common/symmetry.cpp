@@ -42,38 +42,12 @@ int moved_point(const GameShape& shape, int k, int point) {
   return row * shape.columns + column;
 }
 
-/// The inverse of "transpose, then reverse" reverses first, which swaps the two reversals.
-int inverse_of(int k) {
-  if ((k & kTranspose) == 0) return k;
-  const int columns = (k & kReverseRows) != 0 ? kReverseColumns : 0;
-  const int rows = (k & kReverseColumns) != 0 ? kReverseRows : 0;
-  return kTranspose | columns | rows;
-}
-
 std::vector<std::uint16_t> images(int count, const std::function<int(int)>& image) {
   std::vector<std::uint16_t> all(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
     all[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(image(i));
   }
   return all;
-}
-
-bool undoes(const std::vector<std::uint16_t>& second, const std::vector<std::uint16_t>& first) {
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i] >= second.size() || second[first[i]] != i) return false;
-  }
-  return true;
-}
-
-/// The symmetry that undoes symmetry k.
-int find_inverse(const Symmetries& symmetries, std::size_t k) {
-  const auto& [points, actions, inverses] = symmetries;
-  for (std::size_t other = 0; other < points.size(); ++other) {
-    if (undoes(points[other], points[k]) && undoes(actions[other], actions[k])) {
-      return static_cast<int>(other);
-    }
-  }
-  throw ConfigError("symmetry " + std::to_string(k) + " has no inverse among the symmetries");
 }
 
 }  // namespace
@@ -86,9 +60,6 @@ Symmetries make_symmetries(const GameShape& shape, const std::vector<Mapping>& o
   };
   add({std::identity(), std::identity()});
   for (const Mapping& mapping : others) add(mapping);
-  for (std::size_t k = 0; k < symmetries.point.size(); ++k) {
-    symmetries.inverse.push_back(find_inverse(symmetries, k));
-  }
   return symmetries;
 }
 
@@ -111,7 +82,6 @@ Symmetries make_symmetries(const GameShape& shape) {
     }
     symmetries.point.push_back(std::move(point));
     symmetries.action.push_back(std::move(action));
-    symmetries.inverse.push_back(inverse_of(k));
   }
   return symmetries;
 }

@@ -25,7 +25,6 @@ struct GameShape;
 struct Symmetries {
   std::vector<std::vector<std::uint16_t>> point;   ///< [k][p] = image of p
   std::vector<std::vector<std::uint16_t>> action;  ///< [k][a] = image of a
-  std::vector<int> inverse;                        ///< [k] = the symmetry that undoes k
   [[nodiscard]] int count() const noexcept { return static_cast<int>(point.size()); }
 };
 
@@ -34,8 +33,7 @@ struct Mapping {
   std::function<int(int)> point;
   std::function<int(int)> action;
 };
-/// A group of symmetries: the identity and `others`. Throws ConfigError if one of them has no
-/// inverse in the group.
+/// The identity and `others`, which together should be a group.
 Symmetries make_symmetries(const GameShape& shape, const std::vector<Mapping>& others);
 
 /// The symmetries of a board game whose actions are points (then pass), or columns if num_actions
