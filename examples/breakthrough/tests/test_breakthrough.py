@@ -4,6 +4,7 @@ import random
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -199,3 +200,12 @@ def test_a_client_that_speaks_gtp_names_both_squares() -> None:
         command, input=lines, capture_output=True, text=True, check=True
     ).stdout.split("\n\n")
     assert [answer[:1] for answer in answers[:4]] == ["=", "=", "?", "?"]
+
+
+def test_the_run_file_fits_the_game() -> None:
+    pytest.importorskip("pydantic", reason="run files need the extra train")
+    from pyengine.train.loop.runfile import RunFile
+
+    text = (Path(__file__).parents[1] / "train.toml").read_text(encoding="utf-8")
+    run = RunFile.from_toml(text)
+    assert [game.name for game in run.games] == ["breakthrough"]

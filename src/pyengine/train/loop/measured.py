@@ -21,8 +21,12 @@ from pyengine.train.loop.run_configs import RunConfig
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.network import Network, new_network
 from pyengine.train.onnx_export import export
+from pyengine.train.point_actions import point_actions
 
-_BOARD = ("own[0]", "opp[0]", "legal", "first_to_move", "ones")  # planes of built-in games
+_PLANES = (  # of a board, and of one on which pieces move
+    ("own[0]", "opp[0]", "legal", "first_to_move", "ones"),
+    ("own[0]", "opp[0]", "first_to_move", "ones"),
+)
 _RANDOM_GAMES = 20
 _SECONDS = 1.5  # of each measurement
 _GAIN = 1.1  # of bfloat16 over float32, above which the learner uses it
@@ -40,24 +44,26 @@ def measured_run(name: str, minutes: float) -> str:
 def game_facts(game: Game, name: str) -> GameFacts:
     """Return the facts about a game that was loaded by a name."""
     rng = random.Random(0)
-    height, width = game.board_shape
-    extra = game.num_distinct_actions() - height * width
+    divided = point_actions(game.board_shape, game.num_distinct_actions())
+    symmetric = game.num_symmetries > 1 and divided is not None and divided.per_point == 1
     return GameFacts(
         name=name,
         title=f"{game.name}-quick",
         planes=_planes(game),
-        grid=extra in (0, 1) and (game.has_board or game.num_symmetries > 1),
+        grid=symmetric or (game.has_board and divided is not None),
         plies=fmean(_random_plies(game, rng) for _ in range(_RANDOM_GAMES)),
     )
 
 
 def _planes(game: Game) -> tuple[str, ...]:
     """Return the planes of the board, or a user's own."""
-    try:
-        Layout.of(game, ModelSpec(planes=_BOARD))
-    except EngineError:
-        return ("observation",)
-    return _BOARD
+    for planes in _PLANES:
+        try:
+            Layout.of(game, ModelSpec(planes=planes))
+        except EngineError:
+            continue
+        return planes
+    return ("observation",)
 
 
 def _random_plies(game: Game, rng: random.Random) -> int:

@@ -104,7 +104,7 @@ class GameFacts:
     name: str  #: in its text form
     title: str  #: of the run
     planes: tuple[str, ...]
-    grid: bool  #: whether each action but a pass is a point of the board
+    grid: bool  #: whether each action but a pass belongs to a point of the board
     plies: float  #: mean length of random games
 
 
