@@ -56,9 +56,7 @@ def project(name: str, example: str) -> dict[str, str]:
             f"got {short_repr(name)}"
         )
     if name in registered_games() or name in bundled_models():
-        raise ConfigError(
-            f"NAME: expected a new name, got {name}, which is taken"
-        )
+        raise ConfigError(f"NAME: expected a new name, got {name}, which is taken")
     sources = [(example, path) for path in _files(example)]
     if example != _STARTER:
         sources += [(_STARTER, path) for path in _SHARED]
@@ -83,4 +81,6 @@ def _renamed(text: str, template: str, name: str) -> str:
     """Replace the name of a template and of its class with those of the game."""
     of_class = "".join(part.capitalize() for part in name.split("_")) + "Game"
     text = re.sub(rf"\b{template.capitalize()}\b", of_class, text)
-    return re.sub(rf"(?<![a-zA-Z]){template}(?![a-zA-Z])", name, text)
+    # A test may compare with OpenSpiel's game of that name.
+    spiel = r'(?<!spiel\.load_game\(")(?<!spiel\.load_game\(f")'
+    return re.sub(rf"{spiel}(?<![a-zA-Z]){template}(?![a-zA-Z])", name, text)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import warnings
-from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyengine import _core
 from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "pyengine.games"
 _BUILT_IN = _core.registered_games()  # before any is added
@@ -19,6 +21,10 @@ _BUILT_IN = _core.registered_games()  # before any is added
 @functools.cache
 def installed_games() -> dict[str, list[EntryPoint]]:
     """Return the entry points by the name of their game; read once per process."""
+    from importlib.metadata import (
+        entry_points,  # reads all packages: only if a game is not built in
+    )
+
     games: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=GROUP):
         if entry.name in _BUILT_IN:

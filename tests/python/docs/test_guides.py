@@ -33,7 +33,7 @@ BLOCK = re.compile(
     r"(?:\n\n^```text\n(?P<output>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
 )
-KINDS = {"python", "console", "sh", "text", "toml"}
+KINDS = {"cmake", "python", "console", "sh", "text", "toml"}
 NUMBER = re.compile(r"[-+]?\d[\d,.]*%?")
 
 
