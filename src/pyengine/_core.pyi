@@ -1414,7 +1414,7 @@ class SelfPlay:
     def stop(self) -> None: ...
     def take_finished(self) -> list[dict]: ...
 
-def add_game(game: typing_extensions.CapsuleType) -> None:
+def add_game(game: typing_extensions.CapsuleType, name: str) -> None:
     """
     Make load_game accept a module's game, given its capsule. Raises ConfigError.
     """

@@ -28,7 +28,6 @@ class GamePosition {
   static constexpr bool kDeepens = true;
   using Children = ListedMoves;
 
-  GamePosition() = default;
   /// What the key of a position says about the earlier ones: nothing if the board tells all, their
   /// number if the game has a key for positions after equally many plies, else which they were (in
   /// Go, superko forbids to repeat them).
@@ -37,6 +36,7 @@ class GamePosition {
       : HasTranspositionKey<G> && !HasKo<G>   ? Past::number
                                               : Past::positions;
 
+  GamePosition() = default;
   /// `past`: of the moves that led here.
   GamePosition(const G& game, std::uint64_t past)
       : game_(game), past_(past), mover_(game.to_move()) {}
