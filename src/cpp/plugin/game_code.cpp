@@ -25,13 +25,15 @@ std::map<std::string, std::string> parts_of(const std::string& fingerprint) {
 
 /// "headers: 1f3a there, 2b4c here; ..."
 std::string differences(const std::string& there, const std::string& here) {
-  std::string text;
+  std::ostringstream text;
   std::map<std::string, std::string> theirs = parts_of(there);
+  const char* separator = "";
   for (const auto& [name, value] : parts_of(here)) {
     if (theirs[name] == value) continue;
-    text += (text.empty() ? "" : "; ") + name + ": " + theirs[name] + " there, " + value + " here";
+    text << separator << name << ": " << theirs[name] << " there, " << value << " here";
+    separator = "; ";
   }
-  return text;
+  return text.str();
 }
 
 }  // namespace

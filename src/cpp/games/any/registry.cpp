@@ -44,6 +44,7 @@ class Registry {
   [[nodiscard]] std::vector<std::string> names() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::string> all;
+    all.reserve(games_.size());
     for (const auto& [name, types] : games_) all.push_back(name);
     return all;
   }
