@@ -18,6 +18,8 @@ from pyengine.cli.output import console, print_json, progress_bar, say, show
 from pyengine.cli.train_progress import train_progress
 from pyengine.errors import ConfigError
 from pyengine.eval.bundled import bundled_runs
+from pyengine.games.game import registered_games
+from pyengine.games.named_games import bare_name
 from pyengine.train import (
     RolloutFitProgress,
     RunFile,
@@ -147,10 +149,11 @@ def train(
 def _run_file(run: Path) -> Path:
     """Return the path of a run file given by path or by name."""
     known = bundled_runs()
-    if run.exists() or (run.suffix and str(run) not in known):
+    if (run.exists() and not run.is_dir()) or (run.suffix and str(run) not in known):
         return run
     if str(run) not in known:
-        near = did_you_mean(str(run), known)
+        is_game = bare_name(str(run)) in registered_games()
+        near = "; for a game: --quick" if is_game else did_you_mean(str(run), known)
         raise ConfigError(f"{run} is neither a file nor one of: {', '.join(known)}{near}")
     return known[str(run)]
 

@@ -182,8 +182,8 @@ def _with_likely_name(
     """Add a suggestion for a misspelt game or parameter to an error."""
     wrong, known = name.partition("(")[0].strip(), list(registered_games())
     if wrong in known:
-        known = list(_core.load_game(wrong).params)
         wrong = next((key for key in params if f'parameter "{key}"' in str(error)), "")
+        known = list(_core.load_game(name.partition("(")[0].strip()).params) if wrong else []
         if wrong in known:
             return error
     hint = did_you_mean(wrong, known)

@@ -143,6 +143,15 @@ def test_a_quick_run_needs_a_game_and_minutes() -> None:
         assert "--quick requires a game and --minutes" in run("train", "--quick", *arguments).err
 
 
+@pytest.mark.parametrize("game", ["connect_four", "mnk(rows=4)"])
+def test_a_game_without_a_run_file_is_told_about_quick_runs(
+    game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / game).mkdir()  # such as the project of the game
+    assert "for a game: --quick" in run("train", game).words
+
+
 def test_a_quick_run_is_shown_as_a_run_file(monkeypatch: pytest.MonkeyPatch) -> None:
     measured = pytest.importorskip("pyengine.train.loop.measured", reason="needs PyTorch")
     monkeypatch.setattr(measured, "_SECONDS", 0.05)
