@@ -6,7 +6,7 @@ import inspect
 import math
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -155,21 +155,14 @@ def load_game(name: str, /, **params: Parameter) -> Game:
         (82, 8, 162)
     """
     check_type("name", name, str, "the name of a game")
+    if named_games.names_foreign_game(name):
+        return _kept(name, params, lambda: named_games.find_game(name, params))
     bare = named_games.bare_name(name)
-    is_foreign = named_games.names_foreign_game(name)
-    made_by = None
-    if not is_foreign and bare not in _core.registered_games() and bare in installed_games():
+    if bare not in _core.registered_games() and bare in installed_games():
         made_by = load_installed(bare)
-    if is_foreign or made_by is not None:
-        text = named_games.canonical(name, params)
-        if text not in _LOADED:
-            game = (
-                named_games.find_game(name, params)
-                if made_by is None
-                else named_games.made(bare, made_by, named_games.parameters_of(name, params))
-            )
-            _LOADED[text] = _wrapped(game, text)
-        return _LOADED[text]
+        if made_by is not None:
+            given = named_games.parameters_of(name, params)
+            return _kept(name, params, lambda: named_games.made(bare, made_by, given))
     try:
         return _core.load_game(name, **params)
     except ConfigError as error:
@@ -180,10 +173,11 @@ def _with_likely_name(
     error: ConfigError, name: str, params: Mapping[str, Parameter]
 ) -> ConfigError:
     """Add a suggestion for a misspelt game or parameter to an error."""
-    wrong, known = name.partition("(")[0].strip(), list(registered_games())
-    if wrong in known:
+    bare, known = named_games.bare_name(name), list(registered_games())
+    wrong = bare
+    if bare in known:
         wrong = next((key for key in params if f'parameter "{key}"' in str(error)), "")
-        known = list(_core.load_game(name.partition("(")[0].strip()).params) if wrong else []
+        known = list(_core.load_game(bare).params) if wrong else []
         if wrong in known:
             return error
     hint = did_you_mean(wrong, known)
@@ -194,6 +188,14 @@ def _with_likely_name(
 
 #: Loaded games in Python and from pyspiel, by canonical name.
 _LOADED: dict[str, Game] = {}
+
+
+def _kept(name: str, params: Mapping[str, Parameter], load: Callable[[], Any]) -> Game:
+    """Return the game that was loaded by this name before, or load it."""
+    text = named_games.canonical(name, params)
+    if text not in _LOADED:
+        _LOADED[text] = _wrapped(load(), text)
+    return _LOADED[text]
 
 
 def load_recorded_game(text: str) -> Game:

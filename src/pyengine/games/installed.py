@@ -21,9 +21,8 @@ _BUILT_IN = _core.registered_games()  # before any is added
 @functools.cache
 def installed_games() -> dict[str, list[EntryPoint]]:
     """Return the entry points by the name of their game; read once per process."""
-    from importlib.metadata import (
-        entry_points,  # reads all packages: only if a game is not built in
-    )
+    # Imported here, since it is slow and most programs load built-in games.
+    from importlib.metadata import entry_points
 
     games: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=GROUP):
