@@ -18,8 +18,9 @@ try() {
   compiler=$1
   shift
   echo "games in C++: $("$compiler" --version | head -n 1)"
+  for project in "$@"; do CXX=$compiler $pip --force-reinstall --no-deps "$project"; done
+  $pip 'open_spiel>=2.0'  # the tests compare with its games
   for project in "$@"; do
-    CXX=$compiler $pip --force-reinstall --no-deps "$project"
     "$env/bin/python" -m pytest -q -p no:cacheprovider -c /dev/null --rootdir "$project" \
       "$project/tests"
   done
