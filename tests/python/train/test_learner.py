@@ -189,7 +189,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused(data: SyntheticData, tmp_path
         train.Learner(small_config(), other, tmp_path, resume=True)
     (path,) = tmp_path.glob("*.pt")
     torch.save({**torch.load(path, weights_only=True), "format": 1}, path)
-    with pytest.raises(pyengine.DataError, match="expected a checkpoint of format 2, got 1"):
+    with pytest.raises(pyengine.DataError, match="expected a checkpoint of format 3, got 1"):
         train.Learner(small_config(), data, tmp_path, resume=True)
     path.write_bytes(b"nothing")
     with pytest.raises(pyengine.DataError, match=r"0000000001\.pt is damaged"):
