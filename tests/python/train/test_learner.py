@@ -212,6 +212,20 @@ def test_steps_between_reports_read_no_number_from_the_device(
         assert reads(1) == reads(9) > 0  # the losses are checked once, at the end
 
 
+def test_steps_do_not_wait_for_a_gpu(data: SyntheticData, tmp_path: Path) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    settings = LearnerConfig(batch_size=32, device="cuda", precision="bfloat16")
+    with train.Learner(small_config(learner=settings), data, tmp_path) as learner:
+        learner.train(3)  # allocates memory and chooses kernels
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            for _ in range(3):
+                learner._run_step()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+
+
 def test_a_compiled_network_learns_the_same(data: SyntheticData, tmp_path: Path) -> None:
     if shutil.which("c++") is None:
         pytest.skip("torch.compile needs a C++ compiler")
