@@ -226,6 +226,7 @@ def test_steps_do_not_wait_for_a_gpu(data: SyntheticData, tmp_path: Path) -> Non
             torch.cuda.set_sync_debug_mode("default")
 
 
+@pytest.mark.slow  # compiles C++ for 20 s
 def test_a_compiled_network_learns_the_same(data: SyntheticData, tmp_path: Path) -> None:
     if shutil.which("c++") is None:
         pytest.skip("torch.compile needs a C++ compiler")
