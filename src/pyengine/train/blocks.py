@@ -1,4 +1,4 @@
-"""The residual blocks of a tower, for batches with one or several board sizes."""
+"""The layers and branches of a tower, for batches with one or several board sizes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
+
+from pyengine.train.configs import NetworkConfig
 
 #: [N,F,H,W], or one such tensor per board size.
 Features: TypeAlias = Tensor | Sequence[Tensor]
@@ -36,10 +38,40 @@ class ConvNorm(nn.Sequential):
     def forward(self, x: Features) -> Any:
         """Map [N,F,H,W] to [N,O,H,W], for each board size."""
         conv, norm = self
-        output = each(conv, x)
-        if isinstance(output, Tensor) or not norm.training:
-            return each(norm, output)
-        return _normalised_together(norm, output)
+        return normalised(norm, each(conv, x))
+
+
+class BiasedConv(nn.Conv2d):
+    """A convolution that preserves the board's shape, with a bias in place of normalisation.
+
+    Initially it maps rectified values of variance 1 to values of variance 1.
+    """
+
+    def __init__(self, inputs: int, outputs: int, size: int) -> None:
+        super().__init__(inputs, outputs, size, padding=size // 2)
+        nn.init.kaiming_normal_(self.weight, nonlinearity="relu")
+        assert self.bias is not None
+        nn.init.zeros_(self.bias)
+
+    def forward(self, x: Features) -> Any:
+        """Map [N,F,H,W] to [N,O,H,W], for each board size."""
+        return each(super().forward, x)
+
+
+#: From numbers of inputs and outputs and the kernel's size to a layer.
+LayerType: TypeAlias = type[ConvNorm] | type[BiasedConv]
+
+
+def layer_of(config: NetworkConfig) -> LayerType:
+    """Return the convolution for the network's kind of normalisation."""
+    return ConvNorm if config.normalisation == "batch" else BiasedConv
+
+
+def normalised(norm: nn.Module, features: Features) -> Any:
+    """Apply batch normalisation, during training with the statistics of all boards."""
+    if isinstance(features, Tensor) or not norm.training:
+        return each(norm, features)
+    return _normalised_together(norm, features)
 
 
 def _normalised_together(norm: nn.Module, features: Sequence[Tensor]) -> list[Tensor]:
@@ -83,10 +115,10 @@ class BoardBias(nn.Module):
     [N,F,1,1].
     """
 
-    def __init__(self, filters: int) -> None:
+    def __init__(self, filters: int, layer: LayerType) -> None:
         super().__init__()
         width = max(1, filters // 4)
-        self.conv = ConvNorm(filters, width, 3)
+        self.conv = layer(filters, width, 3)
         self.out = nn.Linear(3 * width, filters)
 
     def forward(self, x: Features) -> Any:
@@ -114,28 +146,37 @@ class Excitation(nn.Module):
         return _on_points(scale) * x + _on_points(self.shift(hidden))
 
 
-class Block(nn.Module):
-    """A residual block, ``relu(x + second(relu(first(x))))``, from [N,F,H,W] to the same shape.
-
-    It is initialised as ``relu(x)``. With random initialisation, activations would double from
-    block to block at first: 20 blocks gave policy logits in the thousands and values of 1 or -1.
+class Branch(nn.Module):
+    """The branch of a residual block, ``second(relu(first(x)))``, [N,F,H,W] to the same shape.
 
     Args:
         filters: F.
+        layer: the type of its convolutions.
         pooling: whether a :class:`BoardBias` is added to the first convolution.
         excitation: hidden units of an :class:`Excitation` after the second one; 0 = none.
     """
 
-    def __init__(self, filters: int, *, pooling: bool = False, excitation: int = 0) -> None:
+    def __init__(
+        self,
+        filters: int,
+        layer: LayerType = ConvNorm,
+        *,
+        pooling: bool = False,
+        excitation: int = 0,
+    ) -> None:
         super().__init__()
-        self.first = ConvNorm(filters, filters, 3)
-        self.board_bias = BoardBias(filters) if pooling else None
-        self.second = ConvNorm(filters, filters, 3)
+        self.first = layer(filters, filters, 3)
+        self.board_bias = BoardBias(filters, layer) if pooling else None
+        self.second = layer(filters, filters, 3)
         self.excitation = Excitation(filters, excitation) if excitation else None
-        nn.init.zeros_(self.second[1].weight)  # [Goyal et al. 2017, 5.1]
         if self.excitation is not None:
             nn.init.zeros_(self.excitation.shift.weight)
             nn.init.zeros_(self.excitation.shift.bias)
+
+    @property
+    def last(self) -> nn.Module:
+        """The last convolution: if it returns 0, a new branch does."""
+        return self.second
 
     def forward(self, x: Features) -> Any:
         """Map [N,F,H,W] to the same shape, for each board size."""
@@ -143,6 +184,4 @@ class Block(nn.Module):
         if self.board_bias is not None:
             inner = each(torch.add, inner, self.board_bias(x))
         inner = self.second(each(functional.relu, inner))
-        if self.excitation is not None:
-            inner = each(self.excitation, inner)
-        return each(lambda x, y: functional.relu(x + y), x, inner)
+        return inner if self.excitation is None else each(self.excitation, inner)

@@ -15,8 +15,8 @@ from pyengine.base.files import unread, write_durably
 from pyengine.errors import DataError
 from pyengine.train.json_files import writing
 
-#: Format 2: the optimiser has two groups of parameters, with and without weight decay.
-FORMAT = 2
+#: Format 3: a network has a tower of branches.
+FORMAT = 3
 
 
 def checkpoints(directory: Path) -> list[Path]:

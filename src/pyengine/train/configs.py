@@ -45,6 +45,12 @@ class NetworkConfig(Section):
     """Add global pooling, a bias per channel, to every n-th block [KataGo]; 0 = never."""
     squeeze_excitation: int = Field(default=0, ge=0, le=_MOST_WIDTH)
     """Hidden units of squeeze and excitation in each block [Lc0]; 0 = none."""
+    inner_blocks: int = Field(default=0, ge=0, le=100)
+    """Residual blocks at half the filters inside each block, between 1x1 convolutions [KataGo's
+    nested bottleneck: 2]; they then have the pooling and the excitation. 0 = plain blocks."""
+    normalisation: Literal["batch", "once", "none"] = "batch"
+    """Batch normalisation after each convolution; or only once, at the end of the tower, and fixed
+    scales elsewhere [KataGo]; or only fixed scales."""
     value: Literal["scalar", "wdl"] = "scalar"
     """One value in [-1, 1] (tanh), or logits of win, draw and loss."""
     policy_filters: int = Field(default=2, ge=1, le=_MOST_WIDTH)
@@ -211,6 +217,9 @@ class LearnerConfig(Section):
     """Whether activations use the channels-last memory format."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Precision of the tower's activations."""
+    compile: bool = False
+    """Whether ``torch.compile`` compiles the network, which takes about a minute at the start; on
+    the CPU it needs a C++ compiler."""
     checkpoint_steps: int = Field(default=1000, ge=1)
     """Steps between two checkpoints."""
     keep: int = Field(default=3, ge=1)
@@ -227,6 +236,7 @@ class LearnerConfig(Section):
         "device",
         "threads",
         "channels_last",
+        "compile",
         "checkpoint_steps",
         "keep",
         "log_steps",

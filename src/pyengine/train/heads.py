@@ -9,7 +9,7 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
 
-from pyengine.train.blocks import ConvNorm, Features, each, pooled
+from pyengine.train.blocks import Features, each, layer_of, pooled
 from pyengine.train.configs import LossConfig, NetworkConfig
 from pyengine.train.point_actions import PointActions, point_actions
 
@@ -21,7 +21,7 @@ class FlatPolicy(nn.Module):
 
     def __init__(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
         super().__init__()
-        self.policy_conv = ConvNorm(config.filters, config.policy_filters, 1)
+        self.policy_conv = layer_of(config)(config.filters, config.policy_filters, 1)
         self.policy_out = nn.Linear(config.policy_filters * board[0] * board[1], actions)
 
     def forward(self, x: Features) -> Any:
@@ -35,8 +35,8 @@ class PooledPolicy(nn.Module):
     def __init__(self, config: NetworkConfig, actions: PointActions) -> None:
         super().__init__()
         width = config.policy_filters
-        self.policy_conv = ConvNorm(config.filters, width, 1)
-        self.policy_pooled = ConvNorm(config.filters, width, 1)
+        self.policy_conv = layer_of(config)(config.filters, width, 1)
+        self.policy_pooled = layer_of(config)(config.filters, width, 1)
         self.policy_bias = nn.Linear(3 * width, width)
         self.policy_out = nn.Conv2d(width, actions.per_point, 1)
         self.pass_out = nn.Linear(3 * width, 1) if actions.has_pass else None
@@ -77,7 +77,7 @@ class ValueHead(nn.Module):
         super().__init__()
         self.flat = config.kind == "alphago_zero"
         inputs = config.value_filters * (board[0] * board[1] if self.flat else 3)
-        self.value_conv = ConvNorm(config.filters, config.value_filters, 1)
+        self.value_conv = layer_of(config)(config.filters, config.value_filters, 1)
         self.value_hidden = nn.Linear(inputs, config.value_hidden)
         self.value_out = nn.Linear(config.value_hidden, outputs)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -20,7 +21,7 @@ from pyengine.train.configs import TrainConfig, learning_rate
 from pyengine.train.log import OnProgress, RunningLosses, TrainLog
 from pyengine.train.loss import Outputs, losses
 from pyengine.train.network import Network, new_network
-from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
+from pyengine.train.optim import average_of, optimiser_of, restore, set_rate, with_statistics
 from pyengine.train.protocol import Shape, TrainingData, require_targets, shape_of
 from pyengine.train.ranks import Ranks
 from pyengine.train.settings import differences
@@ -138,6 +139,8 @@ class Learner:
         self.average = average_of(self.network, self.config.average)
         self._optimiser = optimiser_of(self.network, self.config.optimiser)
         self._wrapped = self.ranks.wrap(self.network)
+        if self.config.learner.compile:
+            self._wrapped = torch.compile(self._wrapped)
 
     def _refuse_order(self, points: int, actions: int) -> None:
         """Raise ConfigError if the network's head cannot produce the data's policy order.
@@ -191,7 +194,8 @@ class Learner:
             save: write a checkpoint at the end.
 
         Raises:
-            TrainingError: a non-finite loss; earlier checkpoints remain.
+            TrainingError: a non-finite loss; earlier checkpoints remain. Losses are checked before
+                each report and checkpoint and at the end, since reading them waits for a GPU.
 
         """
         steps = integer("steps", steps, 0)
@@ -209,6 +213,7 @@ class Learner:
                         break
                 if self.step % self.config.learner.checkpoint_steps == 0:
                     self.save()
+            self._require_finite()
             if (save or interrupted.is_set()) and self.step != self._saved:
                 self.save()
         if interrupted.is_set():
@@ -219,10 +224,11 @@ class Learner:
         """Write a checkpoint and return its path; None in all processes except the first.
 
         Raises:
-            TrainingError: the weights or the network's outputs are not finite; earlier checkpoints
-                remain.
+            TrainingError: a loss, the weights or the network's outputs are not finite; earlier
+                checkpoints remain.
 
         """
+        self._require_finite()
         if self.ranks.rank != 0:
             self._saved = self.step
             return None
@@ -268,7 +274,7 @@ class Learner:
             )
         try:
             self.network.load_state_dict(state["network"])
-            self._optimiser.load_state_dict(state["optimiser"])
+            restore(self._optimiser, state["optimiser"])
             if self.average is not None:
                 self.average.load_state_dict(state["average"])
         except (RuntimeError, ValueError) as error:
@@ -308,41 +314,54 @@ class Learner:
         self, data: TrainingData, count: int, rng: np.random.Generator
     ) -> dict[str, torch.Tensor]:
         arrays = data.sample(count, rng, augment=self.config.learner.augment)
-        return {
-            name: torch.from_numpy(arrays[name]).to(self.ranks.device)
-            for name in _LEARNT
-            if name in arrays
-        }
+        return {name: self.ranks.place(arrays[name]) for name in _LEARNT if name in arrays}
 
     def _run_step(self) -> None:
-        """Run a step and add it to the next report."""
-        start = time.perf_counter()
-        rate = learning_rate(self.config.optimiser, self.step)
-        set_rate(self._optimiser, rate)
-        self._planes, targets = self._batch()
-        outputs = self._wrapped(self._planes)
-        by_part = [outputs] if len(targets) == 1 else outputs
-        loss = losses([Outputs(*part) for part in by_part], targets, self.config.loss)
-        require_finite(loss, self.step, rate, self.data, self.directory)
-        self._optimiser.zero_grad(set_to_none=True)
-        loss.total.backward()
-        if self.config.optimiser.clip_norm is not None:
-            torch.nn.utils.clip_grad_norm_(
-                self.network.parameters(), self.config.optimiser.clip_norm
-            )
-        self._optimiser.step()
-        self.step += 1
+        """Run a step and add it to the next report, without waiting for the device."""
+        with self._timed():
+            set_rate(self._optimiser, learning_rate(self.config.optimiser, self.step))
+            self._planes, targets = self._batch()
+            outputs = self._wrapped(self._planes)
+            by_part = [outputs] if len(targets) == 1 else outputs
+            loss = losses([Outputs(*part) for part in by_part], targets, self.config.loss)
+            self._optimiser.zero_grad(set_to_none=True)
+            loss.total.backward()
+            if self.config.optimiser.clip_norm is not None:
+                torch.nn.utils.clip_grad_norm_(
+                    self.network.parameters(), self.config.optimiser.clip_norm
+                )
+            self._optimiser.step()
+            self.step += 1
+            self._unreported.add(loss)
+            self._update_averages()
+
+    def _update_averages(self) -> None:
+        """Average the statistics of all processes, and update the average of the weights."""
+        self.ranks.average_statistics(self.network)
         average = self.config.average
         since = self.step - average.start
         if self.average is not None and since >= 0 and since % average.every == 0:
             self.average.update_parameters(self.network)
-        self._unreported.add(loss)  # waits for the device
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Add the duration of the block to the training time."""
+        start = time.perf_counter()
+        yield
         seconds = time.perf_counter() - start
         self._unreported.seconds += seconds
         self.seconds += seconds
 
+    def _require_finite(self) -> None:
+        """Wait for the device; raise TrainingError for a loss that is not finite."""
+        with self._timed():
+            require_finite(
+                self._unreported, self.step, self.config.optimiser, self.data, self.directory
+            )
+
     def _report(self) -> bool:
         """Report the steps since the last report; return whether training continues."""
+        self._require_finite()
         report = self._unreported.report(
             self.step, self._last_rate, self.config.learner.batch_size, self.config.loss
         )

@@ -16,8 +16,7 @@ from pyengine.train.configs import LossConfig
 from pyengine.train.json_files import append_line, writing
 from pyengine.train.loss import AUXILIARY, Losses
 
-#: Losses reported as means.
-_SUMMED = tuple(loss.name for loss in fields(Losses) if loss.name != "total")
+_LOSSES = tuple(loss.name for loss in fields(Losses))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,28 +47,50 @@ OnProgress = Callable[[StepReport], object]
 
 
 class RunningLosses:
-    """The losses of the steps since the last report, and the duration of these steps."""
+    """The losses of the steps since the last report, and the duration of these steps.
+
+    They stay on the device until they are needed, since reading them waits for it.
+    """
 
     def __init__(self) -> None:
-        self._sums = torch.zeros(len(_SUMMED))
-        self._steps = 0
+        self._unread: list[torch.Tensor] = []
+        self._rows = torch.zeros(0, len(_LOSSES))
         self.seconds = 0.0
+
+    def __len__(self) -> int:
+        """Return the number of steps."""
+        return len(self._rows) + len(self._unread)
 
     def add(self, losses: Losses) -> None:
         """Add a step."""
-        self._sums += torch.stack([getattr(losses, name) for name in _SUMMED]).cpu()
-        self._steps += 1
+        self._unread.append(torch.stack([getattr(losses, name).detach() for name in _LOSSES]))
+
+    def _read(self) -> torch.Tensor:
+        """Return the losses [steps,losses], after waiting for the device."""
+        if self._unread:
+            self._rows = torch.cat([self._rows, torch.stack(self._unread).cpu()])
+            self._unread = []
+        return self._rows
+
+    def first_not_finite(self) -> tuple[int, dict[str, float]] | None:
+        """Return the number and the losses of the first step whose total is not finite."""
+        rows = self._read()
+        bad = (~torch.isfinite(rows[:, _LOSSES.index("total")])).nonzero().flatten().tolist()
+        if not bad:
+            return None
+        return bad[0], dict(zip(_LOSSES, rows[bad[0]].tolist(), strict=True))
 
     def report(self, step: int, rate: float, batch_size: int, config: LossConfig) -> StepReport:
         """Return the means of the losses that are learned, after at least one step."""
-        means = dict(zip(_SUMMED, (self._sums / self._steps).tolist(), strict=True))
+        means = dict(zip(_LOSSES, self._read().mean(dim=0).tolist(), strict=True))
+        del means["total"]
         for name in AUXILIARY:
             if getattr(config, f"{name}_weight") == 0:
                 del means[name]
         return StepReport(
             step=step,
             rate=rate,
-            positions_per_second=self._steps * batch_size / max(self.seconds, 1e-9),
+            positions_per_second=len(self) * batch_size / max(self.seconds, 1e-9),
             **means,
         )
 

@@ -94,7 +94,7 @@ def _reply(logits: Tensor, batch: Mapping[str, Tensor]) -> _Term:
 
 def _short_value(values: Tensor, batch: Mapping[str, Tensor]) -> _Term:
     squares = functional.mse_loss(values, batch["short_values"])
-    return squares, values.new_tensor(len(values))
+    return squares, values.new_full((), len(values))
 
 
 def _ownership(logits: Tensor, batch: Mapping[str, Tensor]) -> _Term:

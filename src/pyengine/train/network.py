@@ -6,13 +6,13 @@ from typing import Any
 
 import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
-from torch.nn import functional  # noqa: TID253
 
 from pyengine.errors import ConfigError
-from pyengine.train.blocks import Block, ConvNorm, Features, each
+from pyengine.train.blocks import Features, each, layer_of
 from pyengine.train.configs import LossConfig, NetworkConfig, TrainConfig
 from pyengine.train.heads import AuxiliaryHeads, Heads
 from pyengine.train.point_actions import point_actions
+from pyengine.train.towers import tower_of
 
 
 class Network(nn.Module):
@@ -49,17 +49,12 @@ class Network(nn.Module):
                 f"{height}x{width} points and at most a pass, got {actions} actions; "
                 '"alphago_zero" supports any number'
             )
-        self.stem = ConvNorm(planes, config.filters, 3)
-        self.blocks = nn.ModuleList(self._block(number) for number in range(config.blocks))
+        self.stem = layer_of(config)(planes, config.filters, 3)
+        self.tower = tower_of(config)
         self.heads = Heads(config, board, actions)
         self.auxiliary: AuxiliaryHeads | None = None
         if loss is not None and loss.auxiliary:  # last: the other weights do not depend on them
             self.auxiliary = AuxiliaryHeads(config, board, actions, loss)
-
-    def _block(self, number: int) -> Block:
-        config, every = self.config, self.config.pooling_every
-        pooling = every > 0 and (number + 1) % every == 0
-        return Block(config.filters, pooling=pooling, excitation=config.squeeze_excitation)
 
     def forward(self, planes: Features) -> Any:
         """Evaluate positions for the player to move.
@@ -74,7 +69,7 @@ class Network(nn.Module):
             tuples.
 
         """
-        x = self._tower(planes)
+        x = self._features(planes)
         policy, value = self.heads(x)
         if self.config.value == "scalar":
             value = each(torch.tanh, value)
@@ -87,15 +82,13 @@ class Network(nn.Module):
 
         ``ownership`` [N,H,W] in [-1, 1], ``score`` [N] in points, both for the player to move.
         """
-        return {} if self.auxiliary is None else self.auxiliary.final_board(self._tower(planes))
+        return {} if self.auxiliary is None else self.auxiliary.final_board(self._features(planes))
 
-    def _tower(self, planes: Features) -> Any:
+    def _features(self, planes: Features) -> Any:
         half = self.half and self.training
         device = planes.device if isinstance(planes, Tensor) else planes[0].device
         with torch.autocast(device.type, torch.bfloat16, enabled=half):
-            x = each(functional.relu, self.stem(planes))
-            for block in self.blocks:
-                x = block(x)
+            x = self.tower(self.stem(planes))
         return each(Tensor.float, x)
 
 

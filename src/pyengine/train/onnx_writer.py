@@ -16,7 +16,15 @@ import torch  # noqa: TID253
 from onnx import TensorProto, helper, numpy_helper  # noqa: TID253
 from torch import nn  # noqa: TID253
 
-from pyengine.train.blocks import SCALE_MIDDLE, SCALE_STEP, Block, BoardBias, Excitation
+from pyengine.train.blocks import (
+    SCALE_MIDDLE,
+    SCALE_STEP,
+    BiasedConv,
+    BoardBias,
+    Branch,
+    ConvNorm,
+    Excitation,
+)
 from pyengine.train.heads import (
     SCORE_SCALE,
     AuxiliaryHeads,
@@ -25,6 +33,7 @@ from pyengine.train.heads import (
     ZeroPolicy,
 )
 from pyengine.train.network import Network
+from pyengine.train.towers import NestedBranch, ScaledTower, Tower
 
 OPSET = 17
 IR_VERSION = 8  # readable by ONNX Runtime 1.20 and older
@@ -32,14 +41,22 @@ IR_VERSION = 8  # readable by ONNX Runtime 1.20 and older
 Floats = npt.NDArray[np.float32]
 
 
-def folded(layer: nn.Sequential) -> tuple[Floats, Floats]:
-    """Return kernel [O,I,h,w] and bias [O] of a convolution with folded normalisation."""
+def folded(layer: nn.Module) -> tuple[Floats, Floats]:
+    """Return kernel [O,I,h,w] and bias [O] of a convolution with folded normalisation, if any."""
+    if isinstance(layer, BiasedConv):
+        assert layer.bias is not None
+        return _array(layer.weight), _array(layer.bias)
+    assert isinstance(layer, ConvNorm)
     conv, norm = layer
+    scale, bias = _affine(norm)
+    return _array(conv.weight.double() * scale[:, None, None, None]), _array(bias)
+
+
+def _affine(norm: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return scale and bias [F] of a normalisation with fixed statistics, in double precision."""
     with torch.no_grad():
         scale = (norm.weight / torch.sqrt(norm.running_var + norm.eps)).double()
-        kernel = conv.weight.double() * scale[:, None, None, None]
-        bias = norm.bias.double() - norm.running_mean.double() * scale
-    return _array(kernel), _array(bias)
+        return scale, norm.bias.double() - norm.running_mean.double() * scale
 
 
 def _array(tensor: torch.Tensor) -> Floats:
@@ -67,11 +84,13 @@ class _Graph:
         pads = [kernel.shape[-1] // 2] * 4
         return self.add("Conv", inputs, output, pads=pads, kernel_shape=kernel.shape[-2:])
 
-    def conv_norm(self, x: str, layer: nn.Sequential, output: str) -> str:
-        return self.conv(x, *folded(layer), output)
+    def conv_norm(self, x: str, layer: nn.Module, output: str, scale: float = 1.0) -> str:
+        """Apply a layer to the scaled input."""
+        kernel, bias = folded(layer)
+        return self.conv(x, kernel * np.float32(scale), bias, output)
 
-    def conv_relu(self, x: str, layer: nn.Sequential, output: str) -> str:
-        return self.relu(self.conv_norm(x, layer, f"{output}.conv"), output)
+    def conv_relu(self, x: str, layer: nn.Module, output: str, scale: float = 1.0) -> str:
+        return self.relu(self.conv_norm(x, layer, f"{output}.conv", scale), output)
 
     def relu(self, x: str, output: str) -> str:
         return self.add("Relu", [x], output)
@@ -111,7 +130,7 @@ def model_of(
 
     """
     graph = _Graph()
-    x = _tower(graph, network)
+    x = _features(graph, network)
     policy, value = network.heads.parts
     is_scalar = network.config.value == "scalar"
     if isinstance(policy, FlatPolicy):
@@ -149,28 +168,73 @@ def _tensor(name: str, *shape: int | str) -> Any:
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *shape])
 
 
-def _tower(graph: _Graph, network: Network) -> str:
-    x = graph.conv_relu("planes", network.stem, "stem")
-    for number, block in enumerate(network.blocks):
-        x = _block(graph, block, x, f"block{number}")
-    return x
+def _features(graph: _Graph, network: Network) -> str:
+    x = graph.conv_norm("planes", network.stem, "stem.conv")
+    x, scale = _tower(graph, network.tower, x, "stem", "block")
+    if scale == 1:
+        return x
+    factor = graph.weight("tower.scale", np.array(scale, np.float32))
+    return graph.add("Mul", [x, factor], "tower")
 
 
-def _block(graph: _Graph, block: Block, x: str, name: str) -> str:
-    inner = graph.conv_norm(x, block.first, f"{name}.first.conv")
-    if block.board_bias is not None:
-        bias = _board_bias(graph, block.board_bias, x, f"{name}.board")
+def _tower(
+    graph: _Graph, tower: Tower | ScaledTower, x: str, entry: str, prefix: str
+) -> tuple[str, float]:
+    """Add a tower; return its output and the scale that the next layer must apply to it.
+
+    Args:
+        graph: to be extended.
+        tower: its blocks are named ``prefix`` and a number.
+        x: the output of a convolution.
+        entry: the name of that output, rectified.
+        prefix: see ``tower``.
+
+    """
+    if isinstance(tower, Tower):
+        x = graph.relu(x, entry)
+        for number, branch in enumerate(tower.branches):
+            name = f"{prefix}{number}"
+            inner = _branch(graph, branch, x, name, 1.0)
+            x = graph.relu(graph.add("Add", [inner, x], f"{name}.sum"), name)
+        return x, 1.0
+    *scales, last = tower.scales
+    for number, (branch, scale) in enumerate(zip(tower.branches, scales, strict=True)):
+        name = f"{prefix}{number}"
+        inner = _branch(graph, branch, graph.relu(x, f"{name}.in"), name, scale)
+        x = graph.add("Add", [inner, x], name)
+    if tower.norm is None:
+        return graph.relu(x, f"{prefix}s"), last
+    scaled, bias = (
+        graph.weight(f"{prefix}s.{part}", _array(column[:, None, None]))
+        for part, column in zip(("scale", "bias"), _affine(tower.norm), strict=True)
+    )
+    x = graph.add("Mul", [x, scaled], f"{prefix}s.scaled")
+    return graph.relu(graph.add("Add", [x, bias], f"{prefix}s.normalised"), f"{prefix}s"), 1.0
+
+
+def _branch(graph: _Graph, branch: Any, x: str, name: str, scale: float) -> str:
+    if isinstance(branch, NestedBranch):
+        return _nested_branch(graph, branch, x, name, scale)
+    assert isinstance(branch, Branch)
+    inner = graph.conv_norm(x, branch.first, f"{name}.first.conv", scale)
+    if branch.board_bias is not None:
+        bias = _board_bias(graph, branch.board_bias, x, f"{name}.board", scale)
         inner = graph.add("Add", [inner, bias], f"{name}.first.sum")
     inner = graph.relu(inner, f"{name}.first")
-    inner = graph.conv_norm(inner, block.second, f"{name}.second")
-    if block.excitation is not None:
-        inner = _excitation(graph, block.excitation, inner, f"{name}.excitation")
-    inner = graph.add("Add", [inner, x], f"{name}.sum")
-    return graph.relu(inner, name)
+    inner = graph.conv_norm(inner, branch.second, f"{name}.second")
+    if branch.excitation is not None:
+        inner = _excitation(graph, branch.excitation, inner, f"{name}.excitation")
+    return inner
 
 
-def _board_bias(graph: _Graph, layer: BoardBias, x: str, name: str) -> str:
-    seen = _pooled(graph, graph.conv_relu(x, layer.conv, f"{name}.seen"), name)
+def _nested_branch(graph: _Graph, branch: NestedBranch, x: str, name: str, scale: float) -> str:
+    inner = graph.conv_norm(x, branch.down, f"{name}.down.conv", scale)
+    inner, last = _tower(graph, branch.tower, inner, f"{name}.down", f"{name}.inner")
+    return graph.conv_norm(inner, branch.up, f"{name}.up", last)
+
+
+def _board_bias(graph: _Graph, layer: BoardBias, x: str, name: str, scale: float) -> str:
+    seen = _pooled(graph, graph.conv_relu(x, layer.conv, f"{name}.seen", scale), name)
     return graph.on_points(graph.linear(seen, layer.out, f"{name}.bias"), f"{name}.bias.points")
 
 

@@ -29,8 +29,20 @@ def optimiser_of(network: nn.Module, config: OptimiserConfig) -> torch.optim.Opt
         {"params": others, "weight_decay": 0.0},
     ]
     if config.kind == "adamw":
-        return torch.optim.AdamW(groups, lr=0.0)
-    return torch.optim.SGD(groups, lr=0.0, momentum=config.momentum)
+        return torch.optim.AdamW(groups, lr=0.0, fused=True)
+    return torch.optim.SGD(groups, lr=0.0, momentum=config.momentum, fused=True)
+
+
+def restore(optimiser: torch.optim.Optimizer, state: dict[str, Any]) -> None:
+    """Load a state; its tensors get the memory format of their parameters.
+
+    Fused optimisers need equal formats, and ``channels_last`` may change when a run is resumed.
+    """
+    optimiser.load_state_dict(state)
+    for parameter, entries in optimiser.state.items():
+        for name, value in entries.items():
+            if isinstance(value, torch.Tensor) and value.shape == parameter.shape:
+                entries[name] = torch.empty_like(parameter).copy_(value)
 
 
 def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:

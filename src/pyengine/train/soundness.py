@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,21 +11,38 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 from pyengine.errors import DataError
 from pyengine.train import checkpoint
 from pyengine.train.blocks import Features
+from pyengine.train.configs import OptimiserConfig, learning_rate
 from pyengine.train.errors import TrainingError
-from pyengine.train.loss import Losses
+from pyengine.train.log import RunningLosses
 from pyengine.train.network import Network
 from pyengine.train.protocol import TrainingData
 
 
 def require_finite(
-    losses: Losses, step: int, rate: float, data: Sequence[TrainingData], directory: Path
+    losses: RunningLosses,
+    step: int,
+    optimiser: OptimiserConfig,
+    data: Sequence[TrainingData],
+    directory: Path,
 ) -> None:
-    """Raise TrainingError for a loss that is not finite, with what is wrong with the data."""
-    if math.isfinite(losses.total.item()):
+    """Raise TrainingError if a step's loss is not finite, with what is wrong with the data.
+
+    Args:
+        losses: of the last steps; reading them waits for the device.
+        step: the number of steps so far.
+        optimiser: has the learning rates.
+        data: from which the steps were sampled.
+        directory: of the checkpoints.
+
+    """
+    bad = losses.first_not_finite()
+    if bad is None:
         return
+    number, values = bad
+    step -= len(losses) - number
     raise TrainingError(
-        f"step {step}: expected a finite loss, got policy {losses.policy.item():g} and "
-        f"value {losses.value.item():g} at a learning rate of {rate:g}; "
+        f"step {step}: expected a finite loss, got policy {values['policy']:g} and "
+        f"value {values['value']:g} at a learning rate of {learning_rate(optimiser, step):g}; "
         f"{_newest_checkpoint(directory)}{_damage(data)}"
     )
 

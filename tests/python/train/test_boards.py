@@ -75,16 +75,19 @@ def test_batches_sample_each_board_by_its_weight(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "games"),
+    ("network", "games"),
     [
-        ("value", [SMALL, LARGE]),
-        ("convolutional", ["go(board_size=5)", "go(rows=3,columns=7)"]),
-        ("alphago_zero", ["tic_tac_toe", "mnk(rows=3,columns=3,k=2)"]),
+        ({"kind": "value"}, [SMALL, LARGE]),
+        ({"kind": "convolutional"}, ["go(board_size=5)", "go(rows=3,columns=7)"]),
+        ({"inner_blocks": 1, "normalisation": "once"}, [SMALL, LARGE]),
+        ({"kind": "alphago_zero"}, ["tic_tac_toe", "mnk(rows=3,columns=3,k=2)"]),
     ],
 )
-def test_several_games_train_one_network(kind: str, games: list[str], tmp_path: Path) -> None:
+def test_several_games_train_one_network(
+    network: dict[str, Any], games: list[str], tmp_path: Path
+) -> None:
     weights = {f"{name}_weight": 0.1 for name in AUXILIARY}
-    config = config_of(kind=kind, blocks=1).replace(loss=LossConfig(horizons=(6,), **weights))
+    config = config_of(blocks=1, **network).replace(loss=LossConfig(horizons=(6,), **weights))
     data = [SyntheticData(game, later=True) for game in games]
     with train.Learner(config, data, tmp_path) as learner:
         assert learner.train(3)

@@ -6,6 +6,7 @@ import copy
 import errno
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -93,6 +94,26 @@ def test_a_resumed_training_equals_an_uninterrupted_one(
         assert_equal(weights_of(learner), expected)
 
 
+@pytest.mark.parametrize("kind", ["sgd", "adamw"])
+def test_the_memory_format_may_change_on_resume(
+    kind: str, data: SyntheticData, tmp_path: Path
+) -> None:
+    optimiser = OptimiserConfig(kind=kind, schedule="constant", learning_rate=0.01)
+
+    def config(*, channels_last: bool) -> train.TrainConfig:
+        learner = LearnerConfig(batch_size=32, threads=1, device="cpu", channels_last=channels_last)
+        return small_config(optimiser=optimiser, learner=learner)
+
+    with train.Learner(config(channels_last=False), data, tmp_path / "one") as learner:
+        learner.train(10)
+        expected = weights_of(learner)
+    with train.Learner(config(channels_last=False), data, tmp_path / "two") as learner:
+        learner.train(5)
+    with train.Learner(config(channels_last=True), data, tmp_path / "two", resume=True) as learner:
+        learner.train(5)
+        torch.testing.assert_close(weights_of(learner), expected, rtol=1e-3, atol=1e-5)
+
+
 def test_the_learning_rate_may_be_lowered_on_resume(data: SyntheticData, tmp_path: Path) -> None:
     rates = partial(OptimiserConfig, schedule="steps", rates=(0.1, 0.01))
     planned = small_config(optimiser=rates(boundaries=(5,)))
@@ -161,6 +182,64 @@ def test_it_learns_in_bfloat16(data: SyntheticData, tmp_path: Path) -> None:
     assert reports[-1].divergence < 0.5 * reports[0].divergence
 
 
+def test_steps_between_reports_read_no_number_from_the_device(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    class Reads(torch.overrides.TorchFunctionMode):
+        """Counts calls that wait for a GPU."""
+
+        waiting = ("item", "tolist", "cpu", "numpy", "__bool__", "__float__", "__int__", "nonzero")
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.count = 0
+
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            self.count += getattr(function, "__name__", "") in self.waiting
+            return function(*args, **(kwargs or {}))
+
+    def reads(steps: int) -> int:
+        with Reads() as mode:
+            learner.train(steps, save=False)
+        return mode.count
+
+    optimiser = OptimiserConfig(schedule="constant", clip_norm=1.0)
+    rare = LearnerConfig(batch_size=32, threads=1, log_steps=100, device="cpu")
+    config = small_config(optimiser=optimiser, learner=rare)
+    with train.Learner(config, data, tmp_path) as learner:
+        assert reads(1) == reads(9) > 0  # the losses are checked once, at the end
+
+
+def test_steps_do_not_wait_for_a_gpu(data: SyntheticData, tmp_path: Path) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    settings = LearnerConfig(batch_size=32, device="cuda", precision="bfloat16")
+    with train.Learner(small_config(learner=settings), data, tmp_path) as learner:
+        learner.train(3)  # allocates memory and chooses kernels
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            for _ in range(3):
+                learner._run_step()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+
+
+@pytest.mark.slow  # compiles C++ for 20 s
+def test_a_compiled_network_learns_the_same(data: SyntheticData, tmp_path: Path) -> None:
+    if shutil.which("c++") is None:
+        pytest.skip("torch.compile needs a C++ compiler")
+    weights = []
+    for compiled in (False, True):
+        settings = LearnerConfig(batch_size=32, threads=1, device="cpu", compile=compiled)
+        directory = tmp_path / str(compiled)
+        with train.Learner(small_config(learner=settings), data, directory) as learner:
+            learner.train(3)
+            weights.append(weights_of(learner))
+    torch.testing.assert_close(*weights, rtol=1e-3, atol=1e-5)
+
+
 def test_the_newest_checkpoints_are_kept(data: SyntheticData, tmp_path: Path) -> None:
     learner = LearnerConfig(batch_size=8, checkpoint_steps=2, keep=2, device="cpu")
     with train.Learner(small_config(learner=learner), data, tmp_path) as trainer:
@@ -189,7 +268,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused(data: SyntheticData, tmp_path
         train.Learner(small_config(), other, tmp_path, resume=True)
     (path,) = tmp_path.glob("*.pt")
     torch.save({**torch.load(path, weights_only=True), "format": 1}, path)
-    with pytest.raises(pyengine.DataError, match="expected a checkpoint of format 2, got 1"):
+    with pytest.raises(pyengine.DataError, match="expected a checkpoint of format 3, got 1"):
         train.Learner(small_config(), data, tmp_path, resume=True)
     path.write_bytes(b"nothing")
     with pytest.raises(pyengine.DataError, match=r"0000000001\.pt is damaged"):
@@ -375,7 +454,10 @@ def train_as_a_rank(directory: Path, rank: int) -> None:
     with train.Learner(small_config(loss=loss), SyntheticData(later=True), directory) as learner:
         learner.train(6)
         learner.train(100, stop=lambda: rank == 1)
-        state = {name: p.detach() for name, p in learner.network.named_parameters()}
+        norm = torch.nn.BatchNorm2d(2)
+        norm.running_mean[:] = torch.tensor([0.0, 4.0]) * rank
+        learner.ranks.average_statistics(norm)
+        state = {**learner.network.state_dict(), "averaged": norm.running_mean}
         torch.save((learner.step, state), directory / f"rank{rank}.pt")
 
 
@@ -414,4 +496,5 @@ def test_two_processes_train_the_same_network(
     )
     assert step0 == step1 == 6
     assert_equal(first, second)
+    assert first["averaged"].tolist() == [0, 2]
     assert [path.name for path in tmp_path.glob("checkpoint*")] == ["checkpoint-0000000006.pt"]

@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra t
 torch.set_num_threads(1)  # these networks are small
 onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
-from pyengine.train.blocks import Block  # noqa: E402
+from pyengine.train.blocks import BiasedConv, Branch, Excitation  # noqa: E402
 from pyengine.train.loss import (  # noqa: E402
     Outputs,
     losses,
@@ -28,6 +28,7 @@ from pyengine.train.loss import (  # noqa: E402
     value_target,
 )
 from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
+from pyengine.train.towers import ScaledTower, tower_of  # noqa: E402
 
 
 def network_for(config: NetworkConfig, game: str) -> train.Network:
@@ -35,10 +36,13 @@ def network_for(config: NetworkConfig, game: str) -> train.Network:
     torch.manual_seed(1)
     played = pyengine.load_game(game)
     network = train.Network(config, 3, played.board_shape, played.num_distinct_actions())
-    for block in network.blocks:
-        torch.nn.init.uniform_(block.second[1].weight)  # initially 0, as is the shift
-        if block.excitation is not None:
-            torch.nn.init.normal_(block.excitation.shift.weight)
+    for layer in network.modules():  # make non-trivial what is initially 0 or 1
+        if isinstance(layer, torch.nn.BatchNorm2d):
+            torch.nn.init.uniform_(layer.weight)
+        elif isinstance(layer, BiasedConv):
+            torch.nn.init.normal_(layer.bias)
+        elif isinstance(layer, Excitation):
+            torch.nn.init.normal_(layer.shift.weight)
     network.train()
     for _ in range(3):
         network(torch.randn(16, 3, *played.board_shape))
@@ -67,6 +71,12 @@ GOMOKU_BOARDS = ["gomoku(board_size=6)", "gomoku(board_size=9)"]
         ({"kind": "convolutional", "pooling_every": 1, "squeeze_excitation": 1}, GO_BOARDS),
         ({"kind": "value", "pooling_every": 2}, GOMOKU_BOARDS),
         ({"kind": "value", "value": "wdl"}, ["go(board_size=5)"]),
+        ({"inner_blocks": 2}, ["connect_four"]),
+        ({"inner_blocks": 2, "pooling_every": 2, "squeeze_excitation": 4}, ["connect_four"]),
+        ({"normalisation": "once", "kind": "convolutional", "pooling_every": 1}, GOMOKU_BOARDS),
+        ({"normalisation": "once", "inner_blocks": 2}, ["connect_four"]),
+        ({"normalisation": "none", "pooling_every": 2, "squeeze_excitation": 4}, ["connect_four"]),
+        ({"normalisation": "none", "kind": "value", "inner_blocks": 1}, GOMOKU_BOARDS),
     ],
 )
 def test_onnx_runtime_agrees_with_pytorch(
@@ -80,15 +90,46 @@ def test_onnx_runtime_agrees_with_pytorch(
 
 def test_every_nth_block_has_global_pooling() -> None:
     network = train.Network(NetworkConfig(blocks=5, filters=4, pooling_every=2), 3, (3, 3), 9)
-    biased = [block.board_bias is not None for block in network.blocks]
+    biased = [branch.board_bias is not None for branch in network.tower.branches]
     assert biased == [False, True, False, True, False]
 
 
-@pytest.mark.parametrize("settings", [{"pooling": True}, {"excitation": 4}], ids=str)
-def test_a_new_block_is_the_identity(settings: dict[str, Any]) -> None:
-    block = Block(8, **settings)
-    x = torch.rand(4, 8, 5, 5)
-    assert torch.equal(block(x), x)
+@pytest.mark.parametrize(
+    "settings", [{"pooling_every": 1}, {"squeeze_excitation": 4}, {"inner_blocks": 2}], ids=str
+)
+def test_a_new_tower_is_a_relu(settings: dict[str, Any]) -> None:
+    tower = tower_of(NetworkConfig(blocks=3, filters=8, **settings))
+    x = torch.randn(4, 8, 5, 5)
+    assert torch.equal(tower(x), torch.relu(x))
+
+
+@pytest.mark.parametrize("inner", [0, 2])
+def test_the_values_of_a_new_tower_without_normalisation_do_not_grow(inner: int) -> None:
+    torch.manual_seed(0)
+    config = NetworkConfig(blocks=20, filters=64, inner_blocks=inner, normalisation="none")
+    tower = tower_of(config)
+    assert isinstance(tower, ScaledTower)
+    with torch.no_grad():
+        output = tower(torch.randn(8, 64, 19, 19))
+    assert 0.25 < output.square().mean() < 1  # 0.5 for a rectified normal variable
+
+
+@pytest.mark.parametrize(("normalisation", "norms"), [("batch", 11), ("once", 1), ("none", 0)])
+def test_normalisation_is_everywhere_once_or_nowhere(normalisation: str, norms: int) -> None:
+    config = NetworkConfig(blocks=4, filters=4, normalisation=normalisation)
+    network = train.Network(config, 3, (3, 3), 9)
+    layers = [layer for layer in network.modules() if isinstance(layer, torch.nn.BatchNorm2d)]
+    assert len(layers) == norms
+
+
+def test_the_inner_blocks_have_half_the_filters() -> None:
+    tower = tower_of(NetworkConfig(blocks=1, filters=16, inner_blocks=2, pooling_every=1))
+    (nested,) = tower.branches
+    assert [tuple(branch.first[0].weight.shape) for branch in nested.tower.branches] == [
+        (8, 8, 3, 3)
+    ] * 2
+    biased = [branch.board_bias is not None for branch in nested.tower.branches]
+    assert biased == [True, False]
 
 
 def test_global_pooling_makes_a_point_depend_on_distant_stones() -> None:
@@ -96,9 +137,8 @@ def test_global_pooling_makes_a_point_depend_on_distant_stones() -> None:
     far[0, :, 18, 18] = 1
     for pooling in (False, True):
         torch.manual_seed(0)
-        block = Block(8, pooling=pooling).eval()
-        torch.nn.init.ones_(block.second[1].weight)
-        assert torch.equal(block(near)[0, :, 0, 0], block(far)[0, :, 0, 0]) != pooling
+        branch = Branch(8, pooling=pooling).eval()
+        assert torch.equal(branch(near)[0, :, 0, 0], branch(far)[0, :, 0, 0]) != pooling
 
 
 def test_the_outputs_of_a_new_deep_network_are_moderate() -> None:
