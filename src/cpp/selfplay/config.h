@@ -28,6 +28,7 @@ struct SelfPlayConfig {
   bool record_surprise = false;
   std::uint64_t minimum_target_visits = 16;
   std::optional<int> max_plies;
+  double opening_fraction = 1.0;
   int opening_random_moves = 0;
   std::uint64_t seed = 0;
 

@@ -70,8 +70,12 @@ struct Table<SelfPlayConfig> {
             "``max_game_length`` has a result by its rules. For a user's game ``max_plies`` must "
             "be lower than its ``max_game_length`` by the depth of a search, because longer games "
             "are an error."),
+      field("opening_fraction", &S::opening_fraction, kShare,
+            "share of games that start from one of the ``openings`` that self-play was given; the "
+            "others start from the game's initial position."),
       field("opening_random_moves", &S::opening_random_moves, between(0, kMostPlies - 1),
-            "a game begins with 0 to this many random moves; less than ``max_plies``."),
+            "a game begins with 0 to this many random moves, after its opening if it has one; less "
+            "than ``max_plies``."),
       field("seed", &S::seed, kAnyNumber,
             "the only source of randomness. Equal seeds give equal games only with "
             "``search.threads=1`` and evaluation on the CPU, in a new directory. With several "

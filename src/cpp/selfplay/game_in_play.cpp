@@ -35,11 +35,13 @@ double best_chance(const SearchResult& result) {
 }  // namespace
 
 SelfPlayContext::SelfPlayContext(std::shared_ptr<const AnyGame> game_in,
-                                 const SelfPlayConfig& config_in, const ModelSpec& recorded)
+                                 const SelfPlayConfig& config_in, const ModelSpec& recorded,
+                                 std::vector<Opening> openings_in)
     : game(std::move(game_in)),
       config(config_in),
       encoder(recorded, *game),
       packed(packed_shape(encoder)),
+      openings(std::move(openings_in)),
       resignation(config.resign_threshold, config.resign_false_positives) {
   for (const bool full : {false, true}) {
     for (const bool warm : {false, true}) {
@@ -71,14 +73,23 @@ void GameInPlay::begin(std::uint64_t number) noexcept {
   stage_ = Stage::opening;
 }
 
-/// Plays random moves that do not end the game, if possible.
+/// The state after a random opening, or the initial one.
+State GameInPlay::first_state() {
+  const auto& openings = context_.openings;
+  const double fraction = context_.config.opening_fraction;
+  const bool initial = openings.empty() || (fraction < 1.0 && rng_.uniform() >= fraction);
+  if (initial) return State(context_.game);
+  return openings[rng_.below(static_cast<std::uint32_t>(openings.size()))].replay(context_.game);
+}
+
+/// Chooses the first state and plays random moves that do not end the game, if possible.
 void GameInPlay::play_opening() {
   rng_ = game_stream(context_.config.seed, record_.number);
   record_.resignation_off = rng_.uniform() < context_.config.resign_off_fraction;
   lowest_ = {1.0, 1.0};
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
-    State state(context_.game);
+    State state = first_state();
     const auto most = static_cast<std::uint32_t>(context_.config.opening_random_moves);
     const std::uint32_t plies = most == 0 ? 0 : rng_.below(most + 1);
     for (std::uint32_t ply = 0; ply < plies && !state.position().outcome(); ++ply) {
@@ -89,6 +100,7 @@ void GameInPlay::play_opening() {
       state.apply_action(legal_[static_cast<int>(choice)]);
     }
     if (state.position().outcome()) continue;
+    if (state.start()) record_.start = State(context_.game, state.start()).serialize();
     state_.emplace(std::move(state));
     stage_ = Stage::playing;
     return;

@@ -256,6 +256,9 @@ class SelfplaySection(Section):
     precision: Literal["float32", "int8"] = "float32"
     """``"int8"``: self-play and gate matches use an int8 copy of each network, calibrated on the
     window. For CPUs with int8 instructions (AVX-512 VNNI, AMX). The networks remain in float32."""
+    openings: str | None = None
+    """A file of positions from which games start, one per line: see :func:`pyengine.selfplay`. A
+    path relative to the working directory; for a run of one game."""
     settings: Mapping[str, Any] = {}
     """SelfPlayConfig fields that differ from the preset."""
     search: Mapping[str, Any] = {}
