@@ -42,6 +42,11 @@ struct Table<SelfPlayConfig> {
             "the threshold falls until at most this share of the games played to the end would "
             "have been resigned by a side that did not lose. Counts the newest 1,000 games, "
             "including earlier calls with the same directory, and starts with 20 games."),
+      field("soft_resign_weight", &S::soft_resign_weight, kShare,
+            "None = a resigned game ends. Otherwise it goes on to its end: until the side that "
+            "would have resigned recovers, all searches are fast ones, and each of their positions "
+            "is recorded with this probability, which is its weight in training [KataGo, "
+            "reduceVisits: 0.1]. ``fast_simulations`` must not exceed the search's."),
       field("full_search_fraction", &S::full_search_fraction, Range{0, 1, true},
             "probability of a full search for a move; positions of fast searches have no policy "
             "target [KataGo, playout cap]."),

@@ -87,6 +87,7 @@ void GameInPlay::play_opening() {
   rng_ = game_stream(context_.config.seed, record_.number);
   record_.resignation_off = rng_.uniform() < context_.config.resign_off_fraction;
   lowest_ = {1.0, 1.0};
+  given_up_by_ = -1;
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
     State state = first_state();
@@ -117,7 +118,10 @@ void GameInPlay::begin_search(BoundEvaluator& evaluator) {
   if (tree_is_old_) tree_.clear();
   tree_is_old_ = false;
   const SelfPlayConfig& config = context_.config;
-  full_ = config.full_search_fraction >= 1.0 || rng_.uniform() < config.full_search_fraction;
+  const bool given_up = given_up_by_ >= 0;
+  full_ = !given_up &&
+      (config.full_search_fraction >= 1.0 || rng_.uniform() < config.full_search_fraction);
+  recorded_ = !given_up || rng_.uniform() < *config.soft_resign_weight;
   if (full_ && config.clear_before_full) tree_.clear();
   const bool warm = static_cast<int>(state_->history().size()) < config.temperature_moves;
   const SearchConfig& settings = context_.search(full_, warm);
@@ -166,7 +170,7 @@ bool GameInPlay::move() {
   const auto outcome = next.position().outcome();
   const bool cut_short = !outcome && too_long(next);
   auto moves = outcome || cut_short ? next.history() : std::vector<ActionId>();
-  record(result, lesson);
+  if (recorded_) record(result, lesson);
   searching_ = false;
   *state_ = std::move(next);
   if (outcome) {
@@ -200,13 +204,27 @@ void GameInPlay::clear_tree() noexcept {
   }
 }
 
-bool GameInPlay::resigns(const SearchResult& result) {
+/// Whether the side to move would resign.
+bool GameInPlay::is_hopeless(const SearchResult& result) {
   const double chance = best_chance(result);
   double& lowest = lowest_[static_cast<std::size_t>(state_->position().to_move())];
   lowest = std::min(lowest, chance);
   if (record_.resignation_off) return false;
   const auto threshold = context_.resignation.threshold();
   return threshold && chance < *threshold;
+}
+
+/// Whether the side to move resigns; with soft resignation the game goes on.
+bool GameInPlay::resigns(const SearchResult& result) {
+  const bool hopeless = is_hopeless(result);
+  if (!context_.config.soft_resign_weight) return hopeless;
+  const int player = state_->position().to_move();
+  if (hopeless) {
+    given_up_by_ = player;
+  } else if (given_up_by_ == player) {
+    given_up_by_ = -1;
+  }
+  return false;
 }
 
 /// The policy target, or none if all moves lose or the search compared too little. If no visit

@@ -83,6 +83,7 @@ class GameInPlay {
   };
   [[nodiscard]] Lesson lesson_of(const SearchResult& result) const;
   void record(const SearchResult& result, const Lesson& lesson);
+  [[nodiscard]] bool is_hopeless(const SearchResult& result);
   [[nodiscard]] bool resigns(const SearchResult& result);
   [[nodiscard]] bool too_long(const State& state) const noexcept;
   void finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept;
@@ -98,6 +99,8 @@ class GameInPlay {
   Rng rng_;
   bool searching_ = false;          ///< the search has budget left
   bool full_ = true;                ///< the current search is a full one
+  bool recorded_ = true;            ///< the position of the current search is recorded
+  int given_up_by_ = -1;            ///< the side that resigned softly and has not recovered
   std::array<double, 2> lowest_{};  ///< lowest best_chance() of each side
   FinishedGame record_;
   PlaneStack planes_;
