@@ -89,8 +89,8 @@ def test_a_file_has_moves_or_a_serialised_state_in_each_line(tmp_path: Path) -> 
     file = tmp_path / "openings.txt"
     file.write_text(f"# handicap\n{HANDICAP.serialize()}\n\nC3 D4\n")
     player = SelfPlayer(GO, "uniform", small(), openings=file)
-    moves = GO.new_initial_state([GO.string_to_action("C3"), GO.string_to_action("D4")])
-    assert player.openings == [HANDICAP, moves]
+    moves = [player.openings[1].action_to_string(move) for move in player.openings[1].history()]
+    assert (player.openings[0], moves) == (HANDICAP, ["C3", "D4"])
 
 
 def test_games_of_a_user_start_from_lists_of_moves() -> None:
