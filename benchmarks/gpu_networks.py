@@ -34,7 +34,7 @@ def installed_halve() -> Halve:
         text = {entry.key: entry.value for entry in without_weights(full).metadata_props}
         reading = ModelSpec.from_json(text[METADATA_KEY])
         game = pyengine.load_game("go", board_size=shape[-1])
-        write_half(model, float32_nodes(model), half, full, reading, game)
+        write_half(model, float32_nodes(model), half, full, reading, [game])
 
     return halve
 

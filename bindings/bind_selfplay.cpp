@@ -113,6 +113,7 @@ py::dict game_to(FinishedGame&& game, const PackedShape& planes, int num_actions
   fields["number"] = game.number;
   fields["returns"] = py::make_tuple(game.returns[0], game.returns[1]);
   fields["moves"] = array_taking(std::move(game.moves), {moves});
+  fields["start"] = py::cast(game.start);
   fields["resigned"] = game.resigned;
   fields["resignation_off"] = game.resignation_off;
   fields["cut_short"] = game.cut_short;
@@ -255,20 +256,29 @@ class PollingHost final : public Host {
   Clock::time_point last_ = Clock::now();
 };
 
+/// The openings that end in these States.
+std::vector<Opening> openings_from(const py::sequence& states) {
+  std::vector<Opening> openings;
+  for (const py::handle state : states) openings.emplace_back(copy_of(state));
+  return openings;
+}
+
 /// A SelfPlay with the shapes of its arrays in Python.
 class PySelfPlay {
  public:
   PySelfPlay(const py::object& game, const std::shared_ptr<Evaluator>& evaluator,
              const SelfPlayConfig& config, const py::object& spec,
-             const std::vector<double>& played_on)
+             const std::vector<double>& played_on, const py::sequence& states)
       : game_(game_from(game)),
         planes_(packed_shape(Encoder(spec_from(spec), *game_))),
         game_object_(py::cast(game_holder(game_))),
         evaluator_(keeper_of(evaluator)) {
     const ModelSpec recorded = spec_from(spec);
     const auto core = core_of(evaluator);
+    std::vector<Opening> openings = openings_from(states);
     const WithoutGil release;
-    self_play_ = std::make_unique<SelfPlay>(game_, core, config, recorded, played_on);
+    self_play_ =
+        std::make_unique<SelfPlay>(game_, core, config, recorded, played_on, std::move(openings));
   }
   [[nodiscard]] int traverse(const Visit& visit) const {
     if (const int stop = visit(game_object_)) return stop;
@@ -349,9 +359,9 @@ void bind_selfplay(py::module_& m) {
   py::class_<PySelfPlay>(m, "SelfPlay", "Concurrent games; see pyengine.selfplay.SelfPlayer.",
                          collected<PySelfPlay, &traverse_self_play>())
       .def(py::init<const py::object&, const std::shared_ptr<Evaluator>&, const SelfPlayConfig&,
-                    const py::object&, const std::vector<double>&>(),
+                    const py::object&, const std::vector<double>&, const py::sequence&>(),
            py::arg("game"), py::arg("evaluator"), py::arg("config"), py::arg("spec"),
-           py::arg("played_on") = std::vector<double>())
+           py::arg("played_on") = std::vector<double>(), py::arg("openings") = py::tuple())
       .def("run", &PySelfPlay::run, py::arg("games"), py::arg("on_poll"), py::arg("every") = 0.05)
       .def("replace_evaluator", &PySelfPlay::replace_evaluator, py::arg("evaluator"))
       .def("stop", &PySelfPlay::stop)

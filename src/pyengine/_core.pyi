@@ -1213,6 +1213,11 @@ class SelfPlayConfig:
             this share of the games played to the end would have been resigned by a side that did
             not lose. Counts the newest 1,000 games, including earlier calls with the same
             directory, and starts with 20 games.
+        soft_resign_weight (float in [0, 1] or None, default None): None = a resigned game ends.
+            Otherwise it goes on to its end: until the side that would have resigned recovers, all
+            searches are fast ones, and each of their positions is recorded with this probability,
+            which is its weight in training [KataGo, reduceVisits: 0.1]. ``fast_simulations`` must
+            not exceed the search's.
         full_search_fraction (float in (0, 1], default 1.0): probability of a full search for a
             move; positions of fast searches have no policy target [KataGo, playout cap].
         fast_simulations (int in [1, 2**64 - 1], default 100): budget of fast searches, which have
@@ -1237,8 +1242,11 @@ class SelfPlayConfig:
             game that ends at its ``max_game_length`` has a result by its rules. For a user's game
             ``max_plies`` must be lower than its ``max_game_length`` by the depth of a search,
             because longer games are an error.
+        opening_fraction (float in [0, 1], default 1.0): share of games that start from one of the
+            ``openings`` that self-play was given; the others start from the game's initial
+            position.
         opening_random_moves (int in [0, 65534], default 0): a game begins with 0 to this many
-            random moves; less than ``max_plies``.
+            random moves, after its opening if it has one; less than ``max_plies``.
         seed (int in [0, 2**64 - 1], default 0): the only source of randomness. Equal seeds give
             equal games only with ``search.threads=1`` and evaluation on the CPU, in a new
             directory. With several threads or a device, games depend on the timing of evaluations;
@@ -1311,6 +1319,7 @@ class SelfPlayConfig:
         resign_threshold: float | None = -0.9,
         resign_off_fraction: float = 0.1,
         resign_false_positives: float = 0.05,
+        soft_resign_weight: float | None = None,
         full_search_fraction: float = 1.0,
         fast_simulations: int = 100,
         clear_before_full: bool = False,
@@ -1318,6 +1327,7 @@ class SelfPlayConfig:
         record_surprise: bool = False,
         minimum_target_visits: int = 16,
         max_plies: int | None = None,
+        opening_fraction: float = 1.0,
         opening_random_moves: int = 0,
         seed: int = 0,
     ) -> None: ...
@@ -1337,6 +1347,7 @@ class SelfPlayConfig:
         resign_threshold: float | None = ...,
         resign_off_fraction: float = ...,
         resign_false_positives: float = ...,
+        soft_resign_weight: float | None = ...,
         full_search_fraction: float = ...,
         fast_simulations: int = ...,
         clear_before_full: bool = ...,
@@ -1344,6 +1355,7 @@ class SelfPlayConfig:
         record_surprise: bool = ...,
         minimum_target_visits: int = ...,
         max_plies: int | None = ...,
+        opening_fraction: float = ...,
         opening_random_moves: int = ...,
         seed: int = ...,
     ) -> SelfPlayConfig:
@@ -1375,6 +1387,8 @@ class SelfPlayConfig:
     @property
     def noise(self) -> bool: ...
     @property
+    def opening_fraction(self) -> float: ...
+    @property
     def opening_random_moves(self) -> int: ...
     @property
     def record_surprise(self) -> bool: ...
@@ -1389,6 +1403,8 @@ class SelfPlayConfig:
     @property
     def seed(self) -> int: ...
     @property
+    def soft_resign_weight(self) -> float | None: ...
+    @property
     def temperature_moves(self) -> int: ...
 
 class SelfPlay:
@@ -1402,6 +1418,7 @@ class SelfPlay:
         config: SelfPlayConfig,
         spec: typing.Any,
         played_on: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [],
+        openings: collections.abc.Sequence = (),
     ) -> None: ...
     def counters(self) -> dict: ...
     def replace_evaluator(self, evaluator: Evaluator) -> None: ...

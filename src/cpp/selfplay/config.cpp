@@ -50,6 +50,13 @@ void validate(const SelfPlayConfig& config) {
     throw ConfigError(refusal("forced_playouts", "0 unless algorithm is puct",
                               number_text(config.forced_playouts)));
   }
+  if (config.soft_resign_weight && config.fast_simulations > *config.search.simulations) {
+    throw ConfigError(refusal("fast_simulations",
+                              "at most the search's simulations, " +
+                                  number_text(*config.search.simulations) +
+                                  ", with soft_resign_weight",
+                              number_text(config.fast_simulations)));
+  }
   const int most_plies = config.max_plies.value_or(kMostPlies);
   if (config.opening_random_moves >= most_plies) {
     throw ConfigError(refusal("opening_random_moves",

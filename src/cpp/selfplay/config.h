@@ -21,6 +21,7 @@ struct SelfPlayConfig {
   std::optional<double> resign_threshold = -0.9;
   double resign_off_fraction = 0.1;
   double resign_false_positives = 0.05;
+  std::optional<double> soft_resign_weight;
   double full_search_fraction = 1.0;
   std::uint64_t fast_simulations = 100;
   bool clear_before_full = false;
@@ -28,6 +29,7 @@ struct SelfPlayConfig {
   bool record_surprise = false;
   std::uint64_t minimum_target_visits = 16;
   std::optional<int> max_plies;
+  double opening_fraction = 1.0;
   int opening_random_moves = 0;
   std::uint64_t seed = 0;
 

@@ -42,6 +42,11 @@ struct Table<SelfPlayConfig> {
             "the threshold falls until at most this share of the games played to the end would "
             "have been resigned by a side that did not lose. Counts the newest 1,000 games, "
             "including earlier calls with the same directory, and starts with 20 games."),
+      field("soft_resign_weight", &S::soft_resign_weight, kShare,
+            "None = a resigned game ends. Otherwise it goes on to its end: until the side that "
+            "would have resigned recovers, all searches are fast ones, and each of their positions "
+            "is recorded with this probability, which is its weight in training [KataGo, "
+            "reduceVisits: 0.1]. ``fast_simulations`` must not exceed the search's."),
       field("full_search_fraction", &S::full_search_fraction, Range{0, 1, true},
             "probability of a full search for a move; positions of fast searches have no policy "
             "target [KataGo, playout cap]."),
@@ -70,8 +75,12 @@ struct Table<SelfPlayConfig> {
             "``max_game_length`` has a result by its rules. For a user's game ``max_plies`` must "
             "be lower than its ``max_game_length`` by the depth of a search, because longer games "
             "are an error."),
+      field("opening_fraction", &S::opening_fraction, kShare,
+            "share of games that start from one of the ``openings`` that self-play was given; the "
+            "others start from the game's initial position."),
       field("opening_random_moves", &S::opening_random_moves, between(0, kMostPlies - 1),
-            "a game begins with 0 to this many random moves; less than ``max_plies``."),
+            "a game begins with 0 to this many random moves, after its opening if it has one; less "
+            "than ``max_plies``."),
       field("seed", &S::seed, kAnyNumber,
             "the only source of randomness. Equal seeds give equal games only with "
             "``search.threads=1`` and evaluation on the CPU, in a new directory. With several "

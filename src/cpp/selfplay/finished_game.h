@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/types.h"
@@ -30,8 +31,10 @@ struct FinishedGame {
   std::uint64_t number = 0;        ///< in the order in which games begin
   std::array<float, 2> returns{};  ///< per player
   std::vector<ActionId> moves;     ///< including the opening
-  int resigned = -1;               ///< the player who resigned, or -1
-  bool resignation_off = false;    ///< whether resignation was disabled
+  /// State::serialize() of the position before the first move if it was set up.
+  std::optional<std::string> start;
+  int resigned = -1;             ///< the player who resigned, or -1
+  bool resignation_off = false;  ///< whether resignation was disabled
   bool cut_short =
       false;  ///< whether max_plies ended the game; the returns of 0 are then not a result
   /// For a game played to the end: the smallest value of a side that did not lose, see

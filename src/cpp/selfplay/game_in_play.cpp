@@ -35,11 +35,13 @@ double best_chance(const SearchResult& result) {
 }  // namespace
 
 SelfPlayContext::SelfPlayContext(std::shared_ptr<const AnyGame> game_in,
-                                 const SelfPlayConfig& config_in, const ModelSpec& recorded)
+                                 const SelfPlayConfig& config_in, const ModelSpec& recorded,
+                                 std::vector<Opening> openings_in)
     : game(std::move(game_in)),
       config(config_in),
       encoder(recorded, *game),
       packed(packed_shape(encoder)),
+      openings(std::move(openings_in)),
       resignation(config.resign_threshold, config.resign_false_positives) {
   for (const bool full : {false, true}) {
     for (const bool warm : {false, true}) {
@@ -71,14 +73,24 @@ void GameInPlay::begin(std::uint64_t number) noexcept {
   stage_ = Stage::opening;
 }
 
-/// Plays random moves that do not end the game, if possible.
+/// The state after a random opening, or the initial one.
+State GameInPlay::first_state() {
+  const auto& openings = context_.openings;
+  const double fraction = context_.config.opening_fraction;
+  const bool initial = openings.empty() || (fraction < 1.0 && rng_.uniform() >= fraction);
+  if (initial) return State(context_.game);
+  return openings[rng_.below(static_cast<std::uint32_t>(openings.size()))].replay(context_.game);
+}
+
+/// Chooses the first state and plays random moves that do not end the game, if possible.
 void GameInPlay::play_opening() {
   rng_ = game_stream(context_.config.seed, record_.number);
   record_.resignation_off = rng_.uniform() < context_.config.resign_off_fraction;
   lowest_ = {1.0, 1.0};
+  given_up_by_ = -1;
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
-    State state(context_.game);
+    State state = first_state();
     const auto most = static_cast<std::uint32_t>(context_.config.opening_random_moves);
     const std::uint32_t plies = most == 0 ? 0 : rng_.below(most + 1);
     for (std::uint32_t ply = 0; ply < plies && !state.position().outcome(); ++ply) {
@@ -89,6 +101,7 @@ void GameInPlay::play_opening() {
       state.apply_action(legal_[static_cast<int>(choice)]);
     }
     if (state.position().outcome()) continue;
+    if (state.start()) record_.start = State(context_.game, state.start()).serialize();
     state_.emplace(std::move(state));
     stage_ = Stage::playing;
     return;
@@ -105,7 +118,10 @@ void GameInPlay::begin_search(BoundEvaluator& evaluator) {
   if (tree_is_old_) tree_.clear();
   tree_is_old_ = false;
   const SelfPlayConfig& config = context_.config;
-  full_ = config.full_search_fraction >= 1.0 || rng_.uniform() < config.full_search_fraction;
+  const bool given_up = given_up_by_ >= 0;
+  full_ = !given_up &&
+      (config.full_search_fraction >= 1.0 || rng_.uniform() < config.full_search_fraction);
+  recorded_ = !given_up || rng_.uniform() < *config.soft_resign_weight;
   if (full_ && config.clear_before_full) tree_.clear();
   const bool warm = static_cast<int>(state_->history().size()) < config.temperature_moves;
   const SearchConfig& settings = context_.search(full_, warm);
@@ -154,7 +170,7 @@ bool GameInPlay::move() {
   const auto outcome = next.position().outcome();
   const bool cut_short = !outcome && too_long(next);
   auto moves = outcome || cut_short ? next.history() : std::vector<ActionId>();
-  record(result, lesson);
+  if (recorded_) record(result, lesson);
   searching_ = false;
   *state_ = std::move(next);
   if (outcome) {
@@ -188,13 +204,27 @@ void GameInPlay::clear_tree() noexcept {
   }
 }
 
-bool GameInPlay::resigns(const SearchResult& result) {
+/// Whether the side to move would resign.
+bool GameInPlay::is_hopeless(const SearchResult& result) {
   const double chance = best_chance(result);
   double& lowest = lowest_[static_cast<std::size_t>(state_->position().to_move())];
   lowest = std::min(lowest, chance);
   if (record_.resignation_off) return false;
   const auto threshold = context_.resignation.threshold();
   return threshold && chance < *threshold;
+}
+
+/// Whether the side to move resigns; with soft resignation the game goes on.
+bool GameInPlay::resigns(const SearchResult& result) {
+  const bool hopeless = is_hopeless(result);
+  if (!context_.config.soft_resign_weight) return hopeless;
+  const int player = state_->position().to_move();
+  if (hopeless) {
+    given_up_by_ = player;
+  } else if (given_up_by_ == player) {
+    given_up_by_ = -1;
+  }
+  return false;
 }
 
 /// The policy target, or none if all moves lose or the search compared too little. If no visit

@@ -14,6 +14,7 @@
 #include "search/run/tree_search.h"
 #include "selfplay/config.h"
 #include "selfplay/finished_game.h"
+#include "selfplay/opening.h"
 #include "selfplay/resignation.h"
 
 namespace pyengine {
@@ -22,7 +23,7 @@ namespace pyengine {
 class SelfPlayContext {
  public:
   SelfPlayContext(std::shared_ptr<const AnyGame> game, const SelfPlayConfig& config,
-                  const ModelSpec& recorded);
+                  const ModelSpec& recorded, std::vector<Opening> openings = {});
 
   /// Search settings of a move: full or fast, with or without temperature.
   [[nodiscard]] const SearchConfig& search(bool full, bool warm) const noexcept {
@@ -33,6 +34,7 @@ class SelfPlayContext {
   const SelfPlayConfig config;
   const Encoder encoder;
   const PackedShape packed;
+  const std::vector<Opening> openings;
   Resignation resignation;
   /// Number of searches begun; it selects the random stream of a search.
   std::atomic<std::uint64_t> searches{0};
@@ -73,6 +75,7 @@ class GameInPlay {
   enum class Stage : std::uint8_t { none, opening, playing, over };
 
   void play_opening();
+  [[nodiscard]] State first_state();
   /// Visits of the actions, and whether they are a policy target.
   struct Lesson {
     std::vector<std::uint32_t> visits;
@@ -80,6 +83,7 @@ class GameInPlay {
   };
   [[nodiscard]] Lesson lesson_of(const SearchResult& result) const;
   void record(const SearchResult& result, const Lesson& lesson);
+  [[nodiscard]] bool is_hopeless(const SearchResult& result);
   [[nodiscard]] bool resigns(const SearchResult& result);
   [[nodiscard]] bool too_long(const State& state) const noexcept;
   void finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept;
@@ -95,6 +99,8 @@ class GameInPlay {
   Rng rng_;
   bool searching_ = false;          ///< the search has budget left
   bool full_ = true;                ///< the current search is a full one
+  bool recorded_ = true;            ///< the position of the current search is recorded
+  int given_up_by_ = -1;            ///< the side that resigned softly and has not recovered
   std::array<double, 2> lowest_{};  ///< lowest best_chance() of each side
   FinishedGame record_;
   PlaneStack planes_;

@@ -10,9 +10,9 @@ namespace pyengine {
 
 SelfPlay::SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
                    const SelfPlayConfig& config, const ModelSpec& recorded,
-                   std::span<const double> played_on)
+                   std::span<const double> played_on, std::vector<Opening> openings)
     : process_(process_id()),
-      context_((validate(config), std::move(game)), config, recorded),
+      context_((validate(config), std::move(game)), config, recorded, std::move(openings)),
       pool_(std::make_shared<ChunkPool>(tree_bytes(config.search))) {
   check_endings(config.search, State(context_.game));
   check_graph(config.search, *context_.game);

@@ -44,11 +44,11 @@ struct SelfPlayCounters {
 class SelfPlay final : private Succession {
  public:
   /// `recorded`: the encoding of recorded positions. `played_on`: FinishedGame::lowest of earlier
-  /// games, oldest first, which set the initial resignation threshold. Throws ConfigError,
-  /// ModelError.
+  /// games, oldest first, which set the initial resignation threshold. `openings`: of this game,
+  /// none of which ends it. Throws ConfigError, ModelError.
   SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
            const SelfPlayConfig& config, const ModelSpec& recorded,
-           std::span<const double> played_on = {});
+           std::span<const double> played_on = {}, std::vector<Opening> openings = {});
   ~SelfPlay() override;
 
   /// Begins up to `games` games and plays until all of them have ended, or until stop() or the host

@@ -46,6 +46,14 @@ def selfplay(
     simulations: SimulationsOption = None,
     threads: ThreadsOption = None,
     changes: SetOption = None,
+    openings: Annotated[
+        Path | None,
+        Option(
+            dir_okay=False,
+            help="A file of positions from which games start: moves, or a serialised state, in "
+            "each line.",
+        ),
+    ] = None,
     concurrent: Annotated[
         int | None, Option(min=1, help="Games played at once. Default: 64, more on a GPU.")
     ] = None,
@@ -71,7 +79,7 @@ def selfplay(
             with progress_bar(games, _describe) as on_progress:
                 report = play(
                     game, setup.evaluator, games=games, out=out, config=config,
-                    on_progress=on_progress,
+                    openings=openings, on_progress=on_progress,
                 )  # fmt: skip
         except SelfPlayInterrupted as stop:
             _print(stop.report, out, as_json)

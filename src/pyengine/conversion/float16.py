@@ -35,6 +35,7 @@ from pyengine.conversion.onnx_graph import (
     prepare,
     put,
     save_model,
+    without_outputs,
 )
 from pyengine.conversion.positions import Floats
 from pyengine.errors import ModelError
@@ -86,20 +87,51 @@ def to_float16(
 
 
 def _convert(baseline: Baseline, file: Path, planes: Floats) -> Converted:
-    model, _, shape = prepare(baseline.source, file.with_name("prepared.onnx"))
-    check_no_branches(model, baseline.source)
+    return write_float16(baseline.source, file, [planes], baseline.spec, [baseline.game])
+
+
+def write_float16(
+    source: Path,
+    target: Path,
+    planes: Sequence[Floats],
+    spec: ModelSpec,
+    games: Sequence[Game],
+    *,
+    without: Sequence[str] = (),
+) -> Converted:
+    """Write the float16 file of a float32 network if its numbers fit.
+
+    Leaves a simplified copy of the network beside the file, as ``prepared.onnx``, and the network
+    to compare, which rounds like a device, as ``rounded.onnx``.
+
+    Args:
+        source: the network's file.
+        target: the file to write.
+        planes: planes to measure activations on, float32[N,C,H,W] per board.
+        spec: how the network reads positions, written to the file.
+        games: the games that it plays.
+        without: outputs of the network to leave out.
+
+    Raises:
+        ModelError: the network has branches or loops, or no layer before its heads.
+    """
+    prepared, _, shape = prepare(source, target.with_name("prepared.onnx"))
+    check_no_branches(prepared, source)
+    model = without_outputs(prepared, without)
     wide = float32_nodes(model)
-    converted, kept = _layers(model, wide, baseline.source)
-    checks = _range_checks(model, wide, planes, shape)
+    converted, kept = _layers(model, wide, source)
+    inputs = (batch for board in planes for batch in batches(board, shape))
+    checks = _range_checks(model, wide, inputs)
     if not all(check.passed for check in checks):
         return Converted(None, converted, kept, checks)
-    half = write_half(model, wide, file, baseline.source, baseline.spec, baseline.game)
-    rounding = file.with_name("rounded.onnx")
+    half = write_half(model, wide, target, source, spec, games)
+    rounding = target.with_name("rounded.onnx")
     rounded(model, half)
     save_model(model, rounding)
     # The comparison uses the rounded network, but the file itself must also run here.
-    game = baseline.game
-    open_network(file, baseline.spec).evaluate([game.new_initial_state()], game=game)
+    network = open_network(target, spec)
+    for game in games:
+        network.evaluate([game.new_initial_state()], game=game)
     return Converted(rounding, converted, kept, checks)
 
 
@@ -124,12 +156,10 @@ def _layers(model: Any, wide: set[str], source: Path) -> tuple[int, int]:
     return len(layers) - left, left
 
 
-def _range_checks(
-    model: Any, wide: set[str], planes: Floats, shape: tuple[int | str, ...]
-) -> list[LimitCheck]:
+def _range_checks(model: Any, wide: set[str], inputs: Iterable[Floats]) -> list[LimitCheck]:
     """Check that weights and activations fit into float16."""
     weights, tensors = half_tensors(model, wide)
-    activations = _largest_results(model, tensors, batches(planes, shape))
+    activations = _largest_results(model, tensors, inputs)
     return [
         range_check("weight, max", _largest_weights(model, weights), _MAX_FLOAT16),
         range_check("activation, max", activations, _MAX_ACTIVATION),
@@ -179,13 +209,14 @@ def _largest_results(
 
 
 def write_half(
-    model: Any, wide: set[str], file: Path, source: Path, spec: ModelSpec, game: Game
+    model: Any, wide: set[str], file: Path, source: Path, spec: ModelSpec, games: Sequence[Game]
 ) -> set[str]:
     """Convert a prepared model to float16 and write it, unchecked, with its source's metadata.
 
     Returns the names of the float16 tensors without the weights.
     """
-    half = to_half(model, wide, INT8 if _core.fits_int8(game, spec) else HALF)
+    fits_int8 = all(_core.fits_int8(game, spec) for game in games)
+    half = to_half(model, wide, INT8 if fits_int8 else HALF)
     keep_metadata(source, model, spec)
     save_model(model, file)
     return half

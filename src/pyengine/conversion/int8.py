@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -80,8 +80,8 @@ def quantise(
 
 
 def _convert(baseline: Baseline, file: Path, planes: Floats) -> Converted:
-    converted, kept = write_int8(baseline.source, file, [planes], baseline.spec)
-    return Converted(file, converted, kept, speedup=_speedup(baseline.source, file, planes))
+    converted = write_int8(baseline.source, file, [planes], baseline.spec)
+    return replace(converted, speedup=_speedup(baseline.source, file, planes))
 
 
 def _speedup(original: Path, converted: Path, planes: Floats) -> float:
@@ -107,7 +107,7 @@ def write_int8(
     spec: ModelSpec,
     *,
     without: Sequence[str] = (),
-) -> tuple[int, int]:
+) -> Converted:
     """Write the int8 file of a float32 network.
 
     Leaves a simplified copy of the network beside the file, as ``prepared.onnx``.
@@ -118,9 +118,6 @@ def write_int8(
         planes: planes to calibrate on, float32[N,C,H,W] per board.
         spec: how the network reads positions, written to the file.
         without: outputs of the network to leave out.
-
-    Returns:
-        The number of convolutions in int8, and of those left in float32.
 
     Raises:
         ModelError: the network has no convolution to convert.
@@ -155,7 +152,7 @@ def write_int8(
     model = without_outputs(onnx.load(target), without)
     keep_metadata(source, model, spec)
     save_model(model, target)
-    return len(quantised), len(convolutions) - len(quantised)
+    return Converted(target, len(quantised), len(convolutions) - len(quantised))
 
 
 def float_nodes(model: Any) -> set[str]:

@@ -42,7 +42,7 @@ def train(
 
     Raises:
         ConfigError: as in ``train_run``; learner or gate does not fit the driver's node; or
-            ``selfplay.precision`` is ``"int8"``, which a cluster does not support.
+            ``selfplay.precision`` is not ``"float32"``: a cluster does not support copies.
         EngineError: ray is not installed, or no cluster answers at the address.
         TrainingError: a part or the actors of all seats keep dying.
         KeyboardInterrupt: Ctrl-C, after a clean end; ``resume`` continues the run.

@@ -16,6 +16,8 @@ from pyengine.errors import ConfigError
 from pyengine.eval.bundled import load_or_wrap, misfit_explained
 from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import State
+from pyengine.selfplay.openings import Openings, opening_states
 from pyengine.selfplay.report import SelfPlayReport
 
 MOST_GAMES = (1 << 32) - 1  #: limit of game numbers in records
@@ -37,6 +39,7 @@ class SelfPlayer:
         first_number: number of the first game, which also affects the random numbers.
         played_on: :attr:`FinishedGame.lowest <pyengine.data.FinishedGame.lowest>` of earlier games,
             oldest first, from which the initial resignation threshold is computed.
+        openings: where games start, see :func:`pyengine.selfplay`.
 
     Raises:
         ConfigError: an argument or a setting is invalid.
@@ -52,6 +55,7 @@ class SelfPlayer:
         spec: ModelSpec | None = None,
         first_number: int = 0,
         played_on: Iterable[float] = (),
+        openings: Openings | None = None,
     ) -> None:
         self.game = load_or_wrap(game)
         self.evaluator = as_evaluator(evaluator)
@@ -64,11 +68,17 @@ class SelfPlayer:
         self._waiting: deque[FinishedGame] = deque()  # finished, but not taken yet
         known = elements("played_on", played_on, _VALUES)
         values = [number("played_on", v, _VALUES, lambda v: -1 <= v <= 1) for v in known]
+        #: The positions from which games start; empty if all start from the initial one.
+        self.openings: list[State] = []
+        if openings is not None:
+            self.openings = opening_states(self.game, openings, self.config)
         # Games with other numbers get other random numbers.
         seed = (self.config.seed + 0x9E3779B97F4A7C15 * self._first_number) % (1 << 64)
         settings = self.config.replace(seed=seed)
         with misfit_explained(self.evaluator, self.game):
-            self._core = _core.SelfPlay(self.game, self.evaluator, settings, self.spec, values)
+            self._core = _core.SelfPlay(
+                self.game, self.evaluator, settings, self.spec, values, self.openings
+            )
 
     def run(self, games: int, on_games: OnGames, *, every: float = 0.1) -> bool:
         """Start ``games`` games and play until no game is open; return whether none is.

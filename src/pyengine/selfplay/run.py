@@ -15,6 +15,7 @@ from pyengine.base.files import path_of, sha256_of
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.data import FinishedGame, ShardWriter
 from pyengine.eval.spec import ModelSpec
+from pyengine.selfplay.openings import Openings
 from pyengine.selfplay.player import MOST_GAMES, SelfPlayer
 from pyengine.selfplay.report import SelfPlayReport
 
@@ -39,6 +40,7 @@ def selfplay(
     out: str | os.PathLike[str],
     config: SelfPlayConfig | None = None,
     spec: ModelSpec | None = None,
+    openings: Openings | None = None,
     on_progress: OnProgress | None = None,
 ) -> SelfPlayReport:
     """Play many games concurrently, and write them as training data.
@@ -55,6 +57,11 @@ def selfplay(
         config: the settings.
         spec: encoding of the recorded positions; None uses the spec of the evaluator, or the
             default if it has none.
+        openings: positions from which games start, drawn at random: States, such as Go with
+            handicap stones, or lists of actions; or a file in which each line has the moves in the
+            game's notation or :meth:`State.serialize() <pyengine.State.serialize>`, except empty
+            lines and those that begin with ``#``. Their moves are not recorded as positions.
+            ``config.opening_fraction`` is the share of games that start there, by default all.
         on_progress: called about twice a second with the counts so far. Returning ``False`` ends
             self-play; finished games are written.
 
@@ -75,7 +82,7 @@ def selfplay(
     check_callback("on_progress", on_progress)
     directory = path_of("out", out)
     # Checks the arguments before the directory is created; the player needs numbers from there.
-    checked = SelfPlayer(game, evaluator, config, spec=spec)
+    checked = SelfPlayer(game, evaluator, config, spec=spec, openings=openings)
     model = getattr(checked.evaluator, "path", None)
     with ShardWriter(
         directory,
@@ -92,6 +99,7 @@ def selfplay(
             spec=checked.spec,
             first_number=writer.next_number,
             played_on=writer.played_on(),
+            openings=checked.openings or None,
         )
         return _play(player, writer, games, on_progress)
 

@@ -23,7 +23,7 @@ from pyengine.eval.bundled import game_of_model
 from pyengine.eval.evaluators import Evaluator
 from pyengine.games.game import State
 from pyengine.match.result import GameRecord, MatchResult
-from pyengine.train.loop import int8_copy
+from pyengine.train.loop import played_copy
 
 onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
 pytest.importorskip("onnxruntime.quantization", reason="ONNX Runtime has no quantiser")
@@ -95,15 +95,17 @@ def test_outputs_that_one_network_lacks_are_not_compared(final_board_network: Pa
     assert (comparison.ownership_mean, comparison.score_mean) == (None, None)
 
 
-def test_the_int8_copy_of_training_has_only_policy_and_value(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, final_board_network: Path
+@pytest.mark.parametrize("precision", ["int8", "float16"])
+def test_the_copy_of_training_has_only_policy_and_value(
+    precision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, final_board_network: Path
 ) -> None:
     pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
-    monkeypatch.setattr(int8_copy, "_LIMITS", vars(ANYTHING))  # random networks agree on no move
+    monkeypatch.setattr(played_copy, "_LIMITS", vars(ANYTHING))  # random networks agree on no move
     spec = spec_of(final_board_network)
     planes = [np.stack([state.observation_tensor(spec) for state in STATES])]
     copy = tmp_path / "copy.onnx"
-    assert int8_copy.write_copy(final_board_network, copy, planes, [STATES[0].game]) is None
+    games = [STATES[0].game]
+    assert played_copy.write_copy(precision, final_board_network, copy, planes, games) is None
     assert not opened(copy).has_final_board
     graph = onnx.load(copy).graph
     assert [output.name for output in graph.output] == ["policy", "value"]

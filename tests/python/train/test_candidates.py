@@ -12,7 +12,7 @@ from pyengine.data.window import Piece
 from pyengine.train.loop import part_learner, part_selfplay
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.state import Best, RunFolder
-from run_games import Impatient, play_games, run_of
+from run_games import UNIFORM, Impatient, play_games, run_of
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
@@ -114,6 +114,15 @@ def test_an_evaluator_without_a_network_waits_for_the_learner(folder: RunFolder)
     network = Best(name="candidate-00000010.onnx", sha256="0" * 64, step=10, generation=1, elo=0.0)
     folder.set_status("learner", {"step": 0})
     assert not part_selfplay._waits_for_learner(part, network)
+
+
+def test_the_games_of_a_run_start_from_its_openings(tmp_path: Path) -> None:
+    (tmp_path / "openings.txt").write_text("tic_tac_toe;moves=4,0\n")
+    run = learning(selfplay={"openings": str(tmp_path / "openings.txt")})
+    part = Part("selfplay", RunFolder(tmp_path / "run"), run)
+    part.folder.begin(run)
+    with part_selfplay._open_runners(part, UNIFORM) as runners:
+        assert runners[0].player.openings == [run.games[0].new_initial_state([4, 0])]
 
 
 def test_the_first_evaluator_plays_only_what_the_learner_needs(

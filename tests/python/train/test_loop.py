@@ -109,7 +109,7 @@ def test_a_run_on_two_boards_uses_int8_copies_and_exports_the_final_board(tmp_pa
     )
     report = run_here(run, tmp_path)
     assert report.model == folder.candidate(20)
-    assert folder.played(20) == folder.int8_copy(20)
+    assert folder.played(20) == folder.played_copy(20)
     lines = read_lines(tmp_path / "checkpoints" / "log.jsonl")
     assert all(line["ownership"] > 0 and line["score"] > 0 for line in lines)
     for game, size in zip(games, (4, 6), strict=True):

@@ -188,6 +188,7 @@ WRONG = [
     ("", "[gate.search]\nc_puct = -1", "gate.search.c_puct"),
     ("", "[window]\nsurprise_weight = 0.5", "window.surprise_weight: expected 0 without"),
     ("", "[selfplay]\nmoves = 1", "selfplay.moves"),
+    ("", '[selfplay]\nopenings = "no.txt"', "selfplay.openings: no.txt does not exist"),
     ("", "[selfplay]\nsettings = 3", "selfplay.settings: expected a table, got 3"),
     ("", "[selfplay.search]\nseed = 3", "selfplay.search: expected a section [search]"),
     ("", "[search]\ntemperature = 0", "search.temperature: expected a number > 0"),
@@ -216,6 +217,11 @@ WRONG = [
     ('"tic_tac_toe"', '["gomoku", "gomoku(board_size=8)"]', "network.kind"),
     ('"tic_tac_toe"', '["tic_tac_toe", "tic_tac_toe"]', "game.name: expected games with different"),
     ('"tic_tac_toe"', '["go", "go(board_size=19)"]', "game.name: expected games with different"),
+    (
+        '"tic_tac_toe"',
+        '["go(board_size=5)", "go(board_size=6)"]\n[selfplay]\nopenings = "x"',
+        "selfplay.openings: expected None for several games, got 'x'",
+    ),
     (
         '"tic_tac_toe"',
         '["go(komi=7.5)", "go(komi=-7.5)"]',

@@ -18,8 +18,8 @@ from pyengine.base.files import replacing, sha256_of
 from pyengine.data import Dataset
 from pyengine.eval.spec import planes_shape
 from pyengine.train.errors import TrainingError
-from pyengine.train.loop.int8_copy import write_copy
 from pyengine.train.loop.part import Part
+from pyengine.train.loop.played_copy import write_copy
 from pyengine.train.loop.state import Best
 from pyengine.train.loop.team import Team, move_windows, open_learner, windows_on
 
@@ -112,11 +112,11 @@ class _Training:
         facts = {"step": learner.step, "games": games, "positions": self._positions.total}
         failure = None
         try:
-            if part.run.selfplay.precision == "int8":
+            if part.run.selfplay.precision == "float32":
+                _write(part, learner.exported, path, facts)
+            else:
                 planes = self._positions.planes(learner.step)
                 failure = _write_with_copy(part, learner.exported, path, facts, planes)
-            else:
-                _write(part, learner.exported, path, facts)
         except TrainingError as error:
             failure = str(error)
         self._status["failure"] = failure
@@ -225,16 +225,17 @@ def _write_with_copy(
     facts: dict[str, Any],
     planes: list[npt.NDArray[np.float32]],
 ) -> str | None:
-    """Write a candidate and its int8 copy; return why there is no copy.
+    """Write a candidate and its copy for playing; return why there is no copy.
 
     The copy is written first, since a candidate is used as soon as it exists.
     """
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         source = Path(folder, path.name)
         _write(part, network, source, facts)
-        copied = part.folder.int8_copy(facts["step"])
+        copied = part.folder.played_copy(facts["step"])
         copied.unlink(missing_ok=True)  # left by a killed writer
-        failure = write_copy(source, copied, planes, part.run.games)
+        precision = part.run.selfplay.precision
+        failure = write_copy(precision, source, copied, planes, part.run.games)
         with replacing(path) as temporary:
             shutil.copyfile(source, temporary)
     return failure

@@ -123,6 +123,7 @@ def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
                 spec=run.spec,
                 first_number=writer.next_number,
                 played_on=writer.played_on(),
+                openings=run.selfplay.openings,
             )
             stack.callback(_write_all, part, player, writer)
             runners.append(_GameRunner(player, writer, share, best))

@@ -253,9 +253,13 @@ class SelfplaySection(Section):
     <pyengine.SelfPlayConfig.fast>`, :meth:`SelfPlayConfig.alphago_zero
     <pyengine.SelfPlayConfig.alphago_zero>`, :meth:`SelfPlayConfig.gumbel
     <pyengine.SelfPlayConfig.gumbel>`, or the defaults."""
-    precision: Literal["float32", "int8"] = "float32"
-    """``"int8"``: self-play and gate matches use an int8 copy of each network, calibrated on the
-    window. For CPUs with int8 instructions (AVX-512 VNNI, AMX). The networks remain in float32."""
+    precision: Literal["float32", "float16", "int8"] = "float32"
+    """``"float16"`` or ``"int8"``: self-play and gate matches use such a copy of each network, with
+    its range checked or calibrated on the window. float16 is for GPUs, int8 for CPUs with int8
+    instructions (AVX-512 VNNI, AMX). The networks remain in float32."""
+    openings: str | None = None
+    """A file of positions from which games start, one per line: see :func:`pyengine.selfplay`. A
+    path relative to the working directory; for a run of one game."""
     settings: Mapping[str, Any] = {}
     """SelfPlayConfig fields that differ from the preset."""
     search: Mapping[str, Any] = {}

@@ -19,6 +19,7 @@ from pyengine.errors import ConfigError, EngineError
 from pyengine.eval.spec import ModelSpec, planes_shape
 from pyengine.games.game import Game, load_game
 from pyengine.selfplay import SelfPlayConfig
+from pyengine.selfplay.openings import opening_states
 from pyengine.train.configs import (
     AverageConfig,
     LearnerConfig,
@@ -160,10 +161,21 @@ class RunFile(Section):
             if self.window.surprise_weight > 0 and not recorded:
                 expected = "0 without selfplay.record_surprise = true"
                 self.window.refuse("surprise_weight", expected, self.window.surprise_weight)
+        self._check_openings(games)
         self._refuse_final_board(games)
         if len(games) > 1 and self.gate.method == "sprt":
             self.gate.refuse("method", "'score' for several games", "sprt")
         self._refuse_kind(games, spec)
+
+    def _check_openings(self, games: Sequence[Game]) -> None:
+        """Raise ConfigError if the openings cannot be read or do not fit the game."""
+        path = self.selfplay.openings
+        if path is None:
+            return
+        if len(games) > 1:
+            self.selfplay.refuse("openings", "None for several games", path)
+        with _prefixed_errors("selfplay.openings"):
+            opening_states(games[0], path, self.selfplay_config(0))
 
     def _refuse_twins(self, games: Sequence[Game]) -> None:
         """Raise ConfigError if two games are equal or would share a data folder."""

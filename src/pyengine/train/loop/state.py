@@ -89,7 +89,7 @@ class RunFolder:
     ``run.toml``               the settings of this session
     ``best.json``              :class:`Best`
     ``data/GAME/``             shards of self-play
-    ``models/``                ``candidate-STEP.onnx``, and ``candidate-STEP.int8.onnx``, its copy
+    ``models/``                ``candidate-STEP.onnx``, and ``candidate-STEP.copy.onnx``, its copy
     ``checkpoints/``           the learner's checkpoints and ``log.jsonl``
     ``curve.jsonl``            one line per evaluated candidate
     ``log/``                   ``run.jsonl``, ``PART.err``, games of unfinished matches
@@ -198,18 +198,18 @@ class RunFolder:
         """Return the file of a step's network."""
         return self.models / f"candidate-{step:08d}.onnx"
 
-    def int8_copy(self, step: int) -> Path:
-        """Return the file of the int8 copy of a step's network, which may not exist."""
-        return self.candidate(step).with_suffix(".int8.onnx")
+    def played_copy(self, step: int) -> Path:
+        """Return the file of the copy of a step's network for playing, which may not exist."""
+        return self.candidate(step).with_suffix(".copy.onnx")
 
     def played(self, step: int) -> Path:
-        """Return the file used for playing a step's network: the int8 copy if there is one."""
-        copied = self.int8_copy(step)
+        """Return the file used for playing a step's network: the copy if there is one."""
+        copied = self.played_copy(step)
         return copied if copied.exists() else self.candidate(step)
 
     def remove_candidate(self, step: int) -> None:
         """Remove a step's network files; the copy first, since it is found through the network."""
-        self.int8_copy(step).unlink(missing_ok=True)
+        self.played_copy(step).unlink(missing_ok=True)
         self.candidate(step).unlink(missing_ok=True)
 
     def candidates(self) -> list[int]:
