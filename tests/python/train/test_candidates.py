@@ -125,10 +125,9 @@ def test_the_games_of_a_run_start_from_its_openings(tmp_path: Path) -> None:
         assert runners[0].player.openings == [run.games[0].new_initial_state([4, 0])]
 
 
-def test_the_first_evaluator_plays_only_what_the_learner_needs(
+def test_no_turn_of_the_first_evaluator_begins_when_the_learner_has_enough(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(part_selfplay, "_FIRST_TURN_SECONDS", 0.0)
     run = learning(
         game={"name": [f"gomoku(board_size={size},win_length=4)" for size in (5, 6)]},
         selfplay={"first": "uniform"},
@@ -138,8 +137,19 @@ def test_the_first_evaluator_plays_only_what_the_learner_needs(
     folder = RunFolder(tmp_path)
     folder.begin(run)
     folder.set_best(Best(name="uniform", sha256=None, step=0, generation=0, elo=0.0))
-    part_selfplay.work(Impatient("selfplay", folder, run))
-    produced = [folder.produced(name) for name in run.game.name]
-    assert all(game.full > 0 for game in produced)
     needed = 10 * 16 / 4  # steps per candidate * batch_size / samples_per_position
-    assert needed <= folder.counted(run) < 20_000  # turns of 5 s would give 50,000
+    turn, enough_before = part_selfplay._turn, []
+
+    def has_enough() -> bool:
+        every_game = all(folder.produced(name).full > 0 for name in run.game.name)
+        return every_game and folder.counted(run) >= needed
+
+    def observed_turn(*arguments: Any) -> None:
+        enough_before.append(has_enough())
+        turn(*arguments)
+
+    monkeypatch.setattr(part_selfplay, "_FIRST_TURN_SECONDS", 0.0)
+    monkeypatch.setattr(part_selfplay, "_turn", observed_turn)
+    part_selfplay.work(Impatient("selfplay", folder, run))
+    assert has_enough()
+    assert enough_before and not any(enough_before)
