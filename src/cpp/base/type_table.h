@@ -1,10 +1,12 @@
 /// Functions by the type that they are for. Other code may add types while threads look them up.
 #pragma once
 
+#include <initializer_list>
 #include <mutex>
 #include <shared_mutex>
 #include <typeindex>
 #include <unordered_map>
+#include <utility>
 
 namespace pyengine {
 
@@ -12,6 +14,9 @@ namespace pyengine {
 template <class F>
 class TypeTable {
  public:
+  TypeTable(std::initializer_list<std::pair<const std::type_index, F>> entries)
+      : functions_(entries) {}
+
   /// Leaves an existing entry unchanged and returns false.
   bool add(std::type_index type, F function) {
     const std::unique_lock lock(mutex_);

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <string>
-#include <tuple>
-#include <type_traits>
 #include <typeinfo>
 #include <utility>
 
@@ -112,24 +110,14 @@ SolveResult solve_built_in(const Call& call, const AnyPosition& position) {
   return solve_game(call, static_cast<const PositionOf<G>&>(position).value);
 }
 
-class Solvers {
- public:
-  Solvers() {
-    const auto add_all = [this]<class... G>(std::type_identity<std::tuple<G...>>) {
-      (table.add(typeid(PositionOf<G>), &solve_built_in<G>), ...);
-    };
-    add_all(std::type_identity<GameTypes>{});
-  }
-  TypeTable<SolvePosition> table;  ///< by the type of a position
-};
-
-Solvers& solvers() {
-  static Solvers all;
-  return all;
+TypeTable<SolvePosition>& solvers() {
+  static TypeTable<SolvePosition> table =
+      table_by_position<SolvePosition>([]<Game G>() { return &solve_built_in<G>; });
+  return table;
 }
 
 SolveResult solve_any(const Call& call, const AnyPosition& position) {
-  const SolvePosition solve = solvers().table.find(typeid(position));
+  const SolvePosition solve = solvers().find(typeid(position));
   if (solve == nullptr) throw EngineError("no solver for the game of this position");
   return solve(call, position);
 }
@@ -179,7 +167,7 @@ void check_limits(const SolveLimits& limits) {
 }  // namespace
 
 bool alphabeta::add_solver(const std::type_info& position, SolvePosition solve) {
-  return solvers().table.add(position, solve);
+  return solvers().add(position, solve);
 }
 
 bool has_margin(const AnyGame& game) {

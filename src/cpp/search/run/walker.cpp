@@ -1,7 +1,5 @@
 #include "search/run/walker.h"
 
-#include <tuple>
-#include <type_traits>
 #include <typeinfo>
 
 #include "base/error.h"
@@ -12,30 +10,20 @@
 namespace pyengine {
 namespace {
 
-class Makers {
- public:
-  Makers() {
-    const auto add_all = [this]<class... G>(std::type_identity<std::tuple<G...>>) {
-      (table.add(typeid(PositionOf<G>), &make_walker_of<G>), ...);
-    };
-    add_all(std::type_identity<GameTypes>{});
-  }
-  TypeTable<MakeWalker> table;  ///< by the type of a position
-};
-
-Makers& makers() {
-  static Makers all;
-  return all;
+TypeTable<MakeWalker>& makers() {
+  static TypeTable<MakeWalker> table =
+      table_by_position<MakeWalker>([]<Game G>() { return &make_walker_of<G>; });
+  return table;
 }
 
 }  // namespace
 
 bool add_walker(const std::type_info& position, MakeWalker make) {
-  return makers().table.add(position, make);
+  return makers().add(position, make);
 }
 
 std::unique_ptr<Walker> make_walker(const AnyPosition& root) {
-  const MakeWalker make = makers().table.find(typeid(root));
+  const MakeWalker make = makers().find(typeid(root));
   if (make == nullptr) throw EngineError("no walker for the game of this position");
   return make(root);
 }
