@@ -13,12 +13,14 @@
 #include "base/text.h"
 #include "bindings.h"
 #include "casts.h"
+#include "eval/network/spec.h"
 #include "foreign_game.h"
 #include "games/any/foreign.h"
 #include "games/any/registry.h"
 #include "games/any/state.h"
 #include "games/common/perft.h"
 #include "locked.h"
+#include "playout_random.h"
 #include "plugin/game_code.h"
 #include "python_error.h"
 #include "text.h"
@@ -247,13 +249,17 @@ Action string_to_action(const State& state, const TextArgument<"text">& text) {
                            example);
 }
 
-std::vector<std::string> board_rows(const State& state) {
+std::vector<std::string> board_rows(const State& state, IntArgument<"plies_ago"> plies_ago) {
   const AnyGame& game = *state.game();
   if (!game.traits().has_stones)
     throw ConfigError(game.name() + ": the board of a user's game is unknown");
+  if (plies_ago < 0 || plies_ago >= kMaxPlyPlanes) {
+    throw ConfigError("plies_ago: expected 0.." + std::to_string(kMaxPlyPlanes - 1) + ", got " +
+                      std::to_string(plies_ago));
+  }
   BoardBits first;
   BoardBits second;
-  state.position().stones(0, first, second);
+  state.position().stones(plies_ago, first, second);
   const auto columns = static_cast<std::size_t>(game.shape().columns);
   std::vector<std::string> rows(static_cast<std::size_t>(game.shape().rows),
                                 std::string(columns, '.'));
@@ -266,6 +272,19 @@ std::vector<std::string> board_rows(const State& state) {
   write(first, 'X');
   write(second, 'O');
   return rows;
+}
+
+py::object transposition_key(const State& state) {
+  const auto key = state.position().transposition_key();
+  if (!key) return py::none();
+  return (py::int_(key->high) << py::int_(64)) | py::int_(key->low);
+}
+
+std::vector<float> play_out(const State& state, const PlayoutRandom& random) {
+  Rng rng = random.rng();
+  PlayoutSpace space;
+  const Outcome outcome = state.position().play_out(rng, space).outcome;
+  return {outcome.for_player(0), outcome.for_player(1)};
 }
 
 Text describe(const State& state) {
@@ -323,6 +342,13 @@ void bind_state_value(py::class_<State>& state) {
         return self.state() == other.cast<const State&>();
       },
       py::is_operator(), "Compare game, start and actions.");
+  state.def("transposition_key", locked(&transposition_key),
+            "Return the key in 0..2**128-1 of a search with graph=True, or None: a built-in game "
+            "without\n"
+            "one, or where legal moves may depend on earlier positions; a user's game.");
+  state.def("play_out", locked(&play_out), py::arg("rng"),
+            "Play to the end, uniformly at random or by the game's own method; return [r0, r1].\n"
+            "The state and `rng` do not change.");
   state.def(
       "hash", locked([](const State& self) { return self.position().hash(); }),
       "Return a 64-bit hash of the board, the player to move and, in Go, ko point and passes,\n"
@@ -334,10 +360,11 @@ void bind_state_value(py::class_<State>& state) {
   state.def("__str__", locked([](const State& self) { return Text(self.position().to_string()); }));
   state.def("__repr__", locked(&describe));
   state.def(
-      "board_rows", locked(&board_rows),
+      "board_rows", locked(&board_rows), py::arg("plies_ago") = IntArgument<"plies_ago">{},
       "Return the stones as H strings of W characters, top row first: X is player 0, O is player "
       "1,\n"
-      ". is empty. The inverse is Game.state_from_board. Raises ConfigError for a user's game.");
+      ". is empty. The inverse is Game.state_from_board. `plies_ago`: 0..7; the board is empty\n"
+      "before the start. Raises ConfigError for a user's game.");
   state.def("serialize", locked([](const State& self) { return Text(self.serialize()); }),
             "Return one line of text for Game.deserialize_state().");
   state.def("__reduce__", locked(&reduce_state));
@@ -422,9 +449,7 @@ void bind_functions(py::module_& m) {
       },
       py::arg("state"), py::arg("depth"), py::kw_only(), py::arg("count_finished") = true,
       py::arg("game") = py::none(),
-      "Count move sequences of `depth` plies. A game that ends earlier counts once, or not at "
-      "all.\n"
-      "A user's state object requires `game`.");
+"See pyengine.perft.");
 }
 
 }  // namespace

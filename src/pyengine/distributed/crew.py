@@ -269,7 +269,6 @@ class Crew:
                 "games": self._inbox.games,
                 "positions": self._inbox.positions,
                 "generation": self._best.generation,
-                "positions_per_second": sum(actor["positions_per_second"] for actor in actors),
                 "actors": actors,
             },
             now=now,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from pyengine.distributed.actor import Contract, Order, Reply
 from pyengine.errors import EngineError
+from pyengine.train.loop.meter import Meter
 
 _BACKOFF = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)  # seconds before a restart
 _ROUNDING = 1e-6  # of sums of GPU fractions
-_METER_SECONDS = 30.0  # window of a rate
 
 Actor: TypeAlias = Any  #: the cluster's handle of an actor
 Call: TypeAlias = Any  #: a pending call; hashable
@@ -49,24 +48,6 @@ class Workers(Protocol):
 
     def end(self, actor: Actor) -> None:
         """Kill an actor."""
-
-
-@dataclass
-class Meter:
-    """A mean rate over the last half minute."""
-
-    begun: float
-    _seen: deque[tuple[float, int]] = field(default_factory=deque)
-
-    def add(self, now: float, count: int) -> None:
-        self._seen.append((now, count))
-
-    def rate(self, now: float) -> float:
-        """Return the rate per second."""
-        while self._seen and now - self._seen[0][0] > _METER_SECONDS:
-            self._seen.popleft()
-        seconds = min(_METER_SECONDS, now - self.begun)
-        return sum(count for _, count in self._seen) / max(seconds, 1e-9)
 
 
 def room(

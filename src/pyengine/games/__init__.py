@@ -1,6 +1,6 @@
 """Built-in games, users' games, and the display of positions."""
 
-from pyengine._core import PlayoutRandom, perft
+from pyengine._core import PlayoutRandom
 from pyengine.games.check import check_game
 from pyengine.games.game import (
     Game,
@@ -13,6 +13,7 @@ from pyengine.games.game import (
 )
 from pyengine.games.game_report import GameReport
 from pyengine.games.headers import get_cmake_dir, get_include
+from pyengine.games.perft import perft
 
 __all__ = [
     "Game",

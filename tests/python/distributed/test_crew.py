@@ -22,8 +22,9 @@ from conftest import ROOT
 from pyengine.base.files import sha256_of
 from pyengine.distributed import crew
 from pyengine.distributed.actor import Actor, Contract, Order, Reply, Scratch
-from pyengine.distributed.workers import LostError, Member, Meter, room
+from pyengine.distributed.workers import LostError, Member, room
 from pyengine.train.json_files import read_lines
+from pyengine.train.loop.meter import Meter
 from pyengine.train.loop.part import PERMANENT, Part, outcome, run_part
 from pyengine.train.loop.state import Best
 from run_games import UNIFORM, data_of, numbers_in, part_in, run_of
@@ -58,14 +59,6 @@ def test_there_is_room_beside_learner_and_gate(
     nodes: dict[str, dict[str, float]], need: dict[str, float], expected: int
 ) -> None:
     assert room(nodes, need, {"driver": {"CPU": 2, "GPU": 1}}) == expected
-
-
-def test_a_rate_is_the_mean_of_the_last_half_minute() -> None:
-    meter = Meter(begun=0.0)
-    meter.add(1.0, 100)
-    assert meter.rate(10.0) == pytest.approx(10)
-    meter.add(35.0, 60)
-    assert meter.rate(40.0) == pytest.approx(2)
 
 
 class Threads:

@@ -110,13 +110,13 @@ def test_numbers_may_be_attributes_and_legal_actions_any_sequence() -> None:
 def test_move_sequences_are_counted_as_in_python(kind: type[ToyState], most: int) -> None:
     game = as_game(ToyGame(kind))
     for depth in range(most + 1):
-        assert _core.perft(game.new_initial_state(), depth) == sequences(kind(), depth)
+        assert pyengine.perft(game.new_initial_state(), depth) == sequences(kind(), depth)
 
 
 def test_a_users_state_is_copied() -> None:
     game = as_game(ToyGame(Matches))
     state = Matches((1,))
-    assert _core.perft(state, 3, game=game) == sequences(state, 3)
+    assert pyengine.perft(state, 3, game=game) == sequences(state, 3)
     assert state.moves == (1,)
 
 
@@ -181,7 +181,7 @@ def test_a_state_of_another_game_is_refused() -> None:
         (Matches(), othello, "othello"),
     ):
         with pytest.raises(ConfigError, match=reason):
-            _core.perft(state, 1, game=game)
+            pyengine.perft(state, 1, game=game)
 
 
 def test_a_python_game_has_no_board() -> None:
@@ -216,11 +216,11 @@ def test_an_exception_reaches_the_user_unchanged(method: str) -> None:
     state = as_game(game_of(**{method: failing})).new_initial_state([1])
     armed = True
     with pytest.raises(OwnError) as caught:
-        _core.perft(state, 9)
+        pyengine.perft(state, 9)
     assert caught.value is error
     assert "failing" in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
     armed = False
-    assert _core.perft(state, 9) == sequences(Matches((1,)), 9)
+    assert pyengine.perft(state, 9) == sequences(Matches((1,)), 9)
 
 
 def test_a_state_is_unchanged_if_apply_action_raises() -> None:

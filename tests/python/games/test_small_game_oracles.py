@@ -10,7 +10,6 @@ import pytest
 
 import pyengine
 from positions import children
-from pyengine import _core
 
 Case = dict[str, Any]
 Oracle = Callable[[str], list[Case]]
@@ -71,9 +70,12 @@ def test_random_games_of_open_spiel_replay(oracle: Oracle, file: str, colors: st
 @pytest.mark.slow
 def test_deep_perft_is_the_published_one() -> None:
     othello = pyengine.load_game("othello").new_initial_state()
-    assert [_core.perft(othello, depth) for depth in (10, 11)] == [24571284, 212258800]  # Aart Bik
+    assert [pyengine.perft(othello, depth) for depth in (10, 11)] == [
+        24571284,
+        212258800,
+    ]  # Aart Bik
     connect_four = pyengine.load_game("connect_four").new_initial_state()
-    counts = [_core.perft(connect_four, depth, count_finished=False) for depth in (9, 10)]
+    counts = [pyengine.perft(connect_four, depth, count_finished=False) for depth in (9, 10)]
     assert counts == [39394572, 268031646]
 
 
@@ -95,7 +97,7 @@ def test_connect_four_has_as_many_sequences_as_published(oracle: Oracle) -> None
     rows = oracle("05-connect-four/counts.csv")
     assert len(rows) == 9
     for row in rows:
-        sequences = _core.perft(start, int(row["ply"]), count_finished=False)
+        sequences = pyengine.perft(start, int(row["ply"]), count_finished=False)
         assert sequences == int(row["move_sequences"])
 
 
@@ -122,11 +124,11 @@ def test_tic_tac_toe_counts_at_every_ply(oracle: Oracle) -> None:
         ply = row["ply"]
         if ply > 0:
             states = expand(states)
-        assert _core.perft(start, ply, count_finished=False) == row["move_sequences"]
+        assert pyengine.perft(start, ply, count_finished=False) == row["move_sequences"]
         assert len(states) == row["positions"]
         assert len({symmetry_class(s) for s in states}) == row["positions_up_to_symmetry"]
         assert sum(s.is_terminal() for s in states) == row["terminal_positions"]
-    assert _core.perft(start, 9) == truth["games"]
+    assert pyengine.perft(start, 9) == truth["games"]
 
 
 def test_tic_tac_toe_ends_as_often_as_published_with_each_result(oracle: Oracle) -> None:

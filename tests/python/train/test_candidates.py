@@ -152,4 +152,5 @@ def test_no_turn_of_the_first_evaluator_begins_when_the_learner_has_enough(
     monkeypatch.setattr(part_selfplay, "_turn", observed_turn)
     part_selfplay.work(Impatient("selfplay", folder, run))
     assert has_enough()
-    assert enough_before and not any(enough_before)
+    assert enough_before
+    assert not any(enough_before)

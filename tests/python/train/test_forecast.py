@@ -12,6 +12,7 @@ pytest.importorskip("pydantic", reason="training needs pydantic: the extra train
 from pyengine.train import RunProgress
 from pyengine.train.loop import forecast
 from pyengine.train.loop.forecast import Wait
+from pyengine.train.loop.meter import Meter
 from run_games import run_of
 
 #: A step trains on 32 positions, so a candidate of 20 steps needs 640 samples: 160 positions.
@@ -75,3 +76,11 @@ def test_games_take_as_long_as_their_positions() -> None:
 def test_a_run_without_a_limit_of_minutes_has_infinite_time() -> None:
     assert forecast.seconds_left(progress(), RUN) == 30.0
     assert forecast.seconds_left(progress(), run_of()) == math.inf
+
+
+def test_a_rate_is_the_mean_of_the_last_half_minute() -> None:
+    meter = Meter(begun=0.0)
+    meter.add(1.0, 100)
+    assert meter.rate(10.0) == pytest.approx(10)
+    meter.add(35.0, 60)
+    assert meter.rate(40.0) == pytest.approx(2)

@@ -45,6 +45,8 @@ class AnyPosition {
   virtual void play(Action action) = 0;
   [[nodiscard]] virtual std::uint64_t hash() const noexcept = 0;
   [[nodiscard]] virtual bool equals(const AnyPosition& other) const = 0;
+  /// nullopt if the game has none, or one that leaves earlier positions out.
+  [[nodiscard]] virtual std::optional<PositionKey> transposition_key() const noexcept = 0;
   [[nodiscard]] virtual std::string to_string() const = 0;
 
   /// Inputs of networks; see game_options.h. The bool says whether the game provides them.
@@ -144,6 +146,12 @@ class PositionOf final : public AnyPosition {
   [[nodiscard]] bool equals(const AnyPosition& other) const override {
     const auto* same = dynamic_cast<const PositionOf*>(&other);
     return same != nullptr && same->value == value;
+  }
+  [[nodiscard]] std::optional<PositionKey> transposition_key() const noexcept override {
+    if constexpr (HasTranspositionKey<G>) {
+      if (!key_forgets_history(value)) return value.transposition_key();
+    }
+    return std::nullopt;
   }
   [[nodiscard]] std::string to_string() const override {
     if constexpr (HasText<G>) {

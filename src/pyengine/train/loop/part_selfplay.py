@@ -168,7 +168,6 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
     """Play one of the games until asked to stop, a new network arrives, or the turn is over."""
     start = time.monotonic()
     longest = _TURN_SECONDS if runner.best.is_network else _FIRST_TURN_SECONDS
-    before = sum(other.writer.positions for other in runners)
 
     def take(finished: Iterator[FinishedGame]) -> None:
         runner.player.write(runner.writer, finished)
@@ -177,13 +176,11 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
     def proceed(finished: Iterator[FinishedGame]) -> bool:
         patiently(part, lambda: take(finished))
         seconds = time.monotonic() - start
-        positions = sum(other.writer.positions for other in runners)
         part.publish(
             {
                 "games": sum(other.writer.games for other in runners),
-                "positions": positions,
+                "positions": sum(other.writer.positions for other in runners),
                 "generation": runner.best.generation,
-                "positions_per_second": (positions - before) / max(seconds, 1e-9),
             }
         )
         best = part.folder.best()

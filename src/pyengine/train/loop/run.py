@@ -15,12 +15,14 @@ from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line, lock, writing
 from pyengine.train.loop.child import Child, ProcessChild
 from pyengine.train.loop.curve import verdict
+from pyengine.train.loop.meter import Meter
 from pyengine.train.loop.part import PARTS
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import Best, RunFolder
 
 _POLL = 0.25  # seconds
 _CLOCK_SECONDS = 5.0  # between two writes of the clock
+_METER_SECONDS = 120.0  # games end in bursts after a change of the network
 _GRACE = 60.0  # seconds that a part has for a clean exit before it is killed
 
 #: Starts a part by name in the folder of a run.
@@ -55,7 +57,7 @@ class RunProgress:
     seconds: float  #: total time of all sessions
     games: int
     positions: int
-    positions_per_second: float  #: in this session
+    positions_per_second: float  #: in the last two minutes
     step: int  #: of the learner
     policy: float | None
     value: float | None
@@ -173,6 +175,8 @@ class _Supervisor:
         self._on_progress = on_progress
         self._before = folder.seconds()
         self._begun = self._written = time.monotonic()
+        self._meter = Meter(begun=self._begun, window=_METER_SECONDS)
+        self._metered = folder.total(run).positions
         self._finishing = False
         self._children: list[Child] = []
         self._limit_before = self._limit_reached_before()
@@ -260,11 +264,14 @@ class _Supervisor:
         learning = self._folder.status("learner")
         evaluating = self._folder.status("gate")
         produced = self._folder.total(self._run)
+        now = time.monotonic()
+        self._meter.add(now, produced.positions - self._metered)
+        self._metered = produced.positions
         return RunProgress(
             seconds=self._seconds(),
             games=produced.games,
             positions=produced.positions,
-            positions_per_second=float(playing.get("positions_per_second", 0.0)),
+            positions_per_second=self._meter.rate(now),
             step=int(learning.get("step", 0)),
             policy=learning.get("policy"),
             value=learning.get("value"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -203,7 +203,7 @@ class RunFile(Section):
                         f"and {game}"
                     )
 
-    def _refuse_kind(self, games: Iterable[Game], spec: ModelSpec) -> None:
+    def _refuse_kind(self, games: Sequence[Game], spec: ModelSpec) -> None:
         """Raise ConfigError if the network's heads do not fit the boards."""
         network = self.train.network
         boards, heads = set(), set()
@@ -216,6 +216,9 @@ class RunFile(Section):
                 network.refuse("kind", expected, network.kind)
         if len(boards) > 1 and network.kind == "alphago_zero":
             network.refuse("kind", "'convolutional' for several boards", network.kind)
+        if len(heads) > 1:
+            expected = "games with equally many actions for each point, all or none with a pass"
+            self.game.refuse("name", expected, ", ".join(map(str, games)))
 
 
 def data_folder_name(game: str) -> str:
