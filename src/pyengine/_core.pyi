@@ -276,10 +276,11 @@ class State:
         """
         Play an action. Raises IllegalActionError if it is illegal; the state is then unchanged.
         """
-    def board_rows(self) -> list[str]:
+    def board_rows(self, plies_ago: typing.SupportsInt | typing.SupportsIndex = 0) -> list[str]:
         """
         Return the stones as H strings of W characters, top row first: X is player 0, O is player 1,
-        . is empty. The inverse is Game.state_from_board. Raises ConfigError for a user's game.
+        . is empty. The inverse is Game.state_from_board. `plies_ago`: 0..7; the board is empty
+        before the start. Raises ConfigError for a user's game.
         """
     def clone(self) -> State:
         """
@@ -311,6 +312,11 @@ class State:
         """
         Return the planes: float32[C,H,W], or [H,W,C] with layout NHWC. None = the default spec.
         """
+    def play_out(self, rng: PlayoutRandom) -> list[float]:
+        """
+        Play to the end, uniformly at random or by the game's own method; return [r0, r1].
+        The state and `rng` do not change.
+        """
     def returns(self) -> list[float]:
         """
         Return [r0, r1] of the players, each in [-1, 1]; zeros before the end of the game.
@@ -323,6 +329,11 @@ class State:
         """
         Return the action with this name, legal or not.
         Raises IllegalActionError if there is no such action.
+        """
+    def transposition_key(self) -> typing.Any:
+        """
+        Return the key in 0..2**128-1 of a search with graph=True, or None: a built-in game without
+        one, or where legal moves may depend on earlier positions; a user's game.
         """
     def undo_action(self) -> None:
         """
@@ -1533,8 +1544,7 @@ def perft(
     game: typing.Any = None,
 ) -> int:
     """
-    Count move sequences of `depth` plies. A game that ends earlier counts once, or not at all.
-    A user's state object requires `game`.
+    See pyengine.perft.
     """
 
 def plane_kinds(game: typing.Any, spec: typing.Any) -> list[str]:
