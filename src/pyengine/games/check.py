@@ -29,7 +29,8 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     that a search with ``graph=True`` shares, by ``transposition_key`` or else by ``==``, have the
     same player, legal actions and returns (a warning names the planes in which they differ); a
     mirrored game has mirrored legal actions and the same result (for a user's game, only under the
-    symmetries of its initial state; the message names the others).
+    symmetries of its initial state; the message names the others, and a warning says if none is
+    left). For a game in C++, ``stones(t)`` are the earlier boards.
 
     The game ends within ``max_game_length`` (10,000 plies by default), with returns that are
     finite, zero-sum and within ``max_utility``. Built-in states also reject illegal actions without
