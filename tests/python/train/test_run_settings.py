@@ -215,6 +215,11 @@ WRONG = [
     ('"tic_tac_toe"', '"tic_tac_toe"\nplanes = ["ko"]', "game: "),
     ('"tic_tac_toe"', '"tic_tac_toe"\nweights = [1, 2]', "game.weights: expected 1, one per"),
     ('"tic_tac_toe"', '["gomoku", "gomoku(board_size=8)"]', "network.kind"),
+    (
+        '"tic_tac_toe"',
+        '["gomoku(board_size=8)", "othello"]',
+        "game.name: expected games with equally many actions for each point",
+    ),
     ('"tic_tac_toe"', '["tic_tac_toe", "tic_tac_toe"]', "game.name: expected games with different"),
     ('"tic_tac_toe"', '["go", "go(board_size=19)"]', "game.name: expected games with different"),
     (
