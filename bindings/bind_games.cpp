@@ -448,8 +448,7 @@ void bind_functions(py::module_& m) {
         return perft(*position_from(game_from(game), state), depth, ends);
       },
       py::arg("state"), py::arg("depth"), py::kw_only(), py::arg("count_finished") = true,
-      py::arg("game") = py::none(),
-"See pyengine.perft.");
+      py::arg("game") = py::none(), "See pyengine.perft.");
 }
 
 }  // namespace
