@@ -135,3 +135,8 @@ class Matches(ToyState):
 
     def returns(self) -> list[float]:
         return [1.0, -1.0] if len(self.moves) % 2 == 1 else [-1.0, 1.0]
+
+
+def matches() -> ToyGame:
+    """Return the game of matches, so that it has a name: ``toy_games:matches``."""
+    return ToyGame(Matches)

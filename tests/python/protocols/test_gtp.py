@@ -73,6 +73,15 @@ def test_moves_out_of_turn_set_up_a_position():
     assert dialogue.session.state.board_rows() == ["....O", "..X..", "..XX.", ".....", "O...."]
 
 
+def test_a_game_without_moves_out_of_turn_says_who_is_to_move():
+    lines = ("genmove w", "reg_genmove w", "play w 0", "genmove b", "genmove b")
+    *refused, moved, again = responses(*lines, game="toy_games:matches", evaluator="rollout")
+    assert all(text.startswith("? black is to move; ToyGame has no") for text in refused)
+    assert len(refused) == 3
+    assert moved.startswith("= ")
+    assert again.startswith("? white is to move; ")
+
+
 def test_an_illegal_move_changes_nothing():
     dialogue = Dialogue("play b c3", "play w c3", "gogui-play_sequence w a1 b a2 w a1")
     assert dialogue.run() == ["=", "? illegal move", "? illegal move"]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pyengine.errors import EngineError
 from pyengine.games.game import Game, State
-from pyengine.protocols.gtp.syntax import GtpError
+from pyengine.protocols.gtp.syntax import GtpError, colour_of
 from pyengine.protocols.session import Session, same_start
 
 
@@ -126,9 +126,17 @@ class Position:
         elif not is_go(self.game):
             raise GtpError("the game is over")
         if self.state.current_player() != player:
-            if not self.game.has_board:
-                raise GtpError("illegal move")
+            self._set_turn(player)
+
+    def _set_turn(self, player: int) -> None:
+        """Set up the board with another player to move. Raises GtpError."""
+        to_move = self.player
+        try:
             self._set_up(self.state.board_rows(), player)
+        except (EngineError, GtpError) as error:
+            raise GtpError(
+                f"{colour_of(to_move)} is to move; {self.game.name} has no moves out of turn"
+            ) from error
 
     def _pass_if_forced(self) -> None:
         """Play the only legal move if it is a pass, as in Othello."""
