@@ -132,6 +132,21 @@ def test_the_symmetry_mirrors_the_columns() -> None:
         assert state.action_to_string(action) == mirrored
 
 
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_mirrored_game_has_mirrored_boards_actions_and_results(board: str) -> None:
+    game = pyengine.load_game("breakthrough" + board)
+    for state in random_states(game, 10):
+        mirrored = [game.symmetry_action(1, action) for action in state.history()]
+        mirror = game.new_initial_state(mirrored)
+        assert mirror.board_rows() == [row[::-1] for row in state.board_rows()]
+        assert mirror.is_terminal() == state.is_terminal()
+        if state.is_terminal():
+            assert mirror.returns() == state.returns()
+        else:
+            images = [game.symmetry_action(1, action) for action in state.legal_actions()]
+            assert sorted(mirror.legal_actions()) == sorted(images)
+
+
 def test_networks_see_the_last_eight_boards() -> None:
     game = pyengine.load_game(SMALL)
     spec = pyengine.ModelSpec(planes=("first[0:8]", "second[0:8]"))

@@ -1,5 +1,7 @@
 """The rules keep their promises and have the right number of move sequences."""
 
+import random
+
 import pytest
 
 import pyengine
@@ -17,9 +19,20 @@ def test_counts_of_move_sequences(plies: int, sequences: int) -> None:
     assert pyengine.perft(GAME.new_initial_state(), plies) == sequences
 
 
-def test_symmetries_move_the_corner_to_all_corners() -> None:
-    corners = {GAME.symmetry_action(k, 0) for k in range(GAME.num_symmetries)}
-    assert corners == {0, 3, 12, 15}
+@pytest.mark.parametrize("k", range(GAME.num_symmetries))
+def test_a_mirrored_game_has_mirrored_boards_actions_and_results(k: int) -> None:
+    """Check a mapping of actions such as point * K + d; the initial board must stay the same."""
+    points, rng = GAME.symmetry_points(k), random.Random(k)
+    state, mirror = GAME.new_initial_state(), GAME.new_initial_state()
+    while not state.is_terminal():
+        images = {action: GAME.symmetry_action(k, action) for action in state.legal_actions()}
+        assert sorted(images.values()) == sorted(mirror.legal_actions())
+        action = rng.choice(list(images))
+        state.apply_action(action)
+        mirror.apply_action(images[action])
+        board = "".join(mirror.board_rows())
+        assert [board[point] for point in points] == list("".join(state.board_rows()))
+    assert mirror.returns() == state.returns()
 
 
 def test_the_board_is_shown() -> None:
