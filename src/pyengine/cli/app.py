@@ -10,7 +10,7 @@ from pyengine import __version__
 from pyengine.cli.analysis import analysis
 from pyengine.cli.analyze import analyze
 from pyengine.cli.bench import bench
-from pyengine.cli.commands import command, summary_of
+from pyengine.cli.commands import Command, command, summary_of
 from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
@@ -59,7 +59,7 @@ for _function in (
     doctor,
     bench,
 ):
-    app.command(short_help=summary_of(_function))(command(_function))
+    app.command(cls=Command, short_help=summary_of(_function))(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)
 for _converter in CONVERT:

@@ -10,9 +10,23 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, get_args, get_type_hints
 
+from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from pyengine.cli import INTERRUPTED
+
+
+class Command(TyperCommand):
+    """A command whose error about a further argument names the option ``--model``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not any(parameter.name == "model" for parameter in self.params):
+            return super().parse_args(ctx, args)
+        ctx.allow_extra_args = True
+        rest = super().parse_args(ctx, args)
+        if rest:
+            ctx.fail(f"unexpected argument {rest[0]}; for an evaluator: --model {rest[0]}")
+        return rest
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:

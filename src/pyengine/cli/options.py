@@ -294,8 +294,19 @@ class SearchOptions:
         changes |= search_settings("--set", self.changes)
         in_file = {} if self.config is None else tomllib.loads(self.config.read_text("utf-8"))
         if isinstance(evaluator, RolloutEvaluator) and "algorithm" not in {**changes, **in_file}:
-            changes["algorithm"] = "uct"
+            return _with_uct(base, changes)
         return base.replace(**changes)
+
+
+def _with_uct(base: SearchConfig, changes: dict[str, Any]) -> SearchConfig:
+    """Change the settings and the algorithm; an error names the default if only that is wrong."""
+    try:
+        return base.replace(**changes, algorithm="uct")
+    except ConfigError as error:
+        base.replace(**changes)
+        raise ConfigError(
+            f"{error}; the default with playouts is uct: add --algorithm puct"
+        ) from error
 
 
 def with_time_for_playouts(evaluator: Evaluator, config: SearchConfig) -> SearchConfig:

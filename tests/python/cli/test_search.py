@@ -55,6 +55,24 @@ def test_playouts_use_uct_by_default(tmp_path: Path) -> None:
     assert algorithm_of("-m", "tic_tac_toe") == "puct"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--set graph=true", "the default with playouts is uct: add --algorithm puct"),
+        ("--set graph=true --algorithm uct", "graph: expected True only if algorithm is puct"),
+        ("--set batch_size=0", "batch_size: expected"),
+    ],
+)
+def test_an_error_names_the_default_algorithm_if_only_that_is_wrong(
+    arguments: str, words: str
+) -> None:
+    done = run("search", "tic_tac_toe", "-m", "rollout", "-n", 20, *arguments.split())
+    assert (done.status, words in done.words) == (2, True)
+    assert ("default" in done.words) == ("default" in words)
+    assert printed("search", "tic_tac_toe", "-m", "rollout", "-n", 20, "--algorithm", "puct",
+                   "--set", "graph=true")  # fmt: skip
+
+
 def test_search_as_json_is_the_result() -> None:
     arguments = "tic_tac_toe --moves a1,b2 -m uniform -n 200 --set deterministic=true --seed 5"
     report = searched(*arguments.split())
