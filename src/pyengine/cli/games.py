@@ -14,6 +14,7 @@ from typer import Argument
 
 from pyengine.cli.options import JsonOption, game_from
 from pyengine.cli.output import console, print_json, say
+from pyengine.errors import ConfigError
 from pyengine.eval.bundled import (
     board_shapes,
     bundled_models,
@@ -24,8 +25,8 @@ from pyengine.eval.bundled import (
     strength_of_model,
 )
 from pyengine.games.game import Game, load_game, registered_games
-from pyengine.games.installed import installed_games, package_of
-from pyengine.games.named_games import names_foreign_game
+from pyengine.games.installed import installed_games, is_in_python, package_of
+from pyengine.games.named_games import bare_name, names_foreign_game
 from pyengine.search.levels import Level, levels_of, opponents_of
 
 _CONTINUATION = re.compile(r"\n +(?! |\w+ \()")  # a line that continues the previous one
@@ -96,7 +97,7 @@ def _board(network: str) -> str:
 def _show_one(out: Console, name: str) -> None:
     game = game_from(name)
     if names_foreign_game(name) or game.name not in _descriptions():
-        out.print(Text.assemble((name, "bold"), _parameters(game)))
+        out.print(Text.assemble((name, "bold"), _parameters(game, name)))
         return
     network = network_of_text(name)
     if network is not None:
@@ -168,12 +169,27 @@ def _entry(name: str) -> dict[str, Any]:
     return entry
 
 
-def _parameters(game: Game) -> str:
+def _parameters(game: Game, name: str) -> str:
     """Describe a game that is not built in by its parameters."""
     params = game.params
     if not params:
         return f": {game.num_distinct_actions()} actions, no named parameters"
-    return ":" + "".join(f"\n    {key} (here {value!r})" for key, value in params.items())
+    in_cpp = not names_foreign_game(name) and not is_in_python(bare_name(name))
+    lines = []
+    for key, value in params.items():
+        allowed = f"{_allowed(bare_name(name), key)}, " if in_cpp else ""
+        lines.append(f"\n    {key} ({allowed}here {value!r})")
+    return ":" + "".join(lines)
+
+
+def _allowed(name: str, parameter: str) -> str:
+    """Return the values that a game in C++ accepts, which only its error about a wrong one says."""
+    try:
+        load_game(name, **{parameter: ""})
+    except ConfigError as error:
+        expected = re.search(r"expected (.+), got the text", str(error))
+        return expected[1] if expected else "text"
+    return "text"
 
 
 def _descriptions() -> dict[str, str]:

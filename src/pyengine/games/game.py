@@ -174,16 +174,18 @@ def _with_likely_name(
 ) -> ConfigError:
     """Add a suggestion for a misspelt game or parameter to an error."""
     bare, known = named_games.bare_name(name), list(registered_games())
-    wrong = bare
+    wrong, others = bare, ""
     if bare in known:
         wrong = next((key for key in params if f'parameter "{key}"' in str(error)), "")
         known = list(_core.load_game(bare).params) if wrong else []
         if wrong in known:
             return error
+    elif "unknown game" in str(error):
+        others = "".join(f", {each}" for each in known if each not in _core.registered_games())
     hint = did_you_mean(wrong, known)
     if re.fullmatch(r"\w+(\.\w+)+", wrong):  # a name in a module, as Python writes it
         hint = f"; did you mean {':'.join(wrong.rsplit('.', 1))}?"
-    return ConfigError(f"{error}{hint}") if hint else error
+    return ConfigError(f"{error}{others}{hint}")
 
 
 #: Loaded games in Python and from pyspiel, by canonical name.

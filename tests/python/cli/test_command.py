@@ -18,6 +18,7 @@ import pytest
 
 import pyengine
 from commands import restored_signals, run
+from pyengine.cli import games as games_command
 from pyengine.cli import in_names, main
 from pyengine.cli.app import app
 from pyengine.eval.bundled import bundled_runs, strength_in_words
@@ -122,6 +123,8 @@ WRONG_USE = [
     ("search connect_four --moves 9", "--moves"),
     ("search tic_tac_toe --moves a1,a1", "--moves"),
     ("search connect_four --model conect4", "did you mean connect4?"),
+    ("search connect_four connect4", "for an evaluator: --model connect4"),
+    ("games connect4 connect4", "extra argument"),
     ("search connect_four --model rollout --provider cpu", "for networks"),
     ("search connect_four --set c_puct", "NAME=VALUE"),
     ("play connect_four --human everybody", "human"),
@@ -328,6 +331,21 @@ def test_games_shows_every_parameter_of_a_game(name: str) -> None:
     for parameter in pyengine.load_game(name).params:
         assert f"\n    {parameter} (" in text
     assert "`" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("mnk(rows=4)", "rows (an integer in 1..20, here 4)"),
+        ("gomoku", "rule (one of 'freestyle' 'standard' 'renju', here 'freestyle')"),
+        ("go", "suicide (true or false, here False)"),
+    ],
+)
+def test_games_shows_what_parameters_of_an_undescribed_game_accept(
+    name: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(games_command, "_descriptions", dict)  # as for an installed game
+    assert line in run("games", name).out.replace('"', "'")
 
 
 def test_games_shows_levels_with_elo_and_other_programs() -> None:

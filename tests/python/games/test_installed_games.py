@@ -88,6 +88,12 @@ def test_a_python_game_has_the_name_of_its_entry_point(install: Install) -> None
     assert result.action == 0  # leaves eight
 
 
+def test_an_unknown_game_is_reported_with_the_installed_ones(install: Install) -> None:
+    install("heaps", heaps="heaps_of_test:Heaps")
+    with pytest.raises(pyengine.ConfigError, match=r"expected one of .*go, .*, heaps$"):
+        pyengine.load_game("xiangqi")
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
