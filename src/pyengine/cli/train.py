@@ -18,7 +18,7 @@ from pyengine.cli.output import console, print_json, progress_bar, say, show
 from pyengine.cli.train_progress import train_progress
 from pyengine.errors import ConfigError
 from pyengine.eval.bundled import bundled_runs
-from pyengine.games.game import registered_games
+from pyengine.games.game import load_game, registered_games
 from pyengine.games.named_games import bare_name
 from pyengine.train import (
     RolloutFitProgress,
@@ -31,6 +31,7 @@ from pyengine.train import (
 )
 from pyengine.train.json_files import writing
 from pyengine.train.loop.part import main as run_part
+from pyengine.train.loop.quick import run_name
 from pyengine.train.loop.state import Best, RunFolder
 
 
@@ -109,7 +110,8 @@ def train(
 
     Ctrl-C stops all parts cleanly; --resume continues the run.
     """
-    quick_text = _quick(run, minutes, resume=resume, part=part) if quick else None
+    alone = not resume and part is None
+    quick_text = _quick(run, minutes, directory, alone=alone, show=show_run) if quick else None
     run = None if run is None or quick else _run_file(run)
     if show_run:
         _show(run, quick_text)
@@ -158,10 +160,18 @@ def _run_file(run: Path) -> Path:
     return known[str(run)]
 
 
-def _quick(game: Path | None, minutes: float | None, *, resume: bool, part: str | None) -> str:
-    """Return a run file that fits the minutes and this machine, which it measures."""
-    if game is None or minutes is None or resume or part is not None:
+def _quick(
+    game: Path | None, minutes: float | None, directory: Path | None, *, alone: bool, show: bool
+) -> str:
+    """Return a run file that fits the minutes and this machine, which it measures.
+
+    Raises ConfigError before that if there is no such game, or if a run cannot begin.
+    """
+    if game is None or minutes is None or not alone:
         raise ConfigError("--quick requires a game and --minutes, without --resume and --part")
+    name = run_name(load_game(str(game)).name)
+    if not show:
+        RunFolder(directory or Path("runs") / name).refuse_run()
     need("torch")
     need("onnx")
     say(console(stderr=True), Text("measuring the game and this machine"))

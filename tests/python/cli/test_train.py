@@ -143,6 +143,26 @@ def test_a_quick_run_needs_a_game_and_minutes() -> None:
         assert "--quick requires a game and --minutes" in run("train", "--quick", *arguments).err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("xiangqi", 'unknown game "xiangqi"'),
+        ("mnk", "mnk-quick already holds a run: resume it"),
+        ("mnk --directory other", "other must be new, empty or hold a run"),
+    ],
+)
+def test_a_quick_run_that_cannot_begin_is_refused_before_measuring(
+    arguments: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in ("runs/mnk-quick/run.toml", "other/file"):
+        Path(file).parent.mkdir(parents=True)
+        Path(file).touch()
+    done = run("train", "--quick", "--minutes", 5, *arguments.split())
+    assert (done.status, words in done.words) == (2, True)
+    assert "measuring" not in done.err
+
+
 @pytest.mark.parametrize("game", ["connect_four", "mnk(rows=4)"])
 def test_a_game_without_a_run_file_is_told_about_quick_runs(
     game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,7 @@ from pyengine.eval.evaluators import as_evaluator
 from pyengine.eval.spec import ModelSpec, planes_shape
 from pyengine.games.game import Game, load_game
 from pyengine.selfplay import SelfPlayer
-from pyengine.train.loop.quick import GameFacts, Rates, quick_run
+from pyengine.train.loop.quick import GameFacts, Rates, quick_run, run_name
 from pyengine.train.loop.run_configs import RunConfig
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.network import Network, new_network
@@ -48,7 +48,7 @@ def game_facts(game: Game, name: str) -> GameFacts:
     symmetric = game.num_symmetries > 1 and divided is not None and divided.per_point == 1
     return GameFacts(
         name=name,
-        title=f"{game.name}-quick",
+        title=run_name(game.name),
         planes=_planes(game),
         grid=symmetric or (game.has_board and divided is not None),
         plies=fmean(_random_plies(game, rng) for _ in range(_RANDOM_GAMES)),

@@ -118,6 +118,11 @@ class Rates:
     precision: str = "float32"  #: of the learner, at this rate
 
 
+def run_name(game: str) -> str:
+    """Return the name of a quick run of a game."""
+    return f"{game}-quick"
+
+
 def quick_run(minutes: float, facts: GameFacts, rates: Rates) -> str:
     """Return the run file that makes use of so many minutes, as TOML.
 

@@ -116,15 +116,19 @@ class RunFolder:
 
     def begin(self, run: RunFile) -> None:
         """Create the folder for a run. Raises ConfigError if it already has one."""
+        self.refuse_run()
+        for folder in (self.path, self.models, self.log, self.path / "status"):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.set_run(run)
+
+    def refuse_run(self) -> None:
+        """Raise ConfigError if the folder contains a run or unrelated files."""
         if self.holds_run:
             raise ConfigError(
                 f"{self.path} already holds a run: resume it (--resume), or choose another "
                 "directory (--directory)"
             )
         self.refuse_other_files()
-        for folder in (self.path, self.models, self.log, self.path / "status"):
-            folder.mkdir(parents=True, exist_ok=True)
-        self.set_run(run)
 
     def refuse_other_files(self) -> None:
         """Raise ConfigError if the folder contains unrelated files."""
