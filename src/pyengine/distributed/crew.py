@@ -14,10 +14,11 @@ from pyengine.base.files import unread
 from pyengine.distributed.actor import Contract, Order, Reply
 from pyengine.distributed.inbox import Inbox, open_inbox
 from pyengine.distributed.packet import DamagedPacketError
-from pyengine.distributed.workers import LostError, Member, Meter, Workers
+from pyengine.distributed.workers import LostError, Member, Workers
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line
+from pyengine.train.loop.meter import Meter
 from pyengine.train.loop.part import Part
 from pyengine.train.loop.part_selfplay import first_best
 from pyengine.train.loop.state import Best
