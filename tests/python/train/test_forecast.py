@@ -84,3 +84,5 @@ def test_a_rate_is_the_mean_of_the_last_half_minute() -> None:
     assert meter.rate(10.0) == pytest.approx(10)
     meter.add(35.0, 60)
     assert meter.rate(40.0) == pytest.approx(2)
+    meter.add(90.0, 0)
+    assert meter.rate(95.0) == pytest.approx(1), "nothing for a minute"
