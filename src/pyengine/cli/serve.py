@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
+from urllib.parse import quote
 
 from rich.text import Text
 from typer import Option
@@ -95,23 +95,15 @@ def serve(
         listener = config.bind_socket()
     except SystemExit:  # how uvicorn reports a port that is taken
         raise EngineError(f"{host}:{port} is in use: choose another port (--port)") from None
+    listener.listen()  # from now on clients may connect; they are answered when the server runs
     address = _address(host, listener.getsockname()[1])
     say(console(), Text(f"{address}  (Ctrl-C ends it)"))
-    server = uvicorn.Server(config)
     if browser:
-        page = address if token is None else f"{address}/?token={token}"
-        threading.Thread(target=_open, args=(server, page), daemon=True).start()
-    server.run(sockets=[listener])
+        page = address if token is None else f"{address}/?token={quote(token)}"
+        threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 def _address(host: str, port: int) -> str:
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}"
-
-
-def _open(server: Any, page: str) -> None:
-    while not server.started:
-        if server.should_exit:
-            return
-        time.sleep(0.05)
-    webbrowser.open(page)

@@ -144,8 +144,7 @@ def _games(folder: Any) -> Iterator[dict[str, Any]]:
 
 
 def _game(game: Game, text: str, line: Any) -> dict[str, Any]:
-    state = line.start_state(game)
-    start, moves = state.clone(), []
+    state, moves = line.start_state(game), []
     for action in line.moves:
         moves.append(state.action_to_string(action))
         state.apply_action(action)
