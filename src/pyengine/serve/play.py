@@ -11,12 +11,17 @@ from pyengine.search.result import SearchResult
 from pyengine.serve.engines import Engines, Key
 from pyengine.serve.figures import tree_of
 from pyengine.serve.positions import Place, view
-from pyengine.serve.requests import CompareRequest, MoveRequest, SearchRequest, TreeRequest
+from pyengine.serve.requests import (
+    Algorithm,
+    CompareRequest,
+    MoveRequest,
+    SearchRequest,
+    TreeRequest,
+)
 from pyengine.serve.searches import Stop
 
 _SIMULATIONS = 800  # of a move without a budget
-_ALGORITHMS = ("uct", "puct", "gumbel")
-_NOTES = {
+_NOTES: dict[Algorithm, str] = {
     "uct": "counts wins and visits; ignores the network's priors",
     "puct": "AlphaZero: priors steer the search",
     "gumbel": "Gumbel: sequential halving among sampled moves",
@@ -94,14 +99,15 @@ def compare(
     """Return what each algorithm makes of a position with the same network and budget."""
     check_going_on(place)
     rows = []
-    for algorithm in _ALGORITHMS:
+    for algorithm, note in _NOTES.items():
         asked = SearchRequest(
             position=request.position,
             network=request.network,
             algorithm=algorithm,
             simulations=request.simulations,
         )
-        rows.append(_row(algorithm, search(engines, place, asked, request.simulations, stop)))
+        result = search(engines, place, asked, request.simulations, stop)
+        rows.append({"algorithm": algorithm, **_figures(result), "note": note})
         if stop.is_set():
             break
     legal = place.state.legal_actions()
@@ -109,9 +115,8 @@ def compare(
     return {"moves": [place.state.action_to_string(a) for a in legal], "rows": rows}
 
 
-def _row(algorithm: str, result: SearchResult) -> dict[str, Any]:
+def _figures(result: SearchResult) -> dict[str, Any]:
     return {
-        "algorithm": algorithm,
         "move": result.action_name(result.action),
         "value": result.value,
         "proven": result.proven,
@@ -119,7 +124,6 @@ def _row(algorithm: str, result: SearchResult) -> dict[str, Any]:
         "q": [None if q != q else q for q in result.q.tolist()],
         "nodes": result.nodes,
         "seconds": result.seconds,
-        "note": _NOTES[algorithm],
     }
 
 

@@ -87,7 +87,9 @@ def _curve(folder: Any) -> list[dict[str, Any]]:
 
 
 def _losses(folder: Any) -> list[dict[str, Any]]:
-    lines = need("pyengine.train.json_files", "train").read_lines(folder.checkpoints / "log.jsonl")
+    lines: list[dict[str, Any]] = need("pyengine.train.json_files", "train").read_lines(
+        folder.checkpoints / "log.jsonl"
+    )
     return lines[:: len(lines) // _MOST_LOSSES + 1]
 
 
