@@ -17,6 +17,9 @@ from pyengine.errors import IllegalActionError
 _SHOWN_DEPTH = 3
 _SHOWN_CHILDREN = 3
 
+#: The fields of a record that a node is made of.
+_READ = ("parent", "action", "visits", "prior", "sum", "to_move", "proven", "same")
+
 PROVEN = {-1: "loss", 0: "draw", 1: "win"}
 
 
@@ -61,8 +64,8 @@ class SearchTree:
     ) -> Self:
         """Build the tree from records in which parents precede their children."""
         built: dict[int, tuple[Self, int, Any]] = {}  # by record: node, depth, state
-        for number, record in enumerate(nodes.tolist()):
-            parent, action, visits, prior, q, to_move, proven, same = record
+        for number, record in enumerate(nodes[list(_READ)].tolist()):
+            parent, action, visits, prior, total, to_move, proven, same = record
             is_root = parent < 0
             if is_root:
                 name, depth, after = "", 0, state
@@ -81,7 +84,7 @@ class SearchTree:
                 to_move=None if to_move < 0 else to_move,
                 visits=visits,
                 prior=prior,
-                q=q,
+                q=total / visits if visits else math.nan,
                 proven=None if proven == _core.NOT_PROVEN else proven,
                 shared=same >= 0,
             )

@@ -35,6 +35,18 @@ def text_html(text: str) -> str:
     return f'<pre style="font-family: monospace">{html.escape(text)}</pre>'
 
 
+def table_html(rows: Sequence[Sequence[str]], title: str, note: str = "") -> str:
+    """Return a table as HTML; the first row is its header."""
+    import html
+
+    lines = [f"<table><caption>{html.escape(title)}</caption>"]
+    for number, row in enumerate(rows):
+        tag = "td" if number else "th"
+        cells = (f'<{tag} style="text-align: right">{html.escape(cell)}</{tag}>' for cell in row)
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return "\n".join([*lines, "</table>", f"<p>{html.escape(note)}</p>" if note else ""])
+
+
 def board_svg(
     board: Board, shares: Sequence[tuple[Point, float]] = (), best: Point | None = None
 ) -> str:
