@@ -232,6 +232,7 @@ void bind_search(py::module_& m) {
                        next_action, unvisited, to_move, proven);
   PYBIND11_NUMPY_DTYPE(MoveNumbers, sum, action, visits, prior, proven);
   m.attr("NOT_PROVEN") = static_cast<int>(TreeNode::kNotProven);
+  m.attr("NO_NEXT") = static_cast<int>(TreeNode::kNoNext);
   m.def(
       "at_temperature",
       [](const std::vector<double>& weights, double temperature) {

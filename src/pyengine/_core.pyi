@@ -25,6 +25,7 @@ __all__: list[str] = [
     "ModelSpec",
     "ModelledDevice",
     "NOT_PROVEN",
+    "NO_NEXT",
     "OnnxModel",
     "PathCall",
     "PathGraph",
@@ -1627,6 +1628,7 @@ def wrap_game(
     """
 
 NOT_PROVEN: int = 2
+NO_NEXT: int = 65535
 __version__: str = "0.1.0"
 
 class SearchSettings(typing.TypedDict, total=False):

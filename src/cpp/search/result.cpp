@@ -204,9 +204,8 @@ class FirstEntries {
 void note_unvisited(const Tree& tree, const Node& node, int count, TreeNode& entry) {
   entry.unvisited = static_cast<std::uint16_t>(node.num_edges - count);
   if (entry.unvisited == 0 || tree.order() != 0) return;
-  const Edge next = tree.edge(node, count);
-  entry.next_action = next.action();
-  entry.next_prior = unpack_prior(next.prior());
+  entry.next_prior = unpack_prior(tree.edge_prior(node, count));
+  if (!node.edges_are_bits) entry.next_action = tree.edge(node, count).action();
 }
 
 void fill_columns(SearchResult& result, const std::vector<RootAction>& all, int num_actions,

@@ -35,16 +35,19 @@ struct TreeNode {
                              ///< has its children; else -1
   std::uint32_t visits = 0;
   float prior = 0.0F;
-  float next_prior = kNoPrior;      ///< of next_action; kNoPrior without one
-  ActionId action = 0xFFFF;         ///< the action that leads here; unused at the root
-  std::uint16_t place = 0;          ///< among the children of its parent, in the order of creation
-  ActionId next_action = 0xFFFF;    ///< the unvisited move that PUCT compares with the visited ones
+  float next_prior = kNoPrior;  ///< of next_action; kNoPrior without one
+  ActionId action = 0xFFFF;     ///< the action that leads here; unused at the root
+  std::uint16_t place = 0;      ///< among the children of its parent, in the order of creation
+  /// The unvisited move that PUCT compares with the visited ones; kNoNext stands for the smallest
+  /// one, because all priors of the node are equal.
+  ActionId next_action = kNoNext;
   std::uint16_t unvisited = 0;      ///< moves without a node
   std::int8_t to_move = 0;          ///< player to move; -1 if terminal or unknown
   std::int8_t proven = kNotProven;  ///< -1, 0, 1 for the player who moved there
 
   static constexpr std::int8_t kNotProven = 2;
   static constexpr float kNoPrior = -1.0F;
+  static constexpr ActionId kNoNext = 0xFFFF;
 };
 static_assert(sizeof(TreeNode) == 40);
 

@@ -382,11 +382,11 @@ def moves_of(records: npt.NDArray[Any]) -> list[MoveNumbers]:
 
 
 def numbers_in(
-    nodes: npt.NDArray[Any], path: Sequence[int], config: SearchConfig, legal: int
+    nodes: npt.NDArray[Any], path: Sequence[int], config: SearchConfig, legal: Sequence[int]
 ) -> NodeNumbers:
     """Return the numbers of a node below the root among the records of a result's tree.
 
-    ``legal``: number of legal moves there.
+    ``legal``: the legal moves there.
     """
     _check_kept(nodes, config)
     place = parent = 0
@@ -399,12 +399,14 @@ def numbers_in(
     node = nodes[place]
     children = nodes[nodes["parent"] == place]
     unlisted = int(node["unvisited"])
-    if node["to_move"] < 0 or len(children) + unlisted < legal:
+    if node["to_move"] < 0 or len(children) + unlisted < len(legal):
         raise _not_kept()
     moves = moves_of(children[np.argsort(children["place"])])
     if node["next_prior"] >= 0:
-        action, prior = int(node["next_action"]), float(node["next_prior"])
-        moves.append(MoveNumbers(0.0, action, 0, prior, _core.NOT_PROVEN))
+        action = int(node["next_action"])
+        if action == _core.NO_NEXT:
+            action = min(set(legal).difference(move.action for move in moves))
+        moves.append(MoveNumbers(0.0, action, 0, float(node["next_prior"]), _core.NOT_PROVEN))
         unlisted -= 1
     sign = 1 if nodes[parent]["to_move"] == node["to_move"] else -1
     total = sign * float(node["sum"])

@@ -186,7 +186,7 @@ class SearchResult:
         """
         state, actions, names = follow(self.state, path)
         if actions:
-            legal = len(state.legal_actions())
+            legal = state.legal_actions()
             numbers = numbers_in(self.tree_nodes, actions, self.config, legal)
         else:
             numbers = self.root_numbers()

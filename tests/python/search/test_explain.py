@@ -98,6 +98,13 @@ def test_a_player_who_moves_twice_keeps_the_sign(live: bool) -> None:
     assert check_next_moves(game, game.new_initial_state(), hashed(20, 0), live) >= 20
 
 
+@pytest.mark.parametrize("live", [False, True], ids=["result", "engine"])
+def test_of_moves_with_equal_priors_the_smallest_is_next(live: bool) -> None:
+    game = pyengine.load_game("gomoku(board_size=5)")
+    state, uniform = game.new_initial_state(), pyengine.UniformEvaluator()
+    assert check_next_moves(game, state, uniform, live) >= 20
+
+
 def test_the_engine_also_explains_the_deviation_of_values() -> None:
     game = pyengine.load_game("connect_four")
     state, evaluator = game.new_initial_state(), hashed(7, 0)
