@@ -325,6 +325,19 @@ class State:
         Return the action with this name, legal or not.
         Raises IllegalActionError if there is no such action.
         """
+    def to_svg(self) -> str:
+        """
+        Return the board as an SVG picture, with a ring on the last stone.
+
+            Raises ConfigError if the game has no board.
+
+            Example:
+                >>> import pyengine
+                >>> state = pyengine.load_game("connect_four").new_initial_state([3, 3])
+                >>> state.to_svg().startswith("<svg")
+                True
+
+        """
     def undo_action(self) -> None:
         """
         Undo the last action (by replaying the others). Raises ConfigError at the start.

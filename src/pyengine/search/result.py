@@ -20,6 +20,7 @@ from pyengine.games.board_layout import state_text
 from pyengine.games.notebook import state_picture
 from pyengine.search.config import SearchConfig, SearchSettings
 from pyengine.search.explain import Explanation, NodeNumbers, explain, follow, moves_of, numbers_in
+from pyengine.search.heat import Heat, result_svg
 from pyengine.search.tree import (
     PROVEN,
     Line,
@@ -202,6 +203,19 @@ class SearchResult:
             self.stdev_factor,
             moves_of(self.root_moves),
         )
+
+    def to_svg(self, heat: Heat | None = None) -> str:
+        """Return the board as an SVG picture, with a frame around the selected move.
+
+        Args:
+            heat: what to draw on the points: the share of the visits, the prior or Q of each move
+                for the player to move, or the predicted owners; None = only the frame. Moves that
+                are not points, such as those of pieces, are left out.
+
+        Raises ConfigError if the game has no board, or for ``"ownership"`` if the network does not
+        predict it.
+        """
+        return result_svg(self, heat)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as JSON-compatible Python objects (NaN becomes None).
