@@ -8,6 +8,8 @@ from pyengine.errors import ConfigError, EngineError
 from pyengine.exact.solver import Solver, SolveResult
 from pyengine.search.levels import level_config
 from pyengine.search.result import SearchResult
+from pyengine.search.steps import steps
+from pyengine.serve.catalogue import Catalogue
 from pyengine.serve.engines import Engines, Key
 from pyengine.serve.figures import tree_of
 from pyengine.serve.positions import Place, view
@@ -16,6 +18,7 @@ from pyengine.serve.requests import (
     CompareRequest,
     MoveRequest,
     SearchRequest,
+    StepsRequest,
     TreeRequest,
 )
 from pyengine.serve.searches import Stop
@@ -26,6 +29,8 @@ _NOTES: dict[Algorithm, str] = {
     "puct": "AlphaZero: priors steer the search",
     "gumbel": "Gumbel: sequential halving among sampled moves",
 }
+_LISTED = 12  # moves of a selection in a step
+_STEPS_MEMORY = 64 << 20
 _SOLVER_SECONDS = 2.0
 _SOLVER_MB = 64
 
@@ -91,6 +96,33 @@ def search(
 def search_tree(engines: Engines, place: Place, request: TreeRequest, most: int, stop: Stop) -> Any:
     """Return the tree of a search."""
     return tree_of(search(engines, place, request, most, stop), request.nodes)
+
+
+def show_steps(catalogue: Catalogue, place: Place, request: StepsRequest) -> Any:
+    """Return what each simulation of a textbook search selects, evaluates and backs up."""
+    check_going_on(place)
+    _, evaluator = catalogue.evaluator(place.game, request.network)
+    taken = steps(
+        place.state,
+        evaluator,
+        request.simulations,
+        game=place.game,
+        algorithm=request.algorithm,
+        memory_limit=_STEPS_MEMORY,
+    )
+    return {"steps": [_step(step.to_dict()) for step in taken]}
+
+
+def _step(step: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the moves that are far from being chosen; 64 steps of Go would take megabytes."""
+    for selection in step["path"]:
+        moves = selection["moves"]
+        listed = moves[:_LISTED]
+        listed += [move for move in moves[_LISTED:] if move["move"] == selection["chosen"]]
+        selection["moves"] = listed
+        selection["unlisted"] += len(moves) - len(listed)
+    step["leaf"]["priors"] = step["leaf"]["priors"][:_LISTED]
+    return step
 
 
 def compare(

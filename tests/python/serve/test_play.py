@@ -74,3 +74,30 @@ def test_algorithms_are_compared_on_one_position(client: Client) -> None:
     assert {row["move"] for row in rows.values()} == {"c3"}
     assert (rows["alphabeta"]["proven"], rows["alphabeta"]["visits"]) == (1, None)
     assert len(rows["puct"]["visits"]) == 5
+
+
+@pytest.mark.parametrize("game", ["tic_tac_toe", "go9"])
+@pytest.mark.parametrize("algorithm", ["puct", "uct"])
+def test_each_step_shows_the_choice_the_leaf_and_the_back_up(
+    client: Client, game: str, algorithm: str
+) -> None:
+    asked = {"position": {"game": game}, "algorithm": algorithm, "simulations": 24}
+    answer = client.post("/api/steps", json=asked)
+    assert answer.status_code == 200
+    assert len(answer.content) < 500_000
+    steps = answer.json()["steps"]
+    assert [step["simulation"] for step in steps] == list(range(1, 25))
+    for step in steps:
+        chosen = [selection["chosen"] for selection in step["path"]]
+        assert chosen == step["leaf"]["path"] == [node["move"] for node in step["backup"][1:]]
+        for selection in step["path"]:
+            assert selection["chosen"] in [move["move"] for move in selection["moves"]]
+            assert len(selection["moves"]) <= 13
+        for node in step["backup"]:
+            assert node["N"][1] == node["N"][0] + 1
+
+
+def test_gumbel_has_no_steps(client: Client) -> None:
+    asked = {"position": {"game": "othello"}, "algorithm": "gumbel"}
+    status, error = client.refused("/api/steps", **asked)
+    assert (status, error) == (400, "algorithm: expected 'puct' or 'uct', got 'gumbel'")
