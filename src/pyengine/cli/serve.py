@@ -33,9 +33,9 @@ class AddressOptions:
         str | None,
         Option(envvar="PYENGINE_TOKEN", help="What clients must present, 8 characters or more."),
     ] = None
-    browser: Annotated[
-        bool, Option("--browser/--no-browser", help="Open the page in a browser.")
-    ] = True
+    no_browser: Annotated[
+        bool, Option("--no-browser", help="Do not open the page in a browser.")
+    ] = False
 
     def page(self, port: int) -> str:
         """Return the address of the page on this machine, with the token."""
@@ -112,7 +112,7 @@ def serve(address: AddressOptions, offer: OfferOptions, limits: LimitOptions) ->
     listener.listen()  # from now on clients may connect; they are answered when the server runs
     port = listener.getsockname()[1]
     say(console(), Text(f"{_address(address.host, port)}  (Ctrl-C ends it)"))
-    if address.browser:
+    if not address.no_browser:
         threading.Thread(target=webbrowser.open, args=(address.page(port),), daemon=True).start()
     uvicorn.Server(config).run(sockets=[listener])
 
