@@ -33,6 +33,10 @@ class AddressOptions:
         str | None,
         Option(envvar="PYENGINE_TOKEN", help="What clients must present, 8 characters or more."),
     ] = None
+    allow_host: Annotated[
+        list[str] | None,
+        Option(metavar="NAME", help="Another name of the server, as of a proxy; repeatable."),
+    ] = None
     no_browser: Annotated[
         bool, Option("--no-browser", help="Do not open the page in a browser.")
     ] = False
@@ -75,7 +79,7 @@ class LimitOptions:
         int, Option("--threads", "-t", min=0, help="Threads of a search; 0 = all cores.")
     ] = 0
     memory: Annotated[
-        int, Option(min=64, metavar="MB", help="Memory for all trees and caches.")
+        int, Option(min=128, metavar="MB", help="Memory for all trees and caches.")
     ] = 2048
     max_simulations: Annotated[int, Option(min=1, help="Most simulations of a search.")] = 1_000_000
 
@@ -123,6 +127,7 @@ def _settings(address: AddressOptions, offer: OfferOptions, limits: LimitOptions
         model=offer.model,
         runs=offer.run or (),
         host=address.host,
+        hosts=address.allow_host or (),
         token=address.token,
         threads=limits.threads,
         memory=limits.memory * _MIB,

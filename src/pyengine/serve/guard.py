@@ -42,7 +42,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app, self._settings = app, settings
-        self._hosts = {settings.host, "localhost"}
+        self._hosts = {settings.host, "localhost", *settings.hosts}
         if not settings.is_local:
             self._hosts.add(socket.gethostname())
         self._sockets = 0
