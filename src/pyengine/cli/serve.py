@@ -101,7 +101,7 @@ def serve(address: AddressOptions, offer: OfferOptions, limits: LimitOptions) ->
         app,
         host=address.host,
         port=address.port,
-        log_level="warning",
+        log_level="critical",  # the app logs errors itself; uvicorn logs each refusal as one
         access_log=False,
         server_header=False,
         proxy_headers=False,
