@@ -72,10 +72,13 @@ class Board:
         return self._analysis
 
     def _engine_for(self, game: Game) -> Engine:
-        _, evaluator = self.catalogue.evaluator(game, None)
-        settings = self.settings
+        name, evaluator = self.catalogue.evaluator(game, None)
         return Engine(
-            game, evaluator, threads=settings.threads, memory_limit=settings.memory_of_search
+            game,
+            evaluator,
+            algorithm=self.engines.key(game, name).algorithm,
+            threads=self.settings.threads,
+            memory_limit=self.settings.memory_of_search,
         )
 
     def close(self) -> None:
