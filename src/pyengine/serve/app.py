@@ -127,6 +127,8 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     def _(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 400:  # what FastAPI says of a body that nests too deeply
+            return error_response(400, "body: expected JSON")
         return error_response(
             error.status_code, f"address: expected one of this server, got {request.url.path}"
         )

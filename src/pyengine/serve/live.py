@@ -173,7 +173,7 @@ def analyze(
                 post(report.message(result, is_done=False))
                 report.predict()
                 due = max(due + request.every, now)
-        post(report.message(result, is_done=True))
+    post(report.message(result, is_done=True))
 
 
 class _Report:
