@@ -25,6 +25,7 @@ __all__: list[str] = [
     "ModelSpec",
     "ModelledDevice",
     "NOT_PROVEN",
+    "NO_NEXT",
     "OnnxModel",
     "PathCall",
     "PathGraph",
@@ -334,6 +335,18 @@ class State:
         """
         Return the key in 0..2**128-1 of a search with graph=True, or None: a built-in game without
         one, or where legal moves may depend on earlier positions; a user's game.
+    def to_svg(self) -> str:
+        """
+        Return the board as an SVG picture, with a ring on the last stone.
+
+            Raises ConfigError if the game has no board.
+
+            Example:
+                >>> import pyengine
+                >>> state = pyengine.load_game("connect_four").new_initial_state([3, 3])
+                >>> state.to_svg().startswith("<svg")
+                True
+
         """
     def undo_action(self) -> None:
         """
@@ -1094,6 +1107,14 @@ class Searcher:
     def __init__(self, game: Game, evaluator: Evaluator, config: SearchConfig) -> None: ...
     def advance(self, action: typing.SupportsInt | typing.SupportsIndex) -> None: ...
     def clear(self) -> None: ...
+    def nodes(
+        self, most: typing.SupportsInt | typing.SupportsIndex, changes: dict
+    ) -> typing.Any: ...
+    def numbers(
+        self,
+        path: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        changes: dict,
+    ) -> dict: ...
     def search(
         self,
         state: typing.Any,
@@ -1629,6 +1650,7 @@ def wrap_game(
     """
 
 NOT_PROVEN: int = 2
+NO_NEXT: int = 65535
 __version__: str = "0.1.0"
 
 class SearchSettings(typing.TypedDict, total=False):
