@@ -97,7 +97,7 @@ def _rate(place: int, result: SearchResult) -> tuple[int, float]:
 
 
 def _first_player(results: Sequence[SearchResult]) -> str:
-    game = getattr(results[0].state, "game", None) if results else None
+    game: Any = getattr(results[0].state, "game", None) if results else None
     return game_look(game).names[0] if hasattr(game, "has_board") else "first player"
 
 
