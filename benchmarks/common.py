@@ -30,6 +30,7 @@ if TYPE_CHECKING or __package__:
     from . import bars, plot
 else:  # run as a script
     import bars
+
     import plot
 
 #: Compiler signatures in binaries.

@@ -65,6 +65,18 @@ def draw(reports: Sequence[dict[str, Any]], file: Path) -> None:
     Raises ConfigError if matplotlib is missing or cannot write the file, or if no report has a
     figure to draw.
     """
+    figure = figure_of(reports)
+    try:
+        with replacing(file) as temporary:
+            figure.savefig(temporary, dpi=120, format=file.suffix[1:] or "png")
+    except DataError as error:
+        raise ConfigError(f"plot: {error}") from error
+    except ValueError as error:  # unknown image format
+        raise ConfigError(f"plot: {unwritten(file, error)}") from error
+
+
+def figure_of(reports: Sequence[dict[str, Any]]) -> Any:
+    """Return the matplotlib figure of :func:`draw`."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
@@ -82,13 +94,7 @@ def draw(reports: Sequence[dict[str, Any]], file: Path) -> None:
         _draw_part(axes, report, lines, meaning)
     machine = parts[0][0]["machine"]
     figure.suptitle(f"{machine['cpu']}; {machine['pyengine']}", fontsize=9, color="#555555")
-    try:
-        with replacing(file) as temporary:
-            figure.savefig(temporary, dpi=120, format=file.suffix[1:] or "png")
-    except DataError as error:
-        raise ConfigError(f"plot: {error}") from error
-    except ValueError as error:  # unknown image format
-        raise ConfigError(f"plot: {unwritten(file, error)}") from error
+    return figure
 
 
 def _draw_part(axes: Any, report: dict[str, Any], lines: list[Line], meaning: str) -> None:

@@ -106,6 +106,7 @@ _ROOMS = {
     "distributed": (),
     "doctor": (),
     "match": ("MatchResult",),
+    "plot": (),
     "review": (),
     "selfplay": ("SelfPlayConfig", "SelfPlayReport"),
     "train": (),

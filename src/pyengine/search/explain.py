@@ -252,11 +252,9 @@ def _rules(config: SearchConfig, *, at_root: bool) -> Callable[[NodeNumbers, Sea
 
 def puct_at_root(numbers: NodeNumbers, config: SearchConfig) -> _Rule:
     """Return PUCT with the settings of the root."""
-    own = {
-        "c_puct": config.root_c_puct,
-        "fpu_value": config.root_fpu_value,
-    }
-    return puct(numbers, config.replace(**{k: v for k, v in own.items() if v is not None}))
+    c_puct = config.c_puct if config.root_c_puct is None else config.root_c_puct
+    fpu_value = config.fpu_value if config.root_fpu_value is None else config.root_fpu_value
+    return puct(numbers, config.replace(c_puct=c_puct, fpu_value=fpu_value))
 
 
 def puct(numbers: NodeNumbers, config: SearchConfig) -> _Rule:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pyengine.base.checks import check_choice
 from pyengine.errors import ConfigError
 from pyengine.games.notebook import board_picture, points_with
-from pyengine.show.board import Point
 from pyengine.show.picture import Mark, share_marks
 
 if TYPE_CHECKING:

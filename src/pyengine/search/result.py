@@ -160,6 +160,7 @@ class SearchResult:
             min_visits: omit subtrees whose root has fewer visits.
 
         A result keeps the most visited nodes: 256 plus 4 per simulation, up to 4,096.
+        :meth:`Engine.tree` reads more.
         """
         depth, visits = integer("max_depth", max_depth, 0), integer("min_visits", min_visits, 0)
         return SearchTree.from_nodes(self.tree_nodes, depth, visits, self.state)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 from pyengine import _core
 from pyengine.base.checks import integer
 from pyengine.errors import ConfigError
 from pyengine.games.game import game_for
-from pyengine.search.config import SearchConfig, SearchSettings
+from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 from pyengine.search.explain import Explanation, NodeNumbers, explain
 from pyengine.search.tree import action_name
 
 #: The textbook algorithm; a call may change ``symmetry`` and ``solver``.
-_TEXTBOOK: SearchSettings = {"symmetry": "none", "solver": False}
-_SERIAL: SearchSettings = {
+_TEXTBOOK: dict[str, Any] = {"symmetry": "none", "solver": False}
+_SERIAL: dict[str, Any] = {
     "threads": 1,
     "batch_size": 1,
     "in_flight": 1,
@@ -117,7 +117,7 @@ def steps(
     simulations: int,
     *,
     game: Any = None,
-    **settings: Unpack[SearchSettings],
+    **settings: Any,
 ) -> list[Step]:
     """Search a state one simulation at a time and return each of them.
 
@@ -147,7 +147,7 @@ def steps(
         return list(_Recorder(engine, state).steps(count))
 
 
-def _check(settings: SearchSettings, config: SearchConfig) -> None:
+def _check(settings: dict[str, Any], config: SearchConfig) -> None:
     if config.algorithm not in ("puct", "uct"):
         raise ConfigError(f'algorithm: expected "puct" or "uct", got "{config.algorithm}"')
     if config.dirichlet_fraction:
@@ -176,7 +176,9 @@ class _Recorder:
 
     def _step(self, number: int) -> Step:
         """Follow the simulation that has just been made."""
-        state, path, names = self._root.clone(), (), ()
+        state = self._root.clone()
+        path: tuple[int, ...] = ()
+        names: tuple[str, ...] = ()
         selections: list[Selection] = []
         root, after_root = self._known[()], self._engine.numbers(())
         before, after = [_of_opponent(root)], [_of_opponent(after_root)]

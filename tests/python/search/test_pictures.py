@@ -114,6 +114,10 @@ def test_what_has_no_picture_is_refused() -> None:
 def test_matches_and_solutions_are_shown_in_notebooks() -> None:
     solved = pyengine.solve(pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4]))
     assert solved._repr_html_().startswith("<img")
-    played = pyengine.match("random", "random", game="tic_tac_toe", games=2)
+
+    def first(state: pyengine.State) -> int:
+        return state.legal_actions()[0]
+
+    played = pyengine.match(first, first, game="tic_tac_toe", games=2)
     assert played._repr_html_().startswith("<img")
     assert "2 games" in played._repr_html_()

@@ -90,20 +90,26 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
         EngineError: matplotlib is missing.
 
     """
-    folder = RunFolder(path_of("directory", directory))
     target = path_of("path", path)
-    fit = rated(folder)
-    lines = [line for line in folder.evaluations() if line.get("step") in fit]
-    if not lines:
-        raise ConfigError(f"no candidate was evaluated in {directory}")
-    figure = need("matplotlib.figure", "plot").Figure(figsize=(7, 4), layout="constrained")
-    _draw(figure.add_subplot(), lines, fit)
+    figure = curve_figure(directory)
     try:
         with replacing(target) as temporary:
             figure.savefig(temporary, format=target.suffix[1:] or "png")
     except ValueError as error:  # unknown format
         raise ConfigError(unwritten(target, error)) from error
     return target
+
+
+def curve_figure(directory: str | os.PathLike[str]) -> Any:
+    """Return the matplotlib figure of :func:`plot_curve`, whose errors it raises."""
+    folder = RunFolder(path_of("directory", directory))
+    fit = rated(folder)
+    lines = [line for line in folder.evaluations() if line.get("step") in fit]
+    if not lines:
+        raise ConfigError(f"no candidate was evaluated in {directory}")
+    figure = need("matplotlib.figure", "plot").Figure(figsize=(7, 4), layout="constrained")
+    _draw(figure.add_subplot(), lines, fit)
+    return figure
 
 
 def _draw(axes: Any, lines: Sequence[Line], fit: Mapping[int, Rating | None]) -> None:
