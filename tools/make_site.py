@@ -19,7 +19,7 @@ BUILD = ROOT / "build"
 SOURCE = BUILD / "site-source"
 PAGES = (
     *("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
-    *("docs/**/*.md", "*/README.md"),
+    *("docs/**/*.md", "[!.]*/README.md"),
 )
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)")
 

@@ -21,6 +21,6 @@ def pages(nav: Any) -> list[str]:
 def test_the_navigation_has_every_page_once() -> None:
     listed = [page for page in pages(SITE["nav"]) if not page.startswith("docs/reference/")]
     written = [page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md")]
-    folders = [page.relative_to(ROOT).as_posix() for page in ROOT.glob("*/README.md")]
+    folders = [page.relative_to(ROOT).as_posix() for page in ROOT.glob("[!.]*/README.md")]
     top = [page.name for page in ROOT.glob("*.md")]
     assert sorted(listed) == sorted({*written, *folders, *top})
