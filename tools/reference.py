@@ -182,6 +182,7 @@ def command_line() -> str:
 
     command = get_command(app)
     text = get_docs_for_click(obj=command, ctx=Context(command), name="pyengine")
+    text = re.sub(r"Guide: docs/(\S+\.md)", r"[Guide](../\1)", text)
     # A help text begins with examples, which typer runs together.
     return re.sub(
         r"^(#+ `pyengine.*`\n\n)\x08\n(pyengine (?:.+\n)+)",

@@ -180,6 +180,19 @@ def test_pages_cited_in_the_code_exist() -> None:
                     assert (ROOT / page).exists(), f"{path}: {page}"
 
 
+def test_the_help_of_every_command_names_a_page() -> None:
+    typer = pytest.importorskip("typer")
+    from pyengine.cli.app import app
+
+    todo = list(typer.main.get_command(app).commands.values())
+    for command in todo:
+        todo += getattr(command, "commands", {}).values()
+        if not hasattr(command, "commands"):
+            page = re.fullmatch(r"Guide: (docs/\S+\.md)", command.epilog or "")
+            assert page is not None, command.name
+            assert (ROOT / page[1]).is_file(), command.name
+
+
 def test_the_readme_links_to_every_guide() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     guides = {f"docs/guides/{page.name}" for page in (ROOT / "docs" / "guides").glob("*.md")}
