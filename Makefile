@@ -51,7 +51,7 @@ help:
 	@echo "make instructions   compare instructions per simulation with the committed figures"
 	@echo "make wheels  build a wheel for each installed CPython into dist/ and test it without a compiler"
 	@echo "make tidy    run clang-tidy"
-	@echo "make stubs   write src/pyengine/_core.pyi      make docs    write the reference to build/docs"
+	@echo "make stubs   write src/pyengine/_core.pyi      make docs    build the documentation site in build/site"
 	@echo "make clean   remove build/ and .venv/"
 
 demo: $(VENV)/.installed
@@ -124,10 +124,10 @@ format: $(VENV)/.dev
 stubs: $(VENV)/.installed $(VENV)/.dev
 	$(PY) tools/make_stubs.py
 
-# The reference for modules and commands, generated from docstrings. The guides are in docs/.
-docs: $(VENV)/.installed $(VENV)/.dev
-	$(PY) tools/reference.py build/docs
-	$(PY) -m typer pyengine.cli.app utils docs --name pyengine --output build/docs/command-line.md
+# The pages, the reference and their links; a warning is an error. build/site/index.html also works
+# without a server.
+docs: $(VENV)/.installed $(VENV)/.docs
+	$(PY) tools/make_site.py
 
 # In a unity build clang-tidy reads each header once per batch of files, which halves the time. The
 # build uses GCC's warning options, some of which clang-tidy does not know.
@@ -181,8 +181,8 @@ $(VENV)/.test: $(VENV)/.installed
 	@$(PIP) "$$(echo build/dist/*.whl)[test]" $(TORCH)
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.tools pyproject.toml
-	@$(PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['dev'], sep='\n')" \
-	  > $(VENV)/dev-requirements.txt
-	@$(PIP) -r $(VENV)/dev-requirements.txt
+$(VENV)/.dev $(VENV)/.docs: $(VENV)/.%: $(VENV)/.tools pyproject.toml
+	@$(PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['$*'], sep='\n')" \
+	  > $(VENV)/$*-requirements.txt
+	@$(PIP) -r $(VENV)/$*-requirements.txt
 	@touch $@

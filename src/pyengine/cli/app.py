@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -42,30 +43,33 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _function in (
-    games,
-    play,
-    search,
-    analyze,
-    serve,
-    match,
-    solve,
-    gtp,
-    analysis,
-    gomocup,
-    nboard,
-    ugi,
-    selfplay,
-    train,
-    new_game,
-    doctor,
-    bench,
-):
-    app.command(cls=Command, short_help=summary_of(_function))(command(_function))
+_GUIDES: dict[Callable[..., None], str] = {  # in docs/guides
+    games: "play-and-analyse",
+    play: "play-and-analyse",
+    search: "play-and-analyse",
+    analyze: "review",
+    serve: "serve",
+    match: "play-and-analyse",
+    solve: "exact-search",
+    gtp: "clients/gtp",
+    analysis: "clients/analysis",
+    gomocup: "clients/gomocup",
+    nboard: "clients/nboard",
+    ugi: "clients/ugi",
+    selfplay: "self-play-and-data",
+    train: "training",
+    new_game: "game-in-cpp",
+    doctor: "gpu",
+    bench: "benchmarks",
+}
+for _function, _guide in _GUIDES.items():
+    _page = f"Guide: docs/guides/{_guide}.md"
+    app.command(cls=Command, short_help=summary_of(_function), epilog=_page)(command(_function))
 
 _convert = typer.Typer(help="Convert a network or training data.", no_args_is_help=True)
 for _converter in CONVERT:
-    _convert.command(short_help=summary_of(_converter))(command(_converter))
+    _page = "Guide: docs/guides/conversion.md"
+    _convert.command(short_help=summary_of(_converter), epilog=_page)(command(_converter))
 app.add_typer(_convert, name="convert")
 
 
