@@ -331,10 +331,6 @@ class State:
         Return the action with this name, legal or not.
         Raises IllegalActionError if there is no such action.
         """
-    def transposition_key(self) -> typing.Any:
-        """
-        Return the key in 0..2**128-1 of a search with graph=True, or None: a built-in game without
-        one, or where legal moves may depend on earlier positions; a user's game.
     def to_svg(self) -> str:
         """
         Return the board as an SVG picture, with a ring on the last stone.
@@ -347,6 +343,11 @@ class State:
                 >>> state.to_svg().startswith("<svg")
                 True
 
+        """
+    def transposition_key(self) -> typing.Any:
+        """
+        Return the key in 0..2**128-1 of a search with graph=True, or None: a built-in game without
+        one, or where legal moves may depend on earlier positions; a user's game.
         """
     def undo_action(self) -> None:
         """
