@@ -12,6 +12,7 @@ _FEATURES = {
     "convert": "this conversion",
     "distributed": "a run on a cluster",
     "plot": "a picture",
+    "serve": "a board in the browser",
     "train": "training",
 }
 #: Telemetry of ONNX Runtime and Ray is off unless the user turns it on. Ray actors that request no

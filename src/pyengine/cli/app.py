@@ -22,6 +22,7 @@ from pyengine.cli.new_game import new_game
 from pyengine.cli.play import play
 from pyengine.cli.search import search
 from pyengine.cli.selfplay import selfplay
+from pyengine.cli.serve import serve
 from pyengine.cli.solve import solve
 from pyengine.cli.train import train
 from pyengine.cli.ugi import ugi
@@ -46,6 +47,7 @@ for _function in (
     play,
     search,
     analyze,
+    serve,
     match,
     solve,
     gtp,

@@ -1,0 +1,174 @@
+"""The FastAPI app: its addresses, each answered by a function of this room."""
+
+from __future__ import annotations
+
+import mimetypes
+import traceback
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, WebSocket
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from pyengine.errors import EngineError
+from pyengine.protocols.lines import log
+from pyengine.serve import play
+from pyengine.serve.catalogue import Catalogue
+from pyengine.serve.engines import BusyError, Engines
+from pyengine.serve.guard import Guard, error_response
+from pyengine.serve.live import Conversation, Post, analyze
+from pyengine.serve.positions import read_position, view
+from pyengine.serve.requests import (
+    Analyze,
+    CompareRequest,
+    MoveRequest,
+    PositionRequest,
+    TreeRequest,
+    error_text,
+)
+from pyengine.serve.searches import Searches, Stop
+from pyengine.serve.settings import ServeSettings
+
+_PAGE = Path(__file__).parent / "page"
+mimetypes.add_type("text/javascript", ".js")  # some systems say text/plain
+
+
+class Board:
+    """What the answers share: games, engines and searches."""
+
+    def __init__(self, settings: ServeSettings) -> None:
+        self.settings = settings
+        self.catalogue = Catalogue(settings.games, settings.model)
+        self.searches = Searches(settings.max_searches)
+        self.engines = Engines(
+            self.catalogue,
+            most=settings.max_searches,
+            memory=settings.memory,
+            threads=settings.threads,
+        )
+
+    def close(self) -> None:
+        """Stop all searches and free the engines."""
+        self.searches.close()
+        self.engines.close()
+
+
+def make_app(settings: ServeSettings | None = None) -> FastAPI:
+    """Return the app. Its ``state.board`` is the :class:`Board`.
+
+    Raises ConfigError or ModelError if a game, a network or a run of the settings is unusable.
+    """
+    board = Board(settings or ServeSettings())
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        board.close()
+
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.state.board = board
+    app.add_middleware(Guard, settings=board.settings)
+    _add_errors(app)
+    _add_questions(app, board)
+    _add_searches(app, board)
+    _add_sockets(app, board)
+    _add_page(app)
+    return app
+
+
+def _add_errors(app: FastAPI) -> None:
+    @app.exception_handler(RequestValidationError)
+    def _(_: Request, error: RequestValidationError) -> Response:
+        return error_response(400, error_text(error.errors()))
+
+    @app.exception_handler(BusyError)
+    def _(_: Request, error: BusyError) -> Response:
+        return error_response(429, str(error))
+
+    @app.exception_handler(EngineError)
+    def _(_: Request, error: EngineError) -> Response:
+        return error_response(400, str(error))
+
+    @app.exception_handler(HTTPException)
+    def _(request: Request, error: HTTPException) -> Response:
+        return error_response(
+            error.status_code, f"address: expected one of this server, got {request.url.path}"
+        )
+
+    @app.exception_handler(Exception)
+    def _(_: Request, error: Exception) -> Response:
+        log("".join(traceback.format_exception(error)))
+        return error_response(500, f"internal error ({type(error).__name__}): see the server's log")
+
+
+def _add_questions(app: FastAPI, board: Board) -> None:
+    """Add the addresses that are answered without a search."""
+
+    @app.get("/health")
+    def health() -> Any:
+        return {"ok": True}
+
+    @app.get("/api/games")
+    def games() -> Any:
+        return {"games": board.catalogue.to_dict()}
+
+    @app.post("/api/position")
+    def position(request: PositionRequest) -> Any:
+        return view(read_position(request.position, board.catalogue))
+
+
+def _add_searches(app: FastAPI, board: Board) -> None:
+    """Add the addresses that are answered by a search."""
+    engines, most = board.engines, board.settings.max_simulations
+
+    async def answer(request: Request, work: Callable[[Stop], Any]) -> Any:
+        return await board.searches.run(work, request.is_disconnected)
+
+    @app.post("/api/move")
+    async def move(body: MoveRequest, request: Request) -> Any:
+        def work(stop: Stop) -> Any:
+            place = read_position(body.position, board.catalogue)
+            return play.choose_move(engines, place, body, most, stop)
+
+        return await answer(request, work)
+
+    @app.post("/api/tree")
+    async def tree(body: TreeRequest, request: Request) -> Any:
+        def work(stop: Stop) -> Any:
+            place = read_position(body.position, board.catalogue)
+            return play.search_tree(engines, place, body, most, stop)
+
+        return await answer(request, work)
+
+    @app.post("/api/compare")
+    async def compare(body: CompareRequest, request: Request) -> Any:
+        def work(stop: Stop) -> Any:
+            place = read_position(body.position, board.catalogue)
+            return play.compare(engines, place, body, board.settings.threads, stop)
+
+        return await answer(request, work)
+
+
+def _add_sockets(app: FastAPI, board: Board) -> None:
+    @app.websocket("/api/live")
+    async def live(socket: WebSocket) -> None:
+        def work(request: Analyze, stop: Stop, post: Post) -> None:
+            place = read_position(request.position, board.catalogue)
+            analyze(board.engines, place, request, board.settings.max_simulations, stop, post)
+
+        await Conversation(socket, board.searches).run(Analyze, work)
+
+
+def _add_page(app: FastAPI) -> None:
+    @app.get("/{name:path}")
+    def page(name: str) -> Response:
+        files = {p.relative_to(_PAGE).as_posix(): p for p in _PAGE.rglob("*") if p.is_file()}
+        file = files.get(name or "index.html")  # the request names a file, never a path
+        if file is None:
+            raise HTTPException(404)
+        kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+        return Response(file.read_bytes(), media_type=kind)

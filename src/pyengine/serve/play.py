@@ -1,0 +1,146 @@
+"""Answers that need a search: a move, a tree, a comparison of algorithms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyengine.errors import ConfigError, EngineError
+from pyengine.exact.solver import Solver, SolveResult
+from pyengine.search.levels import level_config
+from pyengine.search.result import SearchResult
+from pyengine.serve.engines import Engines, Key
+from pyengine.serve.figures import tree_of
+from pyengine.serve.positions import Place, view
+from pyengine.serve.requests import CompareRequest, MoveRequest, SearchRequest, TreeRequest
+from pyengine.serve.searches import Stop
+
+_SIMULATIONS = 800  # of a move without a budget
+_ALGORITHMS = ("uct", "puct", "gumbel")
+_NOTES = {
+    "uct": "counts wins and visits; ignores the network's priors",
+    "puct": "AlphaZero: priors steer the search",
+    "gumbel": "Gumbel: sequential halving among sampled moves",
+}
+_SOLVER_SECONDS = 2.0
+_SOLVER_MB = 64
+
+
+def check_budget(simulations: int | None, most: int) -> None:
+    """Raise ConfigError if a request asks for too many simulations."""
+    if simulations is not None and simulations > most:
+        raise ConfigError(f"simulations: expected at most {most}, got {simulations}")
+
+
+def check_going_on(place: Place) -> None:
+    """Raise ConfigError if the game is over."""
+    if place.state.is_terminal():
+        raise ConfigError("position: expected one that is not over, got the end of a game")
+
+
+def choose_move(engines: Engines, place: Place, request: MoveRequest, most: int, stop: Stop) -> Any:
+    """Return the engine's move and the position after it."""
+    check_going_on(place)
+    check_budget(request.simulations, most)
+    settings: dict[str, Any]
+    if request.level is not None:
+        settings = level_config(place.game, request.level)
+    else:
+        settings = {"simulations": request.simulations, "seconds": request.seconds}
+        if request.simulations is None:
+            settings["simulations"] = _SIMULATIONS if request.seconds is None else most
+    key = Key(place.game, request.network, "puct")
+    with engines.lend(key, place.start, place.actions) as session, stop.ends(session.engine):
+        result = session.choose(on_progress=stop.goes_on, **settings)
+    after = place.state.clone()
+    after.apply_action(result.action)
+    reached = Place(place.game, place.name, place.start, (*place.actions, result.action), after)
+    return {
+        "move": result.action_name(result.action),
+        "action": result.action,
+        "value": result.value,
+        "proven": result.proven,
+        "simulations": result.simulations,
+        "seconds": result.seconds,
+        "position": reached.to_dict(),
+        "view": view(reached),
+    }
+
+
+def search(
+    engines: Engines, place: Place, request: SearchRequest, most: int, stop: Stop
+) -> SearchResult:
+    """Search a position with a new tree."""
+    check_going_on(place)
+    check_budget(request.simulations, most)
+    key = Key(place.game, request.network, request.algorithm)
+    with engines.lend(key, place.start, place.actions) as session, stop.ends(session.engine):
+        return session.engine.search(
+            place.state,
+            simulations=request.simulations,
+            reuse_tree=False,
+            on_progress=stop.goes_on,
+        )
+
+
+def search_tree(engines: Engines, place: Place, request: TreeRequest, most: int, stop: Stop) -> Any:
+    """Return the tree of a search."""
+    return tree_of(search(engines, place, request, most, stop), request.nodes)
+
+
+def compare(
+    engines: Engines, place: Place, request: CompareRequest, threads: int, stop: Stop
+) -> Any:
+    """Return what each algorithm makes of a position with the same network and budget."""
+    check_going_on(place)
+    rows = []
+    for algorithm in _ALGORITHMS:
+        asked = SearchRequest(
+            position=request.position,
+            network=request.network,
+            algorithm=algorithm,
+            simulations=request.simulations,
+        )
+        rows.append(_row(algorithm, search(engines, place, asked, request.simulations, stop)))
+        if stop.is_set():
+            break
+    legal = place.state.legal_actions()
+    rows.append(_solved_row(place, threads, stop))
+    return {"moves": [place.state.action_to_string(a) for a in legal], "rows": rows}
+
+
+def _row(algorithm: str, result: SearchResult) -> dict[str, Any]:
+    return {
+        "algorithm": algorithm,
+        "move": result.action_name(result.action),
+        "value": result.value,
+        "proven": result.proven,
+        "visits": result.visits.tolist(),
+        "q": [None if q != q else q for q in result.q.tolist()],
+        "nodes": result.nodes,
+        "seconds": result.seconds,
+        "note": _NOTES[algorithm],
+    }
+
+
+def _solved_row(place: Place, threads: int, stop: Stop) -> dict[str, Any]:
+    row: dict[str, Any] = {"algorithm": "alphabeta", "visits": None, "q": None, "proven": None}
+    try:
+        solver = Solver(place.game, table_mb=_SOLVER_MB, threads=threads)
+        with stop.ends(solver):
+            solved = solver.solve(place.state, seconds=_SOLVER_SECONDS)
+    except EngineError as error:
+        return row | {"move": None, "value": None, "nodes": 0, "seconds": 0.0, "note": str(error)}
+    return row | {
+        "move": None if solved.action is None else place.state.action_to_string(solved.action),
+        "value": solved.value if solved.exact else None,
+        "proven": int(solved.value) if solved.exact else None,
+        "nodes": solved.nodes,
+        "seconds": solved.seconds,
+        "note": _solver_note(solved),
+    }
+
+
+def _solver_note(solved: SolveResult) -> str:
+    if solved.exact:
+        return f"exact: the game is solved, {solved.depth} plies to its end"
+    return f"looked at all lines of {solved.depth} plies; not the end of the game"
