@@ -9,14 +9,13 @@ import tempfile
 from pathlib import Path
 
 from pyengine.base.files import check_output, unwritten, write_durably
-from pyengine.data.game_file import SAVED_GAME
+from pyengine.data.game_file import saved_game
 from pyengine.data.sgf.record import SgfGame
 from pyengine.data.sgf.write import write_sgf
 from pyengine.errors import DataError
 from pyengine.games.board_layout import game_look
 from pyengine.games.game import Game, State
 from pyengine.games.outcomes import Lost, outcome_text, sgf_result
-from pyengine.search.tree import names_of_line
 
 
 def record_path(game: Game, now: datetime.datetime) -> Path:
@@ -66,15 +65,5 @@ def _is_sgf(path: Path) -> bool:
 
 def _moves(start: State, state: State, actions: list[int], lost: Lost | None) -> bytes:
     look = game_look(start.game)
-    names = names_of_line(start, actions)
     result = outcome_text(state, lambda player: look.player(player, drawn=False), lost)
-    lines = [
-        SAVED_GAME,
-        f"game: {start.game}",
-        f"moves: {' '.join(' '.join(names).split())}",
-        f"actions: {' '.join(map(str, actions))}",  # names may contain spaces or be ambiguous
-        f"result: {result}",
-    ]
-    if start.serialize() != start.game.new_initial_state().serialize():
-        lines.insert(2, f"start: {start.serialize()}")
-    return "".join(f"{line}\n" for line in lines).encode()
+    return saved_game(start, actions, result)

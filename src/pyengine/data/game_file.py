@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from pyengine.data.sgf.record import SgfGame
 from pyengine.errors import ConfigError, DataError
 from pyengine.games.game import Game, State, load_game, load_recorded_game
 from pyengine.games.move_names import play_moves
+from pyengine.search.tree import names_of_line
 
 #: The first line of a game saved by ``pyengine play`` as a list of moves.
 SAVED_GAME = "pyengine game"
@@ -125,6 +127,21 @@ def game_in(
 
 def _one_line(text: str) -> str:
     return shortened(" ".join(text.split()))
+
+
+def saved_game(start: State, actions: Sequence[int], result: str = "") -> bytes:
+    """Return a game as a file that :func:`read_game_file` reads, for every game."""
+    names = names_of_line(start, actions)
+    lines = [
+        SAVED_GAME,
+        f"game: {start.game}",
+        f"moves: {' '.join(' '.join(names).split())}",
+        f"actions: {' '.join(map(str, actions))}",  # names may contain spaces or be ambiguous
+        f"result: {result}",
+    ]
+    if start.serialize() != start.game.new_initial_state().serialize():
+        lines.insert(2, f"start: {start.serialize()}")
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 class _UnnamedGameError(Exception):

@@ -40,6 +40,7 @@ def review_game(
     engine: Engine,
     *,
     model: str = "",
+    simulations: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Review:
     """Review a game: search its positions together, and compare each move with the best one.
@@ -49,6 +50,7 @@ def review_game(
         engine: an engine for the game. Its ``simulations`` are those of each position; its
             ``seconds`` are for the whole game.
         model: a name for the evaluator.
+        simulations: of each position, instead of the engine's.
         on_progress: called ten times a second, from another thread.
 
     Raises:
@@ -71,7 +73,7 @@ def review_game(
     positions = file.positions
     reviewed = len(positions) - _closing_passes(file)
     with deferred_interrupt(engine.stop) as interrupted:
-        searches = _Searches(engine, positions[:reviewed], interrupted)
+        searches = _Searches(engine, positions[:reviewed], interrupted, simulations)
         results = searches.run(on_progress)
     evaluations = evaluations_of(engine, positions[:reviewed], results)
     evaluations += [None] * (len(positions) - reviewed)
@@ -114,15 +116,19 @@ class _Searches:
     """The searches of all positions, in groups whose trees fit the memory."""
 
     def __init__(
-        self, engine: Engine, positions: Sequence[State], interrupted: threading.Event
+        self,
+        engine: Engine,
+        positions: Sequence[State],
+        interrupted: threading.Event,
+        simulations: int | None,
     ) -> None:
         self._engine, self._positions = engine, positions
         self._open = [i for i, state in enumerate(positions) if not state.is_terminal()]
         self._interrupted = interrupted
         self.stopped = threading.Event()
         config = engine.config
-        self.budget = config.simulations
-        if config.simulations is None and config.seconds is None:
+        self.budget = config.simulations if simulations is None else simulations
+        if self.budget is None and config.seconds is None:
             self.budget = _DEFAULT_SIMULATIONS
 
     def run(self, on_progress: OnProgress | None) -> list[SearchResult | None]:

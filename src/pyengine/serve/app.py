@@ -15,30 +15,40 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from pyengine.errors import EngineError
+from pyengine.games.game import Game
+from pyengine.protocols.analysis.service import Analysis
 from pyengine.protocols.lines import log
+from pyengine.search.engine import Engine
 from pyengine.serve import play
 from pyengine.serve.catalogue import Catalogue
 from pyengine.serve.engines import BusyError, Engines
-from pyengine.serve.guard import Guard, error_response
+from pyengine.serve.files import read_file, write_file
+from pyengine.serve.guard import Guard, error_response, internal_error
+from pyengine.serve.katago import converse
 from pyengine.serve.live import Conversation, Post, analyze
 from pyengine.serve.positions import read_position, view
 from pyengine.serve.requests import (
     Analyze,
     CompareRequest,
+    ExportRequest,
+    ImportRequest,
     MoveRequest,
     PositionRequest,
+    ReviewRequest,
     TreeRequest,
     error_text,
 )
+from pyengine.serve.reviewing import review
 from pyengine.serve.searches import Searches, Stop
 from pyengine.serve.settings import ServeSettings
+from pyengine.serve.training import Training
 
 _PAGE = Path(__file__).parent / "page"
 mimetypes.add_type("text/javascript", ".js")  # some systems say text/plain
 
 
 class Board:
-    """What the answers share: games, engines and searches."""
+    """What the answers share: games, engines, searches and runs."""
 
     def __init__(self, settings: ServeSettings) -> None:
         self.settings = settings
@@ -50,11 +60,27 @@ class Board:
             memory=settings.memory,
             threads=settings.threads,
         )
+        self.training = Training(settings.runs)
+        self._analysis: Analysis | None = None
+
+    @property
+    def analysis(self) -> Analysis:
+        """KataGo's protocol; its thread starts with the first client."""
+        if self._analysis is None:
+            self._analysis = Analysis(self._engine_for)
+        return self._analysis
+
+    def _engine_for(self, game: Game) -> Engine:
+        _, evaluator = self.catalogue.evaluator(game, None)
+        memory = self.settings.memory // self.settings.max_searches
+        return Engine(game, evaluator, threads=self.settings.threads, memory_limit=memory)
 
     def close(self) -> None:
         """Stop all searches and free the engines."""
         self.searches.close()
         self.engines.close()
+        if self._analysis is not None:
+            self._analysis.finish(at_once=True)
 
 
 def make_app(settings: ServeSettings | None = None) -> FastAPI:
@@ -102,7 +128,7 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     def _(_: Request, error: Exception) -> Response:
         log("".join(traceback.format_exception(error)))
-        return error_response(500, f"internal error ({type(error).__name__}): see the server's log")
+        return error_response(500, internal_error(error))
 
 
 def _add_questions(app: FastAPI, board: Board) -> None:
@@ -119,6 +145,22 @@ def _add_questions(app: FastAPI, board: Board) -> None:
     @app.post("/api/position")
     def position(request: PositionRequest) -> Any:
         return view(read_position(request.position, board.catalogue))
+
+    @app.post("/api/import")
+    def read(request: ImportRequest) -> Any:
+        return read_file(request, board.catalogue)
+
+    @app.post("/api/export")
+    def write(request: ExportRequest) -> Any:
+        return write_file(read_position(request.position, board.catalogue), request)
+
+    @app.get("/api/training")
+    def runs() -> Any:
+        return {"runs": board.training.names}
+
+    @app.get("/api/training/{name}")
+    def run(name: str) -> Any:
+        return board.training.to_dict(name)
 
 
 def _add_searches(app: FastAPI, board: Board) -> None:
@@ -154,13 +196,27 @@ def _add_searches(app: FastAPI, board: Board) -> None:
 
 
 def _add_sockets(app: FastAPI, board: Board) -> None:
+    most = board.settings.max_simulations
+
     @app.websocket("/api/live")
     async def live(socket: WebSocket) -> None:
         def work(request: Analyze, stop: Stop, post: Post) -> None:
             place = read_position(request.position, board.catalogue)
-            analyze(board.engines, place, request, board.settings.max_simulations, stop, post)
+            analyze(board.engines, place, request, most, stop, post)
 
         await Conversation(socket, board.searches).run(Analyze, work)
+
+    @app.websocket("/api/review")
+    async def reviewed(socket: WebSocket) -> None:
+        def work(request: ReviewRequest, stop: Stop, post: Post) -> None:
+            place = read_position(request.position, board.catalogue)
+            review(board.engines, place, request, most, stop, post)
+
+        await Conversation(socket, board.searches).run(ReviewRequest, work)
+
+    @app.websocket("/analysis")
+    async def katago(socket: WebSocket) -> None:
+        await converse(socket, board.analysis, most)
 
 
 def _add_page(app: FastAPI) -> None:

@@ -131,6 +131,11 @@ def error_response(status: int, text: str) -> Response:
     return JSONResponse({"error": text}, status)
 
 
+def internal_error(error: Exception) -> str:
+    """Return what a client is told of an error in the code of the server or of a user's game."""
+    return f"internal error ({type(error).__name__}): see the server's log"
+
+
 async def _refuse(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
         await response(scope, receive, _with_headers(send))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import closing, suppress
@@ -15,10 +16,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from pyengine.errors import ConfigError, EngineError, EvaluationError
 from pyengine.protocols.final_boards import FinalBoards
+from pyengine.protocols.lines import log
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
 from pyengine.serve.engines import Engines, Key
 from pyengine.serve.figures import Figures, tree_of
+from pyengine.serve.guard import internal_error
 from pyengine.serve.play import check_budget, check_going_on
 from pyengine.serve.positions import Place
 from pyengine.serve.requests import Analyze, error_text
@@ -27,7 +30,8 @@ from pyengine.serve.searches import Searches, Stop
 _POLL = 0.05  # seconds
 _TREE_EVERY = 0.3  # seconds between two trees
 
-#: Sends a message from a thread; waits until it is sent.
+#: Sends a message from the thread of a search. It waits until the message is sent, so that a slow
+#: client gets fewer messages, and raises GoneError when the search is to stop.
 Post = Callable[[dict[str, Any]], None]
 
 
@@ -52,14 +56,7 @@ async def send_json(socket: WebSocket, value: Any) -> None:
         await socket.send_text(to_json(value, inf_nan_mode="null").decode())
 
 
-def poster(socket: WebSocket, stop: Stop) -> Post:
-    """Return a function that sends a message from the thread of a search.
-
-    It waits until the message is sent, so that a slow client gets fewer messages, and raises
-    GoneError when the search is to stop.
-    """
-    loop = asyncio.get_running_loop()
-
+def _poster(socket: WebSocket, loop: asyncio.AbstractEventLoop, stop: Stop) -> Post:
     def post(message: dict[str, Any]) -> None:
         if stop.is_set():
             raise GoneError
@@ -122,10 +119,13 @@ class Conversation:
             await self._complain(number, str(error))
 
     def _begin(self, number: Any, request: Any, work: Callable[[Any, Stop, Post], None]) -> None:
-        posts: list[Post] = []
-        begun = self._searches.start(lambda stop: work(request, stop, posts[0]))
-        posts.append(poster(self._socket, begun[0]))
-        self._running = begun[0], asyncio.create_task(self._watch(number, *begun))
+        loop = asyncio.get_running_loop()
+
+        def answer(stop: Stop) -> None:
+            work(request, stop, _poster(self._socket, loop, stop))
+
+        stop, future = self._searches.start(answer)
+        self._running = stop, asyncio.create_task(self._watch(number, stop, future))
 
     async def _watch(self, number: Any, stop: Stop, future: asyncio.Future[None]) -> None:
         try:
@@ -135,6 +135,9 @@ class Conversation:
         except EngineError as error:
             if not stop.is_set():
                 await self._complain(number, str(error))
+        except Exception as error:
+            log("".join(traceback.format_exception(error)))
+            await self._complain(number, internal_error(error))
 
     async def _end(self) -> None:
         """Stop the running search and wait until it has ended."""

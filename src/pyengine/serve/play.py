@@ -78,6 +78,7 @@ def search(
             place.state,
             simulations=request.simulations,
             reuse_tree=False,
+            gumbel_noise=False,
             on_progress=stop.goes_on,
         )
 

@@ -20,6 +20,7 @@ _MOST_SIMULATIONS = 2**32 - 1
 Name: TypeAlias = Annotated[str, Field(max_length=200)]
 Move: TypeAlias = Annotated[str, Field(max_length=100)]
 Simulations: TypeAlias = Annotated[int, Field(ge=1, le=_MOST_SIMULATIONS)]
+MessageId: TypeAlias = int | Annotated[str, Field(max_length=100)]
 Algorithm: TypeAlias = Literal["puct", "uct", "gumbel"]
 
 
@@ -81,7 +82,7 @@ class Analyze(_Request):
     """A message on ``/api/live``: analyse a position."""
 
     type: Literal["analyze"]
-    id: int | Annotated[str, Field(max_length=100)] = 0
+    id: MessageId = 0
     position: Position
     network: Name | None = None
     algorithm: Algorithm = "puct"
@@ -94,6 +95,7 @@ class ReviewRequest(_Request):
     """A message on ``/api/review``: review a game."""
 
     type: Literal["review"]
+    id: MessageId = 0
     position: Position
     simulations: Annotated[int, Field(ge=1, le=100_000)] = 200
     network: Name | None = None
