@@ -10,17 +10,13 @@ function setOnline(value) {
   if (value === isOnline) return;
   isOnline = value;
   emit("online", value);
-  if (!value) setTimeout(check, RETRY);
 }
 
+/** Ask until the server answers. */
 async function check() {
-  try {
-    const response = await fetch("health");
-    if (response.ok) setOnline(true);
-    else setTimeout(check, RETRY);
-  } catch {
-    setTimeout(check, RETRY);
-  }
+  const answers = await fetch("health").then((response) => response.ok, () => false);
+  setOnline(answers);
+  if (!answers) setTimeout(check, RETRY);
 }
 
 async function ask(path, options) {
@@ -28,8 +24,10 @@ async function ask(path, options) {
   try {
     response = await fetch(path, options);
   } catch (error) {
-    if (error.name !== "AbortError") setOnline(false);
-    throw error.name === "AbortError" ? error : new Error("The server does not answer.");
+    if (error.name === "AbortError") throw error;
+    setOnline(false);
+    setTimeout(check, RETRY);
+    throw new Error("The server does not answer.");
   }
   setOnline(true);
   const answer = await response.json().catch(() => ({}));
@@ -54,24 +52,23 @@ export class Channel {
     this.onMessage = onMessage;
     this.socket = null;
     this.wanted = null;
-    on_online(() => this.wanted && this.open());
   }
 
-  /** Send a message; it is repeated if the connection breaks, until `stop`. */
+  /** Send a message; it is repeated if the connection breaks, until `finish` or `stop`. */
   send(message) {
     this.wanted = message;
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
     else this.open();
   }
 
+  /** The answer is complete. */
+  finish() {
+    this.wanted = null;
+  }
+
   stop() {
     this.wanted = null;
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send('{"type":"stop"}');
-  }
-
-  /** The answer is complete: do not ask again after a break. */
-  finish() {
-    this.wanted = null;
   }
 
   open() {
@@ -83,22 +80,11 @@ export class Channel {
     this.socket = socket;
     socket.onopen = () => this.wanted && socket.send(JSON.stringify(this.wanted));
     socket.onmessage = (event) => this.onMessage(JSON.parse(event.data));
-    socket.onclose = () => {
-      if (this.socket === socket && this.wanted) setTimeout(check_again, RETRY);
-    };
+    socket.onclose = () => this.wanted && this.again();
   }
-}
 
-const waiting = [];
-const on_online = (listener) => waiting.push(listener);
-
-async function check_again() {
-  const wasOnline = isOnline;
-  await check();
-  if (isOnline && wasOnline) reopen();
-}
-
-/** Open the channels that wait for an answer. */
-export function reopen() {
-  for (const listener of waiting) listener();
+  again() {
+    check();
+    setTimeout(() => this.wanted && this.open(), RETRY);
+  }
 }
