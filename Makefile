@@ -79,7 +79,7 @@ plugins: $(VENV)/.installed
 
 # GNU Go and Leela Zero come from the system's packages: gnugo, leela-zero.
 clients: $(VENV)/.test
-	$(PIP) --no-deps katrain pysgf chardet pygomo-lib
+	$(PIP) --no-deps katrain pysgf chardet certifi websocket-client pygomo-lib
 	@$(PIP) gomill || echo "gomill needs Python 3.11 or 3.12: its test is skipped"
 	@if command -v npm >/dev/null; then npm install --silent --global @sabaki/gtp; \
 	else echo "npm is not installed: Sabaki's client is left out"; fi

@@ -45,6 +45,16 @@ constexpr const char* kConfigExample = R"(Example:
         ...
     pyengine.ConfigError: c_puct: expected a number > 0, got 0)";
 
+py::dict numbers_to(const NodeNumbers& numbers) {
+  py::dict fields;
+  fields["visits"] = numbers.visits;
+  fields["sum"] = numbers.sum;
+  fields["value"] = numbers.value;
+  fields["stdev_factor"] = numbers.stdev_factor;
+  fields["moves"] = array_of(numbers.moves);
+  return fields;
+}
+
 py::dict result_to(const SearchResult& result) {
   py::dict fields;
   fields["action"] = result.action;
@@ -66,6 +76,8 @@ py::dict result_to(const SearchResult& result) {
   fields["seconds"] = result.seconds;
   fields["stop_reason"] = std::string(to_string(result.stop_reason));
   fields["tree_nodes"] = array_of(result.tree);
+  fields["root_moves"] = array_of(result.root.moves);
+  fields["stdev_factor"] = result.root.stdev_factor;
   return fields;
 }
 
@@ -163,8 +175,9 @@ py::dict search(PySearcher& self, const py::object& state, const py::dict& chang
   if (allow) moves.allow = actions_of(allow->values);
   if (avoid) moves.avoid = actions_of(avoid->values);
   PythonHost host(*self, on_progress, progress_every);
-  return result_to(self.change(
-      [&](Searcher& searcher) { return searcher.search(root, settings, host, moves); }));
+  const SearchResult result =
+      self.change([&](Searcher& searcher) { return searcher.search(root, settings, host, moves); });
+  return result_to(result);
 }
 
 std::vector<py::dict> search_many(PySearcher& self, const std::vector<py::object>& states,
@@ -181,6 +194,14 @@ std::vector<py::dict> search_many(PySearcher& self, const std::vector<py::object
   std::vector<py::dict> dicts;
   for (const SearchResult& result : results) dicts.push_back(result_to(result));
   return dicts;
+}
+
+/// `changes`: as for search(), with the settings of the search to explain.
+py::dict numbers(PySearcher& self, const IntsArgument<"path">& path, const py::dict& changes) {
+  const SearchConfig settings = changed(self->config(), changes);
+  const std::vector<Action> actions = actions_of(path.values);
+  return numbers_to(
+      self.change([&](Searcher& searcher) { return searcher.numbers(actions, settings); }));
 }
 
 py::dict stats_to(const SearchStats& stats) {
@@ -207,8 +228,11 @@ py::dict stats_to(const SearchStats& stats) {
 void bind_search(py::module_& m) {
   auto config = bind_settings<SearchConfig>(m, kConfigSummary, kConfigExample);
   bind_toml(config);
-  PYBIND11_NUMPY_DTYPE(TreeNode, parent, action, visits, prior, q, to_move, proven, same);
+  PYBIND11_NUMPY_DTYPE(TreeNode, sum, parent, same, visits, prior, next_prior, action, place,
+                       next_action, unvisited, to_move, proven);
+  PYBIND11_NUMPY_DTYPE(MoveNumbers, sum, action, visits, prior, proven);
   m.attr("NOT_PROVEN") = static_cast<int>(TreeNode::kNotProven);
+  m.attr("NO_NEXT") = static_cast<int>(TreeNode::kNoNext);
   m.def(
       "at_temperature",
       [](const std::vector<double>& weights, double temperature) {
@@ -225,6 +249,15 @@ void bind_search(py::module_& m) {
       .def("search", &search, py::arg("state"), py::arg("changes"),
            py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1,
            py::arg("allow") = py::none(), py::arg("avoid") = py::none())
+      .def("numbers", &numbers, py::arg("path"), py::arg("changes"))
+      .def(
+          "nodes",
+          [](PySearcher& self, std::size_t most, const py::dict& changes) -> py::object {
+            const SearchConfig settings = changed(self->config(), changes);
+            return array_of(
+                self.change([&](Searcher& searcher) { return searcher.nodes(most, settings); }));
+          },
+          py::arg("most"), py::arg("changes"))
       .def("search_many", &search_many, py::arg("states"), py::arg("changes"))
       .def(
           "advance",

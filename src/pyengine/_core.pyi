@@ -25,6 +25,7 @@ __all__: list[str] = [
     "ModelSpec",
     "ModelledDevice",
     "NOT_PROVEN",
+    "NO_NEXT",
     "OnnxModel",
     "PathCall",
     "PathGraph",
@@ -323,6 +324,19 @@ class State:
         """
         Return the action with this name, legal or not.
         Raises IllegalActionError if there is no such action.
+        """
+    def to_svg(self) -> str:
+        """
+        Return the board as an SVG picture, with a ring on the last stone.
+
+            Raises ConfigError if the game has no board.
+
+            Example:
+                >>> import pyengine
+                >>> state = pyengine.load_game("connect_four").new_initial_state([3, 3])
+                >>> state.to_svg().startswith("<svg")
+                True
+
         """
     def undo_action(self) -> None:
         """
@@ -1083,6 +1097,14 @@ class Searcher:
     def __init__(self, game: Game, evaluator: Evaluator, config: SearchConfig) -> None: ...
     def advance(self, action: typing.SupportsInt | typing.SupportsIndex) -> None: ...
     def clear(self) -> None: ...
+    def nodes(
+        self, most: typing.SupportsInt | typing.SupportsIndex, changes: dict
+    ) -> typing.Any: ...
+    def numbers(
+        self,
+        path: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        changes: dict,
+    ) -> dict: ...
     def search(
         self,
         state: typing.Any,
@@ -1619,6 +1641,7 @@ def wrap_game(
     """
 
 NOT_PROVEN: int = 2
+NO_NEXT: int = 65535
 __version__: str = "0.1.0"
 
 class SearchSettings(typing.TypedDict, total=False):

@@ -28,18 +28,6 @@ struct RootAction {
   RootRank rank{};
 };
 
-[[nodiscard]] std::optional<int> proven_for(Proof proof, int player) noexcept {
-  if (proof == Proof::none) return std::nullopt;
-  const int first = static_cast<int>(proof);
-  return player == 0 ? first : -first;
-}
-
-/// The proof of a node, which an edge node may not have copied from its position yet.
-[[nodiscard]] Proof proof_of(const Tree& tree, const Node& node) noexcept {
-  const Node& known = tree.shares_proofs() ? tree.position_of(node) : node;
-  return known.proof.load(std::memory_order_relaxed);
-}
-
 /// Ranks by the lower confidence bound; moves with too few visits follow, by visits. A move that is
 /// known to lose does not raise the threshold.
 void rank_by_lcb(std::vector<RootAction>& all, const SearchConfig& config,
@@ -115,13 +103,6 @@ std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& confi
                            [&](const auto& a, const auto& b) { return better(a, b, root_proven); });
 }
 
-[[nodiscard]] const Node* child_of_action(const Tree& tree, const Node& node, Action action) {
-  const Node* match = nullptr;
-  for_each_child(tree.arena(), node, node.num_children.load(std::memory_order_acquire),
-                 [&](const Node& child) { match = child.action == action ? &child : match; });
-  return match;
-}
-
 /// Returns nullptr if no child has a visit.
 [[nodiscard]] const Node* most_visited_child(const Tree& tree, const Node& node) {
   const Node* match = nullptr;
@@ -153,10 +134,14 @@ std::vector<std::int32_t> principal_variation(const Tree& tree, Action first) {
 /// of a tree have few visits: those are in lists by visit count, ten times cheaper than a heap.
 class Candidates {
  public:
+  /// For at most `most` nodes.
+  explicit Candidates(std::size_t most) : most_(most) {}
+
   struct Candidate {
     std::uint32_t visits;
     const Node* node;
     std::int32_t parent;
+    std::uint16_t place;
     bool operator<(const Candidate& other) const noexcept { return visits < other.visits; }
   };
 
@@ -164,12 +149,12 @@ class Candidates {
     return many_.empty() &&
         std::all_of(few_.begin(), few_.end(), [](const auto& list) { return list.empty(); });
   }
-  void add(const Node& node, std::int32_t parent) {
+  void add(const Node& node, std::int32_t parent, std::uint16_t place) {
     const std::uint32_t visits = node.visits.load(std::memory_order_relaxed);
     if (visits >= few_.size()) {
-      many_.push({visits, &node, parent});
-    } else if (auto& list = few_[visits]; list.size() < kTreeNodes) {
-      list.push_back({visits, &node, parent});
+      many_.push({visits, &node, parent, place});
+    } else if (auto& list = few_[visits]; list.size() < most_) {
+      list.push_back({visits, &node, parent, place});
     }
   }
   Candidate take() {
@@ -185,6 +170,7 @@ class Candidates {
   }
 
  private:
+  std::size_t most_;
   std::priority_queue<Candidate> many_;
   std::array<std::vector<Candidate>, 8> few_;  ///< indexed by visits
 };
@@ -196,7 +182,7 @@ class FirstEntries {
   /// For at most `most` positions.
   explicit FirstEntries(std::size_t most) : slots_(std::bit_ceil(2 * most)) {}
   /// The entry of a position, which becomes `entry` if it has none yet.
-  std::int16_t entry_of(BlockIndex position, std::int16_t entry) {
+  std::int32_t entry_of(BlockIndex position, std::int32_t entry) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t place = (position * kHashStep >> 32) & mask;
     while (slots_[place].position != 0 && slots_[place].position != position) {
@@ -209,53 +195,17 @@ class FirstEntries {
  private:
   struct Slot {
     BlockIndex position = 0;  ///< 0 = free
-    std::int16_t entry = 0;
+    std::int32_t entry = 0;
   };
   std::vector<Slot> slots_;
 };
 
-/// The most-visited nodes, at most `most` of them. They form a tree: in one, no node has more
-/// visits than its parent; in a graph, the nodes below a position follow the first of its parents.
-std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t most) {
-  Candidates candidates;
-  candidates.add(tree.root(), -1);
-  std::vector<TreeNode> entries;
-  FirstEntries first(tree.is_graph() ? most : 0);
-  while (!candidates.empty() && entries.size() < most) {
-    const auto next = candidates.take();
-    const Node& node = *next.node;
-    const auto index = static_cast<std::int32_t>(entries.size());
-    TreeNode entry;
-    entry.parent = next.parent;
-    if (next.parent >= 0) {
-      entry.action = node.action;
-      entry.prior = unpack_prior(node.prior);
-    }
-    entry.visits = next.visits;
-    entry.q = next.visits != 0 ? static_cast<float>(node.mean_for_chooser()) : kUnvisited;
-    const NodeState state = node.state.load(std::memory_order_acquire);
-    const bool is_edge = state == NodeState::linked;
-    const Node& position = is_edge ? tree.position_of(node) : node;
-    const Proof proof = is_edge ? proof_of(tree, node) : node.proof.load(std::memory_order_relaxed);
-    const auto proven = solver ? proven_for(proof, node.chooser) : std::nullopt;
-    if (proven) entry.proven = static_cast<std::int8_t>(*proven);
-    if (is_edge) {
-      const std::int16_t listed = first.entry_of(node.children, static_cast<std::int16_t>(index));
-      if (listed != index) entry.same = listed;
-    }
-    entry.to_move = -1;
-    const NodeState below = is_edge ? position.state.load(std::memory_order_acquire) : state;
-    if (below == NodeState::expanded) {
-      entry.to_move = static_cast<std::int8_t>(position.mover);
-      if (entry.same < 0) {
-        for_each_child(tree.arena(), position,
-                       position.num_children.load(std::memory_order_acquire),
-                       [&](const Node& child) { candidates.add(child, index); });
-      }
-    }
-    entries.push_back(entry);
-  }
-  return entries;
+/// Notes the moves of an expanded node beyond its `count` children.
+void note_unvisited(const Tree& tree, const Node& node, int count, TreeNode& entry) {
+  entry.unvisited = static_cast<std::uint16_t>(node.num_edges - count);
+  if (entry.unvisited == 0 || tree.order() != 0) return;
+  entry.next_prior = unpack_prior(tree.edge_prior(node, count));
+  if (!node.edges_are_bits) entry.next_action = tree.edge(node, count).action();
 }
 
 void fill_columns(SearchResult& result, const std::vector<RootAction>& all, int num_actions,
@@ -381,6 +331,51 @@ std::vector<double> improved_policy_of_good_moves(const SearchResult& result) {
   return any ? weights : choice_weights(result);
 }
 
+std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t most) {
+  Candidates candidates(most);
+  candidates.add(tree.root(), -1, 0);
+  std::vector<TreeNode> entries;
+  FirstEntries first(tree.is_graph() ? most : 0);
+  while (!candidates.empty() && entries.size() < most) {
+    const auto next = candidates.take();
+    const Node& node = *next.node;
+    const auto index = static_cast<std::int32_t>(entries.size());
+    TreeNode entry;
+    entry.parent = next.parent;
+    if (next.parent >= 0) {
+      entry.action = node.action;
+      entry.place = next.place;
+      entry.prior = unpack_prior(node.prior);
+    }
+    entry.visits = next.visits;
+    entry.sum = value_sum_of(node);
+    const NodeState state = node.state.load(std::memory_order_acquire);
+    const bool is_edge = state == NodeState::linked;
+    const Node& position = is_edge ? tree.position_of(node) : node;
+    const Proof proof = is_edge ? proof_of(tree, node) : node.proof.load(std::memory_order_relaxed);
+    const auto proven = solver ? proven_for(proof, node.chooser) : std::nullopt;
+    if (proven) entry.proven = static_cast<std::int8_t>(*proven);
+    if (is_edge) {
+      const std::int32_t listed = first.entry_of(node.children, index);
+      if (listed != index) entry.same = listed;
+    }
+    entry.to_move = -1;
+    const NodeState below = is_edge ? position.state.load(std::memory_order_acquire) : state;
+    if (below == NodeState::expanded) {
+      entry.to_move = static_cast<std::int8_t>(position.mover);
+      if (entry.same < 0) {
+        const int count = position.num_children.load(std::memory_order_acquire);
+        std::uint16_t place = 0;
+        for_each_child(tree.arena(), position, count,
+                       [&](const Node& child) { candidates.add(child, index, place++); });
+        note_unvisited(tree, position, count, entry);
+      }
+    }
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
                        std::size_t nodes, const RootPlan* plan, const RootSamples* samples) {
   const Node& root = tree.root();
@@ -390,7 +385,7 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   const std::vector<RootAction> all = root_actions(tree, config, plan, samples);
   fill_columns(result, all, num_actions, samples != nullptr);
   result.network_value = root.value;
-  result.stdev_factor = puct::stdev_factor(config, tree, root);
+  result.root = numbers_of(tree, root, config);
   if (config.solver)
     result.proven = proven_for(root.proof.load(std::memory_order_relaxed), root.mover);
   result.value = std::clamp(root.mean_for_mover(), -1.0, 1.0);

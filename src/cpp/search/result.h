@@ -3,13 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/rng.h"
 #include "search/config.h"
+#include "search/node_numbers.h"
 #include "search/rules/root_plan.h"
 #include "search/run/root_samples.h"
 #include "search/tree/tree.h"
@@ -29,19 +29,27 @@ enum class StopReason : std::uint8_t {
 /// A node of the part of the tree that a result contains. Values are for the player who moved
 /// there, as Q is; parents precede their children. Plain memory: Python reads it as a NumPy record.
 struct TreeNode {
+  double sum = 0.0;          ///< W: sum of the values of its visits
   std::int32_t parent = -1;  ///< index into SearchResult::tree; -1 for the root
-  std::int32_t action = kNoAction;
+  std::int32_t same = -1;    ///< in a graph: index of an earlier node that is the same position and
+                             ///< has its children; else -1
   std::uint32_t visits = 0;
   float prior = 0.0F;
-  float q = 0.0F;                   ///< NaN without visits
+  float next_prior = kNoPrior;  ///< of next_action; kNoPrior without one
+  ActionId action = 0xFFFF;     ///< the action that leads here; unused at the root
+  std::uint16_t place = 0;      ///< among the children of its parent, in the order of creation
+  /// The unvisited move that PUCT compares with the visited ones; kNoNext stands for the smallest
+  /// one, because all priors of the node are equal.
+  ActionId next_action = kNoNext;
+  std::uint16_t unvisited = 0;      ///< moves without a node
   std::int8_t to_move = 0;          ///< player to move; -1 if terminal or unknown
   std::int8_t proven = kNotProven;  ///< -1, 0, 1 for the player who moved there
-  std::int16_t same = -1;  ///< in a graph: index of an earlier node that is the same position and
-                           ///< has its children; else -1
 
   static constexpr std::int8_t kNotProven = 2;
+  static constexpr float kNoPrior = -1.0F;
+  static constexpr ActionId kNoNext = 0xFFFF;
 };
-static_assert(sizeof(TreeNode) == 24);
+static_assert(sizeof(TreeNode) == 40);
 
 struct SearchResult {
   Action action = kNoAction;
@@ -63,12 +71,11 @@ struct SearchResult {
   std::uint64_t nodes = 0;
   double seconds = 0.0;
   StopReason stop_reason = StopReason::simulations;
-  double stdev_factor = 1.0;   ///< of the exploration at the root: see puct::stdev_factor()
+  NodeNumbers root;            ///< with which the rule chooses at the root
   std::vector<TreeNode> tree;  ///< the most visited part, at most kTreeNodes nodes
 };
 
 inline constexpr std::size_t kTreeNodes = 4096;
-static_assert(kTreeNodes <= std::numeric_limits<decltype(TreeNode::same)>::max());
 
 /// Visits, without those of moves that are known to lose or to be worse than the proven value of
 /// the position: they may have had many before that was known. Unchanged if no other move is left.
@@ -87,6 +94,10 @@ static_assert(kTreeNodes <= std::numeric_limits<decltype(TreeNode::same)>::max()
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
                        std::size_t nodes, const RootPlan* plan = nullptr,
                        const RootSamples* samples = nullptr);
+
+/// The most visited nodes, at most `most` of them. They form a tree: in one, no node has more
+/// visits than its parent; in a graph, the nodes below a position follow the first of its parents.
+[[nodiscard]] std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t most);
 
 /// weights^(1 / temperature), normalised. At 0 the largest weights share the total equally. Uniform
 /// if all weights are 0.

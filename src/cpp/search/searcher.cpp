@@ -419,6 +419,31 @@ void Searcher::advance(Action action) {
   advanced_ = true;
 }
 
+NodeNumbers Searcher::numbers(std::span<const Action> path, const SearchConfig& config) {
+  const Busy busy(*this, "explain");
+  if (!root_) throw ConfigError("explain: there is no tree yet; search a state first");
+  State state = *root_;
+  const Node* node = &tree_->root();
+  for (const Action action : path) {
+    state.apply_action(action);
+    if (node != nullptr) node = child_of_action(*tree_, tree_->position_of(*node), action);
+  }
+  const Node* position = node == nullptr ? nullptr : &tree_->position_of(*node);
+  if (position == nullptr ||
+      position->state.load(std::memory_order_acquire) != NodeState::expanded) {
+    throw EngineError("path: expected moves to an evaluated position of the tree");
+  }
+  return numbers_of(*tree_, *position, config);
+}
+
+std::vector<TreeNode> Searcher::nodes(std::size_t most, const SearchConfig& config) {
+  const Busy busy(*this, "tree");
+  if (!root_) return {};
+  std::vector<TreeNode> nodes = most_visited(*tree_, config.solver, most);
+  if (!only_.empty()) nodes.front().proven = TreeNode::kNotProven;  // it holds for some moves only
+  return nodes;
+}
+
 void Searcher::clear() {
   const Busy busy(*this, "clear");
   drop_tree();

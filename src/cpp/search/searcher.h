@@ -67,6 +67,12 @@ class Searcher {
   /// Moves the root to a child: its subtree is kept, the rest is freed in the background. Throws
   /// ConfigError without a tree and IllegalActionError for an action that is illegal at the root.
   void advance(Action action);
+  /// The numbers of the tree's node after the moves of `path`, with which a search with `config`
+  /// chooses there. Throws ConfigError without a tree, IllegalActionError for an illegal move, and
+  /// EngineError for a node that is not in the tree.
+  NodeNumbers numbers(std::span<const Action> path, const SearchConfig& config);
+  /// The most visited nodes of the tree, at most `most`; none without a tree.
+  std::vector<TreeNode> nodes(std::size_t most, const SearchConfig& config);
   /// Drops tree and cache; takes less than a millisecond whatever their size.
   void clear();
   /// Ends the running search soon. Callable from any thread.

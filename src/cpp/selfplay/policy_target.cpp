@@ -16,7 +16,7 @@ std::vector<std::uint32_t> without_forced(const SearchResult& result, double k,
   const auto best = static_cast<std::size_t>(most - visits.begin());
   const double total = std::accumulate(visits.begin(), visits.end(), 0.0);
   const double n = 1.0 + total;
-  const double rate = puct::exploration_rate(at_root(config), n) * result.stdev_factor;
+  const double rate = puct::exploration_rate(at_root(config), n) * result.root.stdev_factor;
   const puct::Parent root = puct::with_one_factor({rate, puct::growth(config, n)});
   const double goal = result.q[best] + puct::bonus(root, result.priors[best], visits[best]);
   for (std::size_t i = 0; i < visits.size(); ++i) {

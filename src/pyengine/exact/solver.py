@@ -12,6 +12,8 @@ from pyengine.errors import ConfigError
 from pyengine.eval.bundled import load_or_wrap
 from pyengine.exact.state_size import state_bytes
 from pyengine.games.game import game_for
+from pyengine.games.notebook import state_picture
+from pyengine.show.picture import text_html
 
 _MOST_THREADS = 1024
 
@@ -40,6 +42,10 @@ class SolveResult:
     nodes: int
     seconds: float
     state: Any = field(default=None, repr=False, compare=False)
+
+    def _repr_html_(self) -> str:
+        """Return the board with a frame around the best move, and the figures, for notebooks."""
+        return state_picture(self.state, best=self.action) + text_html(repr(self))
 
 
 class Solver:

@@ -1,16 +1,19 @@
-"""Display of states in notebooks."""
+"""Pictures of states, and their display in notebooks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.errors import ConfigError
 from pyengine.games.board_layout import board_of, game_look, is_pass, point_of, state_text
 from pyengine.games.game import State
 from pyengine.games.outcomes import outcome_text
-from pyengine.show.picture import board_html, text_html
+from pyengine.show.board import Point
+from pyengine.show.picture import Mark, board_html, board_svg, share_marks, text_html
 
 
 def state_picture(
@@ -26,7 +29,44 @@ def state_picture(
     """
     if not getattr(getattr(state, "game", None), "has_board", False):
         return ""
-    return board_html(board_of(state), _turn(state), _shares(state, policy), _framed(state, best))
+    marks = [] if policy is None else share_marks(points_with(state, enumerate(policy)))
+    return board_html(board_of(state), _turn(state), marks, point_or_none(state, best))
+
+
+def board_picture(
+    state: Any,
+    marks: Sequence[Mark] = (),
+    best: int | None = None,
+    owners: Sequence[Sequence[float]] = (),
+) -> str:
+    """Return the SVG picture of a state's board.
+
+    Args:
+        state: a state of any game.
+        marks: discs on points.
+        best: the action to frame.
+        owners: of the points, see :func:`~pyengine.show.picture.board_svg`.
+
+    Raises ConfigError if the game has no board.
+    """
+    game = getattr(state, "game", None)
+    if not getattr(game, "has_board", False):
+        raise ConfigError(f"to_svg: expected a game with a board, got {game or type(state)}")
+    return board_svg(board_of(state), marks, point_or_none(state, best), owners)
+
+
+def state_svg(self: State) -> str:
+    """Return the board as an SVG picture, with a ring on the last stone.
+
+    Raises ConfigError if the game has no board.
+
+    Example:
+        >>> import pyengine
+        >>> state = pyengine.load_game("connect_four").new_initial_state([3, 3])
+        >>> state.to_svg().startswith("<svg")
+        True
+    """
+    return board_picture(self)
 
 
 def state_html(state: State) -> str:
@@ -43,20 +83,17 @@ def _turn(state: State) -> str:
     return f"{turn}, after a pass" if passed else turn
 
 
-def _shares(
-    state: State, policy: npt.NDArray[np.float32] | None
-) -> list[tuple[tuple[int, int], float]]:
-    if policy is None:
-        return []
-    points = (
-        (point_of(state, int(action)), float(policy[action])) for action in np.flatnonzero(policy)
-    )
-    return [(point, share) for point, share in points if point is not None]
+def points_with(state: State, values: Iterable[tuple[int, float]]) -> list[tuple[Point, float]]:
+    """Return the points of actions with their values, without zeros and actions without a point."""
+    points = ((point_of(state, action), float(value)) for action, value in values if value)
+    return [(point, value) for point, value in points if point is not None]
 
 
-def _framed(state: State, best: int | None) -> tuple[int, int] | None:
-    return None if best is None else point_of(state, best)
+def point_or_none(state: State, action: int | None) -> Point | None:
+    """Return the point of an action, if there is one."""
+    return None if action is None else point_of(state, action)
 
 
+State.to_svg = state_svg  # type: ignore[method-assign]
 #: Called by notebooks.
 State._repr_html_ = state_html  # type: ignore[method-assign]

@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeAlias
 from pyengine.games.outcomes import Loss
 from pyengine.match.interval import score_interval
 from pyengine.match.statistics import PAIR_SCORES, SprtState, elo_of_score
+from pyengine.show.bars import shares_svg
+from pyengine.show.picture import image_html, text_html
 
 # Factor of the error probability of the interval after a sequential test. In simulated tests
 # (Brownian motions with ten drifts; alpha = beta = 0.01, 0.05 and 0.1) a plain interval of 95 %
@@ -204,6 +206,11 @@ class MatchResult:
             f"MatchResult(wins={self.wins}, draws={self.draws}, losses={self.losses}, "
             f"score={self.score:.4f}, stop_reason={self.stop_reason!r})"
         )
+
+    def _repr_html_(self) -> str:
+        """Return a bar of wins, draws and losses with the text, for notebooks."""
+        counts = ((self.wins, "wins"), (self.draws, "draws"), (self.losses, "losses"))
+        return image_html(shares_svg(counts), f"results of {self.names[0]}") + text_html(str(self))
 
     def __str__(self) -> str:
         a, b = self.names

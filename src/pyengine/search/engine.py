@@ -9,7 +9,7 @@ from concurrent.futures import Future, wait
 from typing import Any, NamedTuple, Self, Unpack
 
 from pyengine import _core
-from pyengine.base.checks import check_callback, check_type, number, short_repr
+from pyengine.base.checks import check_callback, check_type, integer, number, short_repr
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval.bundled import load_or_wrap, misfit_explained, required_network
 from pyengine.eval.evaluators import as_evaluator
@@ -17,13 +17,16 @@ from pyengine.eval.final_board import final_board_of
 from pyengine.eval.providers import tell_of_graphs
 from pyengine.games.game import can_be_recognised, game_for
 from pyengine.search.config import SearchConfig, SearchSettings
+from pyengine.search.explain import Explanation, NodeNumbers, explain, follow, numbers_from
 from pyengine.search.result import SearchResult, result_of
+from pyengine.search.tree import SearchTree
 
 OnProgress = Callable[[SearchResult], object]
 
 _FOREVER = 1e9  # seconds: analyze() without a budget
 _LONGEST = 1e6  # seconds between two results of analyze()
 _PROGRESS_EVERY = 0.1  # seconds
+_MOST_NODES = 100_000  # that tree() reads by default
 
 
 class _Call(NamedTuple):
@@ -41,12 +44,35 @@ class _Parts(NamedTuple):
     game: _core.Game
     evaluator: Any
     searcher: _core.Searcher
+    config: SearchConfig
 
-    def result(self, fields: dict[str, Any], state: Any) -> SearchResult:
+    def result(self, fields: dict[str, Any], state: Any, settings: SearchSettings) -> SearchResult:
         final_board = None
         if self.evaluator.has_final_board:
             final_board = final_board_of(self.evaluator, state.clone(), self.game)
-        return result_of(fields, state.clone(), final_board)
+        return result_of(fields, state.clone(), final_board, (self.config, settings))
+
+
+class _Root(NamedTuple):
+    """The root of the tree."""
+
+    searched: Any  #: the state that was searched
+    moves: tuple[int, ...]  #: those of advance() since then
+    settings: tuple[SearchConfig, SearchSettings]  #: as in SearchResult
+
+    @property
+    def config(self) -> SearchConfig:
+        return self.settings[0].replace(**self.settings[1])
+
+    @property
+    def state(self) -> Any:
+        return follow(self.searched, self.moves)[0]
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The settings that reading the tree depends on."""
+        config = self.config
+        return {"solver": config.solver, "c_puct_stdev": config.c_puct_stdev}
 
 
 class Engine:
@@ -98,7 +124,8 @@ class Engine:
         self._config = (config or SearchConfig()).replace(**settings)
         with misfit_explained(own_evaluator, own_game):
             searcher = _core.Searcher(own_game, own_evaluator, self._config)
-        self._parts: _Parts | None = _Parts(own_game, own_evaluator, searcher)
+        self._parts: _Parts | None = _Parts(own_game, own_evaluator, searcher, self._config)
+        self._root: _Root | None = None
         self._advanced = self._warned = False
         tell_of_graphs(searcher.stats()["provider"])
 
@@ -170,11 +197,19 @@ class Engine:
     def _search(self, state: Any, on_progress: OnProgress | None, call: _Call) -> SearchResult:
         parts = self._open_parts
         check_callback("on_progress", on_progress)
-        report = None if on_progress is None else lambda now: on_progress(parts.result(now, state))
-        fields = parts.searcher.search(
-            state, dict(call.settings), report, call.every, call.allow, call.avoid
+        settings = call.settings
+        report = (
+            None
+            if on_progress is None
+            else lambda now: on_progress(parts.result(now, state, settings))
         )
-        return parts.result(fields, state)
+        self._root = None  # if the search fails, it is unknown
+        fields = parts.searcher.search(
+            state, dict(settings), report, call.every, call.allow, call.avoid
+        )
+        result = parts.result(fields, state, settings)
+        self._root = _Root(result.state, (), result.settings)
+        return result
 
     def _warn_of_a_lost_tree(self, state: Any) -> None:
         """Warn the caller of a public method once if the state cannot be compared with the root."""
@@ -206,7 +241,10 @@ class Engine:
         states = list(states)
         parts = self._open_parts
         results = parts.searcher.search_many(states, dict(settings))
-        return [parts.result(fields, state) for fields, state in zip(results, states, strict=True)]
+        return [
+            parts.result(fields, state, settings)
+            for fields, state in zip(results, states, strict=True)
+        ]
 
     def analyze(
         self,
@@ -280,6 +318,53 @@ class Engine:
         """
         self._open_parts.searcher.advance(action)
         self._advanced = True
+        if (root := self._root) is not None:
+            self._root = root._replace(moves=(*root.moves, action))
+
+    def explain(self, path: Sequence[int | str] = ()) -> Explanation:
+        """Return all moves of a position of the tree with the numbers of the selection rule.
+
+        :meth:`SearchResult.explain` does the same for the nodes that a result keeps. ``path`` is
+        from the root of the tree, which :meth:`advance` moves.
+
+        Raises ConfigError without a tree, EngineError during a search or if the position is not
+        evaluated, and IllegalActionError for an illegal move.
+        """
+        root = self._searched_root("explain")
+        state, actions, names = follow(root.state, path)
+        return explain(self.numbers(actions), root.config, state, names)
+
+    def numbers(self, path: Sequence[int]) -> NodeNumbers:
+        """Return the numbers from which :meth:`explain` computes the terms, for a path of actions.
+
+        Errors are those of :meth:`explain`.
+        """
+        changes = self._searched_root("explain").changes
+        return numbers_from(self._open_parts.searcher.numbers(list(path), changes))
+
+    def _searched_root(self, caller: str) -> _Root:
+        if self._root is None:
+            raise ConfigError(f"{caller}: there is no tree yet; search a state first")
+        return self._root
+
+    def tree(
+        self, max_depth: int = 3, min_visits: int = 1, max_nodes: int = _MOST_NODES
+    ) -> SearchTree:
+        """Return the tree, with more nodes than a result keeps.
+
+        Args:
+            max_depth: plies below the root.
+            min_visits: omit subtrees whose root has fewer visits.
+            max_nodes: the most visited nodes to read, up to 1,000,000. 100,000 take about 10 MB and
+                half a second.
+
+        Raises ConfigError without a tree, EngineError during a search.
+        """
+        root = self._searched_root("tree")
+        depth, visits = integer("max_depth", max_depth, 0), integer("min_visits", min_visits, 0)
+        most = integer("max_nodes", max_nodes, 1, 10 * _MOST_NODES)
+        nodes = self._open_parts.searcher.nodes(most, root.changes)
+        return SearchTree.from_nodes(nodes, depth, visits, root.state)
 
     def stop(self) -> None:
         """End the running search early; callable from any thread."""
@@ -290,6 +375,7 @@ class Engine:
     def clear(self) -> None:
         """Drop the tree and the evaluation cache."""
         self._open_parts.searcher.clear()
+        self._root = None
 
     def stats(self) -> dict[str, Any]:
         """Return counters since the engine was created.
@@ -320,7 +406,7 @@ class Engine:
     def close(self) -> None:
         """Free all memory and drop game and evaluator. Closing twice is allowed."""
         self.stop()
-        self._parts = None
+        self._parts = self._root = None
 
     def __enter__(self) -> Self:
         return self

@@ -73,7 +73,7 @@ def _is_measured(game: Game, table: dict[str, Any]) -> bool:
     return bool(table) and load_game(table["game"]).board_shape == game.board_shape
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)  # a server is asked for games of any parameters
 def levels_of(game: Game) -> tuple[Level, ...]:
     """Return the levels of a game, weakest first; empty if no bundled network plays it.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -17,6 +18,9 @@ from pyengine.errors import EvaluationError
 from pyengine.eval.final_board import FinalBoard
 from pyengine.games.board_layout import state_text
 from pyengine.games.notebook import state_picture
+from pyengine.search.config import SearchConfig, SearchSettings
+from pyengine.search.explain import Explanation, NodeNumbers, explain, follow, moves_of, numbers_in
+from pyengine.search.heat import Heat, result_svg
 from pyengine.search.tree import (
     PROVEN,
     Line,
@@ -31,6 +35,8 @@ from pyengine.show.picture import text_html
 
 StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits", "decided"]
 
+#: Fields that to_dict() leaves out.
+_NOT_PLAIN = ("state", "tree_nodes", "root_moves", "stdev_factor", "settings", "final_board")
 _TABLE_ROWS = 10
 _COLUMNS = 80  # of a terminal
 
@@ -73,7 +79,8 @@ class SearchResult:
             (see ``SearchConfig.stop_when_decided``), or ``"visits"``: the root has the maximum
             number of visits, 2^32 - 1.
         state: a copy of the searched state.
-        tree_nodes: the data of :meth:`tree`.
+        tree_nodes, root_moves, stdev_factor: the data of :meth:`tree` and :meth:`explain`.
+        settings: those of the engine, and those that the call changed.
         final_board: the source of :attr:`ownership` and :attr:`score`; None if the network predicts
             neither.
 
@@ -107,7 +114,16 @@ class SearchResult:
     stop_reason: StopReason
     state: Any
     tree_nodes: npt.NDArray[Any]
+    root_moves: npt.NDArray[Any]
+    stdev_factor: float
+    settings: tuple[SearchConfig, SearchSettings]
     final_board: FinalBoard | None
+
+    @property
+    def config(self) -> SearchConfig:
+        """The settings of the search."""
+        config, changes = self.settings
+        return config.replace(**changes)
 
     @property
     def ownership(self) -> npt.NDArray[np.float32] | None:
@@ -148,13 +164,67 @@ class SearchResult:
         depth, visits = integer("max_depth", max_depth, 0), integer("min_visits", min_visits, 0)
         return SearchTree.from_nodes(self.tree_nodes, depth, visits, self.state)
 
+    def explain(self, path: Sequence[int | str] = ()) -> Explanation:
+        """Return the moves of a position with the numbers of the selection rule.
+
+        Args:
+            path: actions, or moves by name, from the root to the position.
+
+        At the root all moves are listed, below it those with visits and the best of the others.
+        :meth:`Engine.explain` lists all moves of every position of the current tree.
+
+        Raises ConfigError if the result does not keep the position, see :meth:`tree`, and below the
+        root with ``algorithm="gumbel"``, ``c_puct_stdev`` or in a graph. The root of ``"gumbel"``
+        needs ``gumbel_noise=False``.
+
+        Example:
+            >>> import pyengine
+            >>> state = pyengine.load_game("tic_tac_toe").new_initial_state()
+            >>> result = pyengine.search(state, evaluator="uniform", simulations=100)
+            >>> best = result.explain().moves[0]
+            >>> best.sum == best.terms["Q"] + best.terms["U"]
+            True
+        """
+        state, actions, names = follow(self.state, path)
+        if actions:
+            legal = state.legal_actions()
+            numbers = numbers_in(self.tree_nodes, actions, self.config, legal)
+        else:
+            numbers = self.root_numbers()
+        return explain(numbers, self.config, state, names)
+
+    def root_numbers(self) -> NodeNumbers:
+        """Return the numbers from which :meth:`explain` computes the terms of the root."""
+        root = self.tree_nodes[0]
+        return NodeNumbers(
+            int(root["visits"]),
+            0.0 - float(root["sum"]),  # that of the opponent
+            self.network_value,
+            self.stdev_factor,
+            moves_of(self.root_moves),
+        )
+
+    def to_svg(self, heat: Heat | None = None) -> str:
+        """Return the board as an SVG picture, with a frame around the selected move.
+
+        Args:
+            heat: what to draw on the points: the share of the visits, the prior or Q of each move
+                for the player to move, or the predicted owners; None = only the frame. Moves that
+                are not points, such as those of pieces, are left out.
+
+        Raises ConfigError if the game has no board, or for ``"ownership"`` if the network does not
+        predict it.
+        """
+        return result_svg(self, heat)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all values as JSON-compatible Python objects (NaN becomes None).
 
         ``ownership`` and ``score`` are included if the network predicts them and its file exists.
         """
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["state"], fields["tree_nodes"], fields["final_board"]
+        for name in _NOT_PLAIN:
+            del fields[name]
         with suppress(EvaluationError):
             if self.final_board is not None:
                 fields |= {"ownership": self.ownership, "score": self.score}
@@ -285,11 +355,16 @@ def shares(nodes: npt.NDArray[np.void]) -> bool:
     return bool((nodes["same"] >= 0).any())
 
 
-def result_of(fields: dict[str, Any], state: Any, final_board: FinalBoard | None) -> SearchResult:
+def result_of(
+    fields: dict[str, Any],
+    state: Any,
+    final_board: FinalBoard | None,
+    settings: tuple[SearchConfig, SearchSettings],
+) -> SearchResult:
     """Create a result from the fields returned by the core."""
     if shares(fields["tree_nodes"]):
         fields["pv"] = legal_part(state, fields["pv"])
     result = SearchResult.__new__(SearchResult)
     # A frozen dataclass sets its fields one by one, which takes a fifth of the smallest search.
-    vars(result).update(fields, state=state, final_board=final_board)
+    vars(result).update(fields, state=state, final_board=final_board, settings=settings)
     return result

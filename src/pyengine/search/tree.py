@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,11 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
+from pyengine.base.checks import integer
 from pyengine.errors import IllegalActionError
+from pyengine.show.picture import image_html
+from pyengine.show.tree_picture import TreeNode, tree_svg
 
 # Limits of str().
 _SHOWN_DEPTH = 3
 _SHOWN_CHILDREN = 3
+_DRAWN, _MOST_DRAWN = 40, 500  # nodes of a picture
+
+#: The fields of a record that a node is made of.
+_READ = ("parent", "action", "visits", "prior", "sum", "to_move", "proven", "same")
 
 PROVEN = {-1: "loss", 0: "draw", 1: "win"}
 
@@ -61,8 +69,8 @@ class SearchTree:
     ) -> Self:
         """Build the tree from records in which parents precede their children."""
         built: dict[int, tuple[Self, int, Any]] = {}  # by record: node, depth, state
-        for number, record in enumerate(nodes.tolist()):
-            parent, action, visits, prior, q, to_move, proven, same = record
+        for number, record in enumerate(nodes[list(_READ)].tolist()):
+            parent, action, visits, prior, total, to_move, proven, same = record
             is_root = parent < 0
             if is_root:
                 name, depth, after = "", 0, state
@@ -81,7 +89,7 @@ class SearchTree:
                 to_move=None if to_move < 0 else to_move,
                 visits=visits,
                 prior=prior,
-                q=q,
+                q=total / visits if visits else math.nan,
                 proven=None if proven == _core.NOT_PROVEN else proven,
                 shared=same >= 0,
             )
@@ -168,6 +176,18 @@ class SearchTree:
                 built[parent].children.append(built[-1])
         return built[0]
 
+    def to_svg(self, max_nodes: int = _DRAWN) -> str:
+        """Return a picture of the most visited nodes, the root on the left.
+
+        A node shows its move, Q and P; the line to it is as wide as its share of the visits, its
+        colour is blue for Q above 0, else orange. ``+k`` counts children that are not drawn.
+        ``max_nodes``: at most 500.
+        """
+        return tree_svg(_drawn(self, integer("max_nodes", max_nodes, 1, _MOST_DRAWN)))
+
+    def _repr_html_(self) -> str:
+        return image_html(self.to_svg(), "the most visited nodes of the tree")
+
     def to_dot(self) -> str:
         """Return the tree in the DOT language of Graphviz."""
         lines = ["digraph search {", "  node [shape=box, fontname=monospace];"]
@@ -179,6 +199,36 @@ class SearchTree:
             if parent >= 0:
                 lines.append(f'  n{parent} -> n{number} [label="{node.prior:.3f}"];')
         return "\n".join([*lines, "}"]) + "\n"
+
+
+def _drawn(root: SearchTree, max_nodes: int) -> TreeNode:
+    """Return the most visited nodes of a tree, to be drawn."""
+    drawn: dict[int, TreeNode] = {}
+    pending: list[tuple[int, int, SearchTree, TreeNode | None]] = [(-root.visits, 0, root, None)]
+    number = 0
+    while pending and len(drawn) < max_nodes:
+        _, _, node, parent = heapq.heappop(pending)
+        picture = drawn[id(node)] = _picture_of(node, root)
+        if parent is not None:
+            parent.children.append(picture)
+            parent.hidden -= 1
+        for child in node.children:
+            number += 1
+            heapq.heappush(pending, (-child.visits, number, child, picture))
+    return drawn[id(root)]
+
+
+def _picture_of(node: SearchTree, root: SearchTree) -> TreeNode:
+    value = node.q if node.proven is None else float(node.proven)
+    proof = "" if node.proven is None else f" {PROVEN[node.proven]}"
+    figures = f"N {node.visits:,}  Q {round(node.q, 2) + 0.0:+.2f}"
+    return TreeNode(
+        lines=(f"{node._label()}{proof}", f"N {node.visits:,}" if node is root else figures),
+        share=node.visits / max(root.visits, 1),
+        value=math.nan if node is root else value,
+        dashed=node.shared,
+        hidden=len(node.children),
+    )
 
 
 def _rows_to_compare(tree: SearchTree) -> list[tuple[Any, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import traceback
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from pyengine.serve.files import read_file, write_file
 from pyengine.serve.guard import Guard, error_response, internal_error
 from pyengine.serve.katago import converse
 from pyengine.serve.live import Conversation, Post, analyze
-from pyengine.serve.positions import read_position, view
+from pyengine.serve.positions import Place, read_position, view
 from pyengine.serve.requests import (
     Analyze,
     CompareRequest,
@@ -35,6 +35,7 @@ from pyengine.serve.requests import (
     MoveRequest,
     PositionRequest,
     ReviewRequest,
+    StepsRequest,
     TreeRequest,
     error_text,
 )
@@ -167,32 +168,38 @@ def _add_searches(app: FastAPI, board: Board) -> None:
     """Add the addresses that are answered by a search."""
     engines, most = board.engines, board.settings.max_simulations
 
-    async def answer(request: Request, work: Callable[[Stop], Any]) -> Any:
-        return await board.searches.run(work, request.is_disconnected)
+    def answer(
+        body: PositionRequest, request: Request, work: Callable[[Place, Stop], Any]
+    ) -> Awaitable[Any]:
+        def read_and_work(stop: Stop) -> Any:
+            return work(read_position(body.position, board.catalogue), stop)
+
+        return board.searches.run(read_and_work, request.is_disconnected)
 
     @app.post("/api/move")
     async def move(body: MoveRequest, request: Request) -> Any:
-        def work(stop: Stop) -> Any:
-            place = read_position(body.position, board.catalogue)
-            return play.choose_move(engines, place, body, most, stop)
-
-        return await answer(request, work)
+        return await answer(
+            body, request, lambda place, stop: play.choose_move(engines, place, body, most, stop)
+        )
 
     @app.post("/api/tree")
     async def tree(body: TreeRequest, request: Request) -> Any:
-        def work(stop: Stop) -> Any:
-            place = read_position(body.position, board.catalogue)
-            return play.search_tree(engines, place, body, most, stop)
+        return await answer(
+            body, request, lambda place, stop: play.search_tree(engines, place, body, most, stop)
+        )
 
-        return await answer(request, work)
+    @app.post("/api/steps")
+    async def steps(body: StepsRequest, request: Request) -> Any:
+        return await answer(
+            body, request, lambda place, _: play.show_steps(board.catalogue, place, body)
+        )
 
     @app.post("/api/compare")
     async def compare(body: CompareRequest, request: Request) -> Any:
-        def work(stop: Stop) -> Any:
-            place = read_position(body.position, board.catalogue)
-            return play.compare(engines, place, body, board.settings.threads, stop)
-
-        return await answer(request, work)
+        threads = board.settings.threads
+        return await answer(
+            body, request, lambda place, stop: play.compare(engines, place, body, threads, stop)
+        )
 
 
 def _add_sockets(app: FastAPI, board: Board) -> None:

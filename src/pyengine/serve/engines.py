@@ -13,6 +13,7 @@ from pyengine.games.game import Game, State
 from pyengine.protocols.session import Session
 from pyengine.search.engine import Engine
 from pyengine.serve.catalogue import Catalogue
+from pyengine.serve.requests import Algorithm
 
 _CACHE_ENTRIES = 1 << 15
 
@@ -26,7 +27,7 @@ class Key(NamedTuple):
 
     game: Game
     network: str | None
-    algorithm: str
+    algorithm: Algorithm
 
 
 class Engines:

@@ -74,5 +74,6 @@ def _limited(query: Any, most: int) -> Any:
     if not isinstance(query, Mapping):
         return query
     visits = query.get("maxVisits")
-    is_count = isinstance(visits, int) and not isinstance(visits, bool)
-    return {**query, "maxVisits": most} if is_count and visits > most else query
+    if isinstance(visits, int) and not isinstance(visits, bool) and visits > most:
+        return {**query, "maxVisits": most}
+    return query

@@ -28,6 +28,7 @@ from pyengine.serve.requests import Analyze, error_text
 from pyengine.serve.searches import Searches, Stop
 
 _POLL = 0.05  # seconds
+_LOOKS = 3  # at the search for each message, so that messages are not late
 _TREE_EVERY = 0.3  # seconds between two trees
 
 #: Sends a message from the thread of a search. It waits until the message is sent, so that a slow
@@ -161,11 +162,17 @@ def analyze(
     budget = request.simulations or most
     with engines.lend(key, place.start, place.actions) as session, stop.ends(session.engine):
         report = _Report(session.engine, place, request)
-        results = session.engine.analyze(session.state, every=request.every, simulations=budget)
+        results = session.engine.analyze(
+            session.state, every=request.every / _LOOKS, simulations=budget
+        )
+        due = 0.0
         with closing(results):
             for result in results:
+                if (now := time.monotonic()) < due:
+                    continue
                 post(report.message(result, is_done=False))
                 report.predict()
+                due = max(due + request.every, now)
         post(report.message(result, is_done=True))
 
 

@@ -8,19 +8,29 @@ from pyengine.errors import ConfigError, EngineError
 from pyengine.exact.solver import Solver, SolveResult
 from pyengine.search.levels import level_config
 from pyengine.search.result import SearchResult
+from pyengine.search.steps import steps
+from pyengine.serve.catalogue import Catalogue
 from pyengine.serve.engines import Engines, Key
 from pyengine.serve.figures import tree_of
 from pyengine.serve.positions import Place, view
-from pyengine.serve.requests import CompareRequest, MoveRequest, SearchRequest, TreeRequest
+from pyengine.serve.requests import (
+    Algorithm,
+    CompareRequest,
+    MoveRequest,
+    SearchRequest,
+    StepsRequest,
+    TreeRequest,
+)
 from pyengine.serve.searches import Stop
 
 _SIMULATIONS = 800  # of a move without a budget
-_ALGORITHMS = ("uct", "puct", "gumbel")
-_NOTES = {
+_NOTES: dict[Algorithm, str] = {
     "uct": "counts wins and visits; ignores the network's priors",
     "puct": "AlphaZero: priors steer the search",
     "gumbel": "Gumbel: sequential halving among sampled moves",
 }
+_LISTED = 12  # moves of a selection in a step
+_STEPS_MEMORY = 64 << 20
 _SOLVER_SECONDS = 2.0
 _SOLVER_MB = 64
 
@@ -88,20 +98,48 @@ def search_tree(engines: Engines, place: Place, request: TreeRequest, most: int,
     return tree_of(search(engines, place, request, most, stop), request.nodes)
 
 
+def show_steps(catalogue: Catalogue, place: Place, request: StepsRequest) -> Any:
+    """Return what each simulation of a textbook search selects, evaluates and backs up."""
+    check_going_on(place)
+    _, evaluator = catalogue.evaluator(place.game, request.network)
+    taken = steps(
+        place.state,
+        evaluator,
+        request.simulations,
+        game=place.game,
+        algorithm=request.algorithm,
+        memory_limit=_STEPS_MEMORY,
+    )
+    return {"steps": [_step(step.to_dict()) for step in taken]}
+
+
+def _step(step: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the moves that are far from being chosen; 64 steps of Go would take megabytes."""
+    for selection in step["path"]:
+        moves = selection["moves"]
+        listed = moves[:_LISTED]
+        listed += [move for move in moves[_LISTED:] if move["move"] == selection["chosen"]]
+        selection["moves"] = listed
+        selection["unlisted"] += len(moves) - len(listed)
+    step["leaf"]["priors"] = step["leaf"]["priors"][:_LISTED]
+    return step
+
+
 def compare(
     engines: Engines, place: Place, request: CompareRequest, threads: int, stop: Stop
 ) -> Any:
     """Return what each algorithm makes of a position with the same network and budget."""
     check_going_on(place)
     rows = []
-    for algorithm in _ALGORITHMS:
+    for algorithm, note in _NOTES.items():
         asked = SearchRequest(
             position=request.position,
             network=request.network,
             algorithm=algorithm,
             simulations=request.simulations,
         )
-        rows.append(_row(algorithm, search(engines, place, asked, request.simulations, stop)))
+        result = search(engines, place, asked, request.simulations, stop)
+        rows.append({"algorithm": algorithm, **_figures(result), "note": note})
         if stop.is_set():
             break
     legal = place.state.legal_actions()
@@ -109,9 +147,8 @@ def compare(
     return {"moves": [place.state.action_to_string(a) for a in legal], "rows": rows}
 
 
-def _row(algorithm: str, result: SearchResult) -> dict[str, Any]:
+def _figures(result: SearchResult) -> dict[str, Any]:
     return {
-        "algorithm": algorithm,
         "move": result.action_name(result.action),
         "value": result.value,
         "proven": result.proven,
@@ -119,7 +156,6 @@ def _row(algorithm: str, result: SearchResult) -> dict[str, Any]:
         "q": [None if q != q else q for q in result.q.tolist()],
         "nodes": result.nodes,
         "seconds": result.seconds,
-        "note": _NOTES[algorithm],
     }
 
 

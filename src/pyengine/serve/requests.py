@@ -65,6 +65,14 @@ class TreeRequest(SearchRequest):
     nodes: Annotated[int, Field(ge=1, le=2000)] = 200
 
 
+class StepsRequest(PositionRequest):
+    """Show a search step by step."""
+
+    network: Name | None = None
+    algorithm: Literal["puct", "uct"] = "puct"
+    simulations: Annotated[int, Field(ge=1, le=64)] = 16
+
+
 class CompareRequest(PositionRequest):
     """Search a position by several algorithms."""
 

@@ -87,7 +87,9 @@ def _curve(folder: Any) -> list[dict[str, Any]]:
 
 
 def _losses(folder: Any) -> list[dict[str, Any]]:
-    lines = need("pyengine.train.json_files", "train").read_lines(folder.checkpoints / "log.jsonl")
+    lines: list[dict[str, Any]] = need("pyengine.train.json_files", "train").read_lines(
+        folder.checkpoints / "log.jsonl"
+    )
     return lines[:: len(lines) // _MOST_LOSSES + 1]
 
 
@@ -144,8 +146,7 @@ def _games(folder: Any) -> Iterator[dict[str, Any]]:
 
 
 def _game(game: Game, text: str, line: Any) -> dict[str, Any]:
-    state = line.start_state(game)
-    start, moves = state.clone(), []
+    state, moves = line.start_state(game), []
     for action in line.moves:
         moves.append(state.action_to_string(action))
         state.apply_action(action)

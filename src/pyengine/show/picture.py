@@ -1,9 +1,10 @@
-"""SVG pictures of boards, for notebooks."""
+"""SVG pictures of boards, and HTML for notebooks."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from pyengine.show.board import Board, Point, look_of
@@ -12,20 +13,41 @@ CELL = 32  #: pixels per cell
 MARGIN = 22  #: pixels left and below, for row and column names
 _ON_LINES = ("go", "gomoku")  # games with stones on the intersections
 _INK = "#222"  # text colour
+_GOOD, _BAD = "#06c", "#c50"  # of marks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A coloured disc with a number on a point."""
+
+    point: Point
+    text: str
+    strength: float  #: of the colour, in [0, 1]
+    good: bool = True  #: the colour: blue, or orange
+
+
+def share_marks(shares: Sequence[tuple[Point, float]]) -> list[Mark]:
+    """Return marks with shares in [0, 1] as percentages; those below half a percent are omitted."""
+    marks = (Mark(point=p, text=f"{share:.0%}", strength=share) for p, share in shares)
+    return [mark for mark in marks if mark.text != "0%"]
 
 
 def board_html(
-    board: Board,
-    caption: str,
-    shares: Sequence[tuple[Point, float]] = (),
-    best: Point | None = None,
+    board: Board, caption: str, marks: Sequence[Mark] = (), best: Point | None = None
 ) -> str:
-    """Return HTML with the picture of a board and a caption.
+    """Return HTML with the picture of a board and a caption."""
+    return image_html(board_svg(board, marks, best), "the board") + text_html(caption)
+
+
+def image_html(svg: str, description: str) -> str:
+    """Return HTML with an SVG picture.
 
     The picture is an image because JupyterLab removes inline SVG from untrusted notebooks.
     """
-    data = base64.b64encode(board_svg(board, shares, best).encode()).decode()
-    return f'<img alt="the board" src="data:image/svg+xml;base64,{data}">' + text_html(caption)
+    import html
+
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img alt="{html.escape(description)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def text_html(text: str) -> str:
@@ -35,12 +57,28 @@ def text_html(text: str) -> str:
     return f'<pre style="font-family: monospace">{html.escape(text)}</pre>'
 
 
+def table_html(rows: Sequence[Sequence[str]], title: str, note: str = "") -> str:
+    """Return a table as HTML; the first row is its header."""
+    import html
+
+    lines = [f"<table><caption>{html.escape(title)}</caption>"]
+    for number, row in enumerate(rows):
+        tag = "td" if number else "th"
+        cells = (f'<{tag} style="text-align: right">{html.escape(cell)}</{tag}>' for cell in row)
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return "\n".join([*lines, "</table>", f"<p>{html.escape(note)}</p>" if note else ""])
+
+
 def board_svg(
-    board: Board, shares: Sequence[tuple[Point, float]] = (), best: Point | None = None
+    board: Board,
+    marks: Sequence[Mark] = (),
+    best: Point | None = None,
+    owners: Sequence[Sequence[float]] = (),
 ) -> str:
     """Return the picture of a board.
 
-    ``shares``: points with their share of the visits, in [0, 1]. ``best``: the point to frame.
+    ``best``: the point to frame. ``owners``: rows of values in [-1, 1]; 1 = the first player's
+    point, drawn as a square in that player's colour.
     """
     width = len(board.column_names) * CELL + MARGIN
     height = len(board.rows) * CELL + MARGIN
@@ -49,7 +87,8 @@ def board_svg(
         _names(board),
         _stones(board),
         _last(board),
-        _shares(board, shares),
+        _owners(owners),
+        _marks(board, marks),
         _frame(best),
     )
     return "".join(
@@ -125,16 +164,29 @@ def _last(board: Board) -> Iterator[str]:
         yield _circle(board.last, radius, f'fill="none" stroke="{look.mark}" stroke-width="2.5"')
 
 
-def _shares(board: Board, shares: Sequence[tuple[Point, float]]) -> Iterator[str]:
+def _marks(board: Board, marks: Sequence[Mark]) -> Iterator[str]:
     background = look_of(board.game).board
-    for point, share in shares:
-        text = f"{share:.0%}"
-        if text == "0%":
-            continue
-        yield _circle(point, 0.42, f'fill="{background}"')  # hides the lines behind the number
-        yield _circle(point, 0.42, f'fill="#06c" fill-opacity="{0.25 + 0.6 * share:.2f}"')
-        x, y = _center(*point)
-        yield _text(x, y + 4, text, 11, "#fff" if share > 0.4 else "#111")
+    for mark in marks:
+        colour = _GOOD if mark.good else _BAD
+        opacity = 0.25 + 0.6 * mark.strength
+        yield _circle(mark.point, 0.42, f'fill="{background}"')  # hides the lines behind the number
+        yield _circle(mark.point, 0.42, f'fill="{colour}" fill-opacity="{opacity:.2f}"')
+        x, y = _center(*mark.point)
+        yield _text(x, y + 4, mark.text, 11, "#fff" if mark.strength > 0.4 else "#111")
+
+
+def _owners(owners: Sequence[Sequence[float]]) -> Iterator[str]:
+    for row, values in enumerate(owners):
+        for column, value in enumerate(values):
+            side = 0.55 * CELL * min(abs(value), 1.0)
+            if side < 1:
+                continue
+            x, y = (part - side / 2 for part in _center(row, column))
+            fill, edge = ("#111", "#fff") if value > 0 else ("#fff", "#111")
+            yield (
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{side:.1f}" height="{side:.1f}" '
+                f'fill="{fill}" stroke="{edge}"/>'
+            )
 
 
 def _frame(point: Point | None) -> Iterator[str]:

@@ -25,7 +25,7 @@ TEST_CASE("forced playouts that PUCT would not have made are removed") {
   CHECK(without_forced(result, 2.0, config)[1] == 2);
   // The root explores 2.5 times as much: 0.655 and 5.5 visits.
   config.root_c_puct = 2.0;
-  result.stdev_factor = 1.25;
+  result.root.stdev_factor = 1.25;
   result.visits = {80, 15, 4, 1};
   CHECK(without_forced(result, 2.0, config)[1] == 8);
   result.visits = {80, 6, 4, 1};

@@ -1,0 +1,132 @@
+"""The command ``pyengine serve``, and KaTrain's own client of it."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+
+from commands import run
+from serving import served
+
+SGF = "(;GM[1]FF[4]SZ[9]KM[7]RU[chinese];B[ee];W[gc];B[cg];W[gg];B[cc];W[fe])"
+VISITS = 20
+
+
+def test_the_command_serves_the_page_until_ctrl_c() -> None:
+    with served("--threads", "1") as address:
+        assert address.startswith("http://127.0.0.1:")
+        assert httpx.get(f"{address}/health").json() == {"ok": True}
+        assert "<!doctype html>" in httpx.get(address).text
+
+
+def test_a_token_comes_from_the_environment() -> None:
+    with served("--host", "0.0.0.0", environment={"PYENGINE_TOKEN": "a long token"}) as address:
+        assert httpx.get(f"{address}/health").status_code == 401
+        headers = {"authorization": "Bearer a long token"}
+        assert httpx.get(f"{address}/health", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--host", "0.0.0.0"], "host: expected 127.0.0.1 without a token, got 0.0.0.0"),
+        (["--token", "short"], "token: expected at least 8 characters"),
+        (["--game", "chess"], "chess"),
+        (["--model", "go9"], "model: expected a game for it (--game), got 'go9' alone"),
+        (["--run", "no-such-folder"], "no-such-folder"),
+    ],
+)
+def test_wrong_options_end_the_command(options: list[str], error: str) -> None:
+    done = run("serve", "--no-browser", *options)
+    assert done.status == 2
+    assert error in done.words
+
+
+def test_a_port_in_use_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("serve", "--no-browser", "--port", port)
+    assert done.status == 1
+    assert f"127.0.0.1:{port} is in use: choose another port (--port)" in done.words
+
+
+class KaTrain:
+    """What the engine and the game need of the program around them."""
+
+    def __init__(self) -> None:
+        self.errors: list[Any] = []
+        self.players_info = {colour: SimpleNamespace(human=True, name="") for colour in "BW"}
+        self.controls = SimpleNamespace(set_status=lambda *_: None)
+
+    def log(self, message: Any, level: int = 0) -> None:
+        if level == -1:
+            self.errors.append(message)
+
+    def config(self, _: str, default: Any = None) -> Any:
+        return default
+
+    def __call__(self, *popup: Any) -> None:
+        self.errors.append(popup)
+
+    def wait_until(self, done: Callable[[], bool]) -> None:
+        end = time.monotonic() + 60
+        while not done():
+            assert self.errors == []
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def katrain() -> Iterator[KaTrain]:
+    """KaTrain without its windows: three names of kivy are enough."""
+    pytest.importorskip("pysgf", reason="pysgf is not installed")
+    pytest.importorskip("websocket", reason="websocket-client is not installed")
+    pytest.importorskip("katrain", reason="KaTrain is not installed")
+    names = ("", ".utils", "._event", ".clock")
+    kivy, utils, event, clock = (types.ModuleType(f"kivy{name}") for name in names)
+    utils.platform = "linux"  # type: ignore[attr-defined]
+    event.Observable = object  # type: ignore[attr-defined]
+    clock.Clock = None  # type: ignore[attr-defined]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (kivy, utils, event, clock):
+            patch.setitem(sys.modules, module.__name__, module)
+        yield KaTrain()
+
+
+@pytest.mark.parametrize("token", ["", "a long token"])
+def test_katrains_remote_engine_reviews_a_game_and_ponders(katrain: KaTrain, token: str) -> None:
+    from katrain.core.game import Game, KaTrainSGF
+    from katrain.core.remote_engine import RemoteKataGoEngine
+
+    options = ("--token", token) if token else ()
+    with served("--threads", "1", *options) as address:
+        query = f"?token={token.replace(' ', '%20')}" if token else ""
+        config = {
+            "backend": "remote",
+            "remote_url": f"{address.replace('http', 'ws')}/analysis{query}",
+            "max_visits": VISITS,
+            "fast_visits": 10,
+            "max_time": 60.0,
+            "wide_root_noise": 0.04,
+            "_enable_ownership": True,
+        }
+        engine = RemoteKataGoEngine(katrain, config)
+        game = Game(katrain, engine, move_tree=KaTrainSGF.parse_sgf(SGF))
+        nodes = game.root.nodes_in_tree
+        katrain.wait_until(lambda: all(node.analysis_complete for node in nodes))
+        assert [node.root_visits for node in nodes] == [VISITS] * 7
+        assert len(nodes[-1].ownership) == 81
+
+        game.root.analyze(engine, ponder=True)
+        katrain.wait_until(lambda: game.root.root_visits >= 2 * VISITS)
+        engine.stop_pondering()
+        engine.shutdown()
+    assert katrain.errors == []

@@ -1,0 +1,74 @@
+"""Games that are loaded and saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
+
+from serving import Client
+
+HANDICAP = "(;GM[1]FF[4]SZ[9]KM[7]HA[2]AB[gc][cg]PB[Ann]PW[Bo];W[ee];B[gg])"
+START = "......... ......... ......x.. ......... ......... ......... ..x...... ......... ........."
+
+
+def test_an_sgf_is_read_with_its_handicap(client: Client) -> None:
+    read = client.ask("/api/import", text=HANDICAP)
+    assert read["position"] == {
+        "game": "go(board_size=9,komi=7)",
+        "start": f"{START.replace(' ', '/')} o",
+        "moves": ["E5", "G3"],
+    }
+    assert read["players"] == ["Ann", "Bo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "moves"),
+    [
+        ("1. f5 d6 2. c3", {"game": "othello"}, ["f5", "d6", "c3"]),
+        ("f5d6c3", {"game": "othello", "format": "moves"}, ["f5", "d6", "c3"]),
+        ("4 4 3", {"game": "connect_four"}, ["4", "4", "3"]),
+        ("(;GM[4]SZ[15];B[hh];W[ii])", {"format": "sgf"}, ["H8", "I7"]),
+        ("(;GM[4]SZ[15];B[hh];W[ii])", {"format": "sgf", "game": "othello"}, ["H8", "I7"]),
+    ],
+)
+def test_a_list_of_moves_is_read(client: Client, text: str, more: Any, moves: list[str]) -> None:
+    assert client.ask("/api/import", text=text, **more)["position"]["moves"] == moves
+
+
+@pytest.mark.parametrize(
+    ("position", "format_"),
+    [
+        ({"game": "go(board_size=9,komi=7)", "start": None, "moves": ["E5", "pass"]}, "sgf"),
+        ({"game": "go(rows=5,columns=7)", "start": None, "moves": ["A1"]}, "sgf"),
+        ({"game": "gomoku", "start": None, "moves": ["H8"]}, "sgf"),
+        ({"game": "connect_four", "start": None, "moves": ["4", "3"]}, "moves"),
+        ({"game": "tic_tac_toe", "start": "xo./.../... x", "moves": ["b2"]}, "moves"),
+        ({"game": "othello(board_size=6)", "start": None, "moves": []}, "moves"),
+    ],
+)
+def test_a_saved_game_is_read_again(client: Client, position: Any, format_: str) -> None:
+    saved = client.ask("/api/export", position=position, format=format_)
+    assert saved["file"].endswith({"sgf": ".sgf", "moves": ".txt"}[format_])
+    assert client.ask("/api/import", text=saved["text"])["position"] == position
+
+
+@pytest.mark.parametrize(
+    ("address", "body", "error"),
+    [
+        ("/api/import", {"text": "4 4 3"}, "a list of moves does not name its game"),
+        ("/api/import", {"text": "", "game": "othello"}, "an empty file"),
+        ("/api/import", {"text": "(;GM[1"}, "text"),
+        ("/api/import", {"text": "e9", "game": "othello"}, "move 1: 'e9' is not a legal move"),
+        ("/api/import", {"text": "x", "format": "pgn"}, "format: expected 'sgf' or 'moves'"),
+        ("/api/export", {"position": {"game": "othello"}, "format": "sgf"}, "SGF supports go"),
+    ],
+)
+def test_a_file_that_cannot_be_read_or_written_is_refused(
+    client: Client, address: str, body: Any, error: str
+) -> None:
+    status, text = client.refused(address, **body)
+    assert status == 400
+    assert error in text
