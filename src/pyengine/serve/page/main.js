@@ -42,7 +42,9 @@ function showTheme() {
   const { theme } = app.settings;
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  byId("theme").textContent = `Theme: ${theme}`;
+  byId("theme").setAttribute("aria-label", `${theme} theme; change it`);
+  byId("theme").title = "Light or dark";
+  byId("theme").textContent = theme[0].toUpperCase() + theme.slice(1);
 }
 
 function showGames() {

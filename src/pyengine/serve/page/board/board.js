@@ -25,6 +25,8 @@ export class Board {
     this.svg.setAttribute("aria-label", label);
     const style = styleOf(board, players);
     const names = cellNames(view);
+    const empty = board.cells.flat().filter((sign) => sign === ".").length;
+    this.hasHints = this.onCell && board.kind === "squares" && names.size < empty / 2;
     board.cells.forEach((row, r) =>
       row.forEach((sign, c) => this.fill(r, c, sign, style, view, names, marked)),
     );
@@ -41,6 +43,7 @@ export class Board {
     group.replaceChildren(group.firstChild);
     const each = piece(sign, style, x, y);
     if (each) group.append(each);
+    if (move !== undefined && !each && this.hasHints) group.append(hint(x, y));
     if (isLast && each) group.append(lastMark(style, player, x, y));
     if (marked.some(([mr, mc]) => mr === r && mc === c)) group.append(frame(x, y));
     group.classList.toggle("legal", move !== undefined);
@@ -129,6 +132,9 @@ function cellName(board, r, c) {
   const column = board.column_labels[c];
   return row ? `${column}${row}` : `column ${column || c + 1}, row ${board.rows - r}`;
 }
+
+/** Where few empty cells are legal, as in Othello, they are marked. */
+const hint = (x, y) => s("circle", { cx: x, cy: y, r: UNIT * 0.1, class: "hint-dot" });
 
 function lastMark(style, player, x, y) {
   if (style === "letters") return frame(x, y);

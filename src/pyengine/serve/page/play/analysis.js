@@ -11,9 +11,9 @@ import { playMove } from "./match.js";
 const ROWS = 10;
 const LINE = 8; // moves of a line in the table
 const BUDGETS = [
-  ["1000", "1,000 simulations"],
-  ["20000", "20,000 simulations"],
-  ["200000", "200,000 simulations"],
+  ["1000", "1,000 visits"],
+  ["20000", "20,000 visits"],
+  ["200000", "200,000 visits"],
   ["0", "until stopped"],
 ];
 
@@ -76,7 +76,7 @@ function fill(result, bar, summary, lines) {
   bar.style.width = percent(result.winrate_black);
   const parts = [
     `${first} wins ${percent(result.winrate_black)}`,
-    result.score === null ? null : `${first} leads by ${fixed(result.score, 1)}`,
+    lead(result.score),
     `${counted(result.visits)} visits`,
     `${counted(Math.round(result.simulations / Math.max(result.seconds, 1e-3)))} a second`,
   ];
@@ -85,6 +85,11 @@ function fill(result, bar, summary, lines) {
   summary.classList.toggle("proven", result.proven !== null);
   const moves = result.moves.filter((each, i) => i === 0 || each.visits > 0 || each.proven !== null);
   lines.forEach((each, i) => fillLine(each, moves[i]));
+}
+
+function lead(score) {
+  if (score === null) return null;
+  return `${playerName(score < 0 ? 1 : 0)} leads by ${fixed(Math.abs(score), 1)}`;
 }
 
 function proof(proven) {

@@ -61,7 +61,7 @@ function playerRow(player, game) {
 function strengths(game) {
   const levels = game.levels.map(({ number, name, elo }) => [
     `level:${number}`,
-    `Level ${number}: ${name}${elo === null ? "" : ` (Elo ${Math.round(elo)})`}`,
+    `${number} ${name}${elo === null ? "" : `, Elo ${Math.round(elo)}`}`,
   ]);
   const options = [...levels, ...BUDGETS];
   const usual = levels.length ? levels[Math.floor(levels.length / 2)][0] : "simulations:400";

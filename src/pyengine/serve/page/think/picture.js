@@ -94,7 +94,7 @@ function drawn(card, { selected, path = [], onPick, isOpen }) {
     s("text", { x, y: y + 17, class: "name" }, name),
     s("text", { x, y: y + 33, class: "figures" }, figuresOf(node)),
     rateBar(node, left + 9, y + 41),
-    hidden > 0 ? more(hidden, x, y + CARD.height + 11) : null,
+    hidden > 0 ? more(hidden, left + CARD.width - 6, y + 13) : null,
   );
   return group;
 }

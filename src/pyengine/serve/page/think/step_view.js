@@ -28,6 +28,7 @@ export class StepView {
     this.settings = settings;
     this.steps = [];
     this.at = 1;
+    this.depth = 0; // of the selection that is open
     this.number = 0;
     this.timer = null;
     this.board = new SmallBoard();
@@ -140,9 +141,20 @@ export class StepView {
 
   selection(step) {
     const rule = RULES[this.settings.algorithm === "uct" ? "uct" : "puct"];
-    const chosen = step.path.map((each) => selected(each));
+    const open = Math.min(this.depth, step.path.length - 1);
+    const chosen = step.path.map((each, i) => this.choice(each, i, i === open));
     const nothing = h("p", {}, "The tree is empty: the root itself is the leaf.");
     return card("1", "Select", rule, ...(chosen.length ? chosen : [nothing]));
+  }
+
+  /** One selection; only one of them is open. */
+  choice(each, depth, isOpen) {
+    const where = each.path.length ? `after ${each.path.slice(-4).join(" ")}` : "at the root";
+    const taken = each.moves.find(({ move }) => move === each.chosen);
+    const sum = taken?.sum === null || !taken ? "" : `, ${fixed(taken.sum)}`;
+    const summary = h("summary", {}, h("b", {}, each.chosen), ` ${where}${sum}`);
+    const follow = (event) => event.target.open && (this.depth = depth);
+    return h("details", { name: "selection", open: isOpen, ontoggle: follow }, summary, selected(each));
   }
 
   leaf({ leaf }) {
@@ -154,7 +166,7 @@ export class StepView {
     const name = leaf.path.length ? leaf.path.join(" ") : "the root";
     const value = h("p", { class: "value" }, "Value for the player who moved: ", h("b", {}, signed(leaf.value)));
     const proof = leaf.proven ? h("p", { class: "proven" }, `${proofName(leaf.value)} proven`) : null;
-    return card("2", "Expand and evaluate", words, h("h3", {}, "Leaf: ", name), value, proof, priors(leaf.priors), this.board.element);
+    return card("2", "Expand and evaluate", words, h("h3", {}, "Leaf: ", name), value, proof, h("div", { class: "leaf" }, this.board.element, priors(leaf.priors)));
   }
 }
 
@@ -171,19 +183,20 @@ function card(number, title, words, ...content) {
 /** One selection: each move with Q, U and their sum as a bar; the largest wins. */
 function selected({ path, moves, chosen }) {
   const finite = moves.filter((each) => each.sum !== null && each.Q !== null);
-  const low = Math.min(0, ...finite.map((each) => each.Q));
-  const high = Math.max(0.01, ...finite.map((each) => Math.max(each.sum, each.Q)));
+  const high = Math.max(0.01, ...finite.map((each) => each.sum));
+  const least = Math.min(0, ...finite.map((each) => each.Q));
+  const low = least < 0 ? least - 0.1 * (high - least) : 0; // the bars begin here
   const shown = moves.slice(0, ROWS);
   if (chosen && !shown.some((each) => each.move === chosen)) {
     shown.push(...moves.filter((each) => each.move === chosen));
   }
   const head = ["Move", "N", "P", "Q", "U", "Q + U"].map((text) => h("th", { scope: "col" }, text));
-  head.push(h("th", { class: "bars", scope: "col" }, h("span", { class: "unseen" }, "Bar")));
-  const where = path.length ? `After ${path.join(" ")}` : "At the root";
+  head.push(h("th", { class: "bars", scope: "col" }, h("i", { class: "key q" }), "Q ", h("i", { class: "key u" }), "U"));
+  const where = path.length ? `Moves after ${path.join(" ")}` : "Moves at the root";
   return h(
     "table",
     { class: "terms" },
-    h("caption", {}, where, ": takes ", h("b", {}, chosen)),
+    h("caption", { class: "unseen" }, where),
     h("thead", {}, h("tr", {}, head)),
     h("tbody", {}, shown.map((each) => term(each, each.move === chosen, low, high))),
   );
@@ -210,8 +223,8 @@ function bars({ Q, U, sum }, low, high) {
     if (U === null) svg.append(s("rect", { x: 0, y: 3, width, height: 8, class: "endless" }));
     return svg;
   }
-  const part = (a, b, name) => s("rect", { x: Math.min(x(a), x(b)), y: 3, width: Math.abs(x(b) - x(a)), height: 8, class: name });
-  svg.append(part(0, Q, Q < 0 ? "q bad" : "q"), part(Math.max(Q, low), sum, "u"));
+  const part = (a, b, name) => s("rect", { x: x(a), y: 3, width: x(b) - x(a), height: 8, class: name });
+  svg.append(part(low, Q, "q"), part(Q, sum, "u"));
   svg.append(s("rect", { x: x(0) - 0.5, y: 0, width: 1, height: 14, class: "zero" }));
   return svg;
 }

@@ -8,7 +8,7 @@ import { movesOf, numbered, treePicture } from "./picture.js";
 import { SmallBoard } from "./small_board.js";
 
 const NODES = 1000; // that the server sends
-const FEW = 5; // children of a node that are shown first
+const FEW = 3; // children of a node that are shown first
 const MANY = 40;
 
 const EXPLANATION = [
@@ -108,8 +108,14 @@ export class TreeView {
       }),
     );
     Object.assign(this.picture, { scrollLeft, scrollTop });
+    if (this.isUntouched) this.picture.scrollLeft = this.middleOfRoot();
     if (isFocused) this.picture.querySelector(".selected")?.focus({ preventScroll: true });
     this.describe(this.find(this.selected));
+  }
+
+  middleOfRoot() {
+    const box = this.picture.querySelector(".box");
+    return Number(box.getAttribute("x")) - this.picture.clientWidth / 2;
   }
 
   /** Return the keys of the most visited line. */
