@@ -33,9 +33,13 @@ class AddressOptions:
         str | None,
         Option(envvar="PYENGINE_TOKEN", help="What clients must present, 8 characters or more."),
     ] = None
-    browser: Annotated[
-        bool, Option("--browser/--no-browser", help="Open the page in a browser.")
-    ] = True
+    allow_host: Annotated[
+        list[str] | None,
+        Option(metavar="NAME", help="Another name of the server, as of a proxy; repeatable."),
+    ] = None
+    no_browser: Annotated[
+        bool, Option("--no-browser", help="Do not open the page in a browser.")
+    ] = False
 
     def page(self, port: int) -> str:
         """Return the address of the page on this machine, with the token."""
@@ -75,7 +79,7 @@ class LimitOptions:
         int, Option("--threads", "-t", min=0, help="Threads of a search; 0 = all cores.")
     ] = 0
     memory: Annotated[
-        int, Option(min=64, metavar="MB", help="Memory for all trees and caches.")
+        int, Option(min=128, metavar="MB", help="Memory for all trees and caches.")
     ] = 2048
     max_simulations: Annotated[int, Option(min=1, help="Most simulations of a search.")] = 1_000_000
 
@@ -97,7 +101,7 @@ def serve(address: AddressOptions, offer: OfferOptions, limits: LimitOptions) ->
         app,
         host=address.host,
         port=address.port,
-        log_level="warning",
+        log_level="critical",  # the app logs errors itself; uvicorn logs each refusal as one
         access_log=False,
         server_header=False,
         proxy_headers=False,
@@ -112,7 +116,7 @@ def serve(address: AddressOptions, offer: OfferOptions, limits: LimitOptions) ->
     listener.listen()  # from now on clients may connect; they are answered when the server runs
     port = listener.getsockname()[1]
     say(console(), Text(f"{_address(address.host, port)}  (Ctrl-C ends it)"))
-    if address.browser:
+    if not address.no_browser:
         threading.Thread(target=webbrowser.open, args=(address.page(port),), daemon=True).start()
     uvicorn.Server(config).run(sockets=[listener])
 
@@ -123,6 +127,7 @@ def _settings(address: AddressOptions, offer: OfferOptions, limits: LimitOptions
         model=offer.model,
         runs=offer.run or (),
         host=address.host,
+        hosts=address.allow_host or (),
         token=address.token,
         threads=limits.threads,
         memory=limits.memory * _MIB,

@@ -58,7 +58,7 @@ class Board:
         self.engines = Engines(
             self.catalogue,
             most=settings.max_searches,
-            memory=settings.memory,
+            memory=settings.memory_of_search,
             threads=settings.threads,
         )
         self.training = Training(settings.runs)
@@ -73,8 +73,10 @@ class Board:
 
     def _engine_for(self, game: Game) -> Engine:
         _, evaluator = self.catalogue.evaluator(game, None)
-        memory = self.settings.memory // self.settings.max_searches
-        return Engine(game, evaluator, threads=self.settings.threads, memory_limit=memory)
+        settings = self.settings
+        return Engine(
+            game, evaluator, threads=settings.threads, memory_limit=settings.memory_of_search
+        )
 
     def close(self) -> None:
         """Stop all searches and free the engines."""

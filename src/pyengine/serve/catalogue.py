@@ -22,10 +22,11 @@ from pyengine.eval.evaluators import NAMED, Evaluator, OnnxEvaluator, as_evaluat
 from pyengine.games.board_layout import game_look
 from pyengine.games.game import Game, load_game, registered_games
 from pyengine.games.installed import is_in_python
-from pyengine.games.named_games import bare_name, names_foreign_game, parameters_of
+from pyengine.games.named_games import bare_name, names_foreign_game
 from pyengine.search.levels import levels_of
 
 _WITHOUT_NETWORK = ("rollout", "uniform")
+_TITLES = {"tic_tac_toe": "Tic-tac-toe", "mnk": "m,n,k"}
 
 
 class Catalogue:
@@ -153,8 +154,8 @@ def _title(text: str, game: Game) -> str:
     name = text if names_foreign_game(text) else game.name
     if names_foreign_game(text):
         name = re.split(r"[:/]", bare_name(text))[-1]
-    words = " ".join(word.capitalize() for word in name.split("_"))
-    if "board_size" in game.params or "rows" in parameters_of(str(game)):
+    words = _TITLES.get(name) or " ".join(word.capitalize() for word in name.split("_"))
+    if game.has_board and game.params:
         rows, columns = game.board_shape
         words += f" {rows}x{columns}"
     return words

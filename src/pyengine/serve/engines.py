@@ -36,13 +36,13 @@ class Engines:
     Args:
         catalogue: opens the evaluators.
         most: engines at the same time.
-        memory: bytes for all.
+        memory: bytes of each.
         threads: of a search.
     """
 
     def __init__(self, catalogue: Catalogue, *, most: int, memory: int, threads: int) -> None:
         self._catalogue, self._most = catalogue, most
-        self._memory, self._threads = memory // most, threads
+        self._memory, self._threads = memory, threads
         self._lock = threading.Lock()
         self._idle: list[tuple[Key, Session]] = []  # the most recently used is last
         self._lent: set[Session] = set()

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from pyengine.data.game_file import SAVED_GAME, GameFile, game_in, saved_game
+from pyengine.data.sgf.variations import variations
 from pyengine.data.sgf.write import write_sgf
 from pyengine.errors import ConfigError
 from pyengine.games.board_layout import game_look
 from pyengine.games.outcomes import outcome_text, sgf_result
+from pyengine.search.tree import names_of_line
 from pyengine.serve.catalogue import Catalogue
 from pyengine.serve.positions import Place, position_of
 from pyengine.serve.requests import ExportRequest, ImportRequest
+
+_MOST_VARIATIONS = 200
 
 
 def read_file(request: ImportRequest, catalogue: Catalogue) -> dict[str, Any]:
@@ -24,6 +28,7 @@ def read_file(request: ImportRequest, catalogue: Catalogue) -> dict[str, Any]:
     name = catalogue.name(file.game)
     return {
         "position": position_of(name, file.start, file.actions),
+        "variations": _variations(file),
         "players": list(file.players),
         "result": file.result,
         "notes": list(file.notes),
@@ -35,6 +40,14 @@ def _file(request: ImportRequest, game: Any) -> GameFile:
     if suffix == "sgf" and game is not None and game.name not in ("go", "gomoku"):
         game = None
     return game_in(request.text.encode(), f"text.{suffix}", game)
+
+
+def _variations(file: GameFile) -> list[list[str]] | None:
+    """Return the other lines of an SGF file, from the start; None for other files."""
+    if file.record is None:
+        return None
+    lines = variations(file.record, file.start, _MOST_VARIATIONS)
+    return [names_of_line(file.start, line) for line in lines]
 
 
 def _named_game(text: str) -> str | None:

@@ -6,6 +6,7 @@ import hashlib
 import ipaddress
 import secrets
 import socket
+import traceback
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,6 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pyengine.base.checks import short_repr
+from pyengine.protocols.lines import log
 from pyengine.serve.settings import ServeSettings
 
 COOKIE = "pyengine"
@@ -42,7 +44,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app, self._settings = app, settings
-        self._hosts = {settings.host, "localhost"}
+        self._hosts = {settings.host, "localhost", *settings.hosts}
         if not settings.is_local:
             self._hosts.add(socket.gethostname())
         self._sockets = 0
@@ -107,6 +109,9 @@ class Guard:
         self._sockets += 1
         try:
             await self._app(scope, receive, send)
+        except Exception as error:
+            log("".join(traceback.format_exception(error)))
+            raise
         finally:
             self._sockets -= 1
 

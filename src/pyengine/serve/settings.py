@@ -11,6 +11,8 @@ from pyengine.base.checks import short_repr
 from pyengine.errors import ConfigError
 
 _LEAST_TOKEN = 8  # characters
+_LEAST_MEMORY = 1 << 23  # of an engine
+_ANALYSIS_ENGINES = 3  # that KataGo's protocol may have for a moment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +25,7 @@ class ServeSettings:
         model: a network for these games: a file, or the name of a bundled one.
         runs: folders of training runs.
         host: the address that the server listens on.
+        hosts: further names of this server, such as that of a proxy before it.
         token: what a client must present; None = nothing, on this machine alone.
         threads: of a search; 0 = all cores.
         memory: bytes for the trees and caches of all searches.
@@ -36,6 +39,7 @@ class ServeSettings:
     model: str | None = None
     runs: Sequence[Path] = ()
     host: str = "127.0.0.1"
+    hosts: Sequence[str] = ()
     token: str | None = None
     threads: int = 0
     memory: int = 2 << 30
@@ -52,10 +56,18 @@ class ServeSettings:
             )
         if self.token is not None and len(self.token) < _LEAST_TOKEN:
             raise ConfigError(f"token: expected at least {_LEAST_TOKEN} characters")
+        if self.memory_of_search < _LEAST_MEMORY:
+            least = _LEAST_MEMORY * (self.max_searches + _ANALYSIS_ENGINES)
+            raise ConfigError(f"memory: expected at least {least} bytes, got {self.memory}")
         if self.model is not None and not self.games:
             raise ConfigError(
                 f"model: expected a game for it (--game), got {short_repr(self.model)} alone"
             )
+
+    @property
+    def memory_of_search(self) -> int:
+        """The bytes that each engine may use, those of KataGo's protocol included."""
+        return self.memory // (self.max_searches + _ANALYSIS_ENGINES)
 
     @property
     def is_local(self) -> bool:

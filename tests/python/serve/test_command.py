@@ -12,6 +12,8 @@ from typing import Any
 
 import httpx
 import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
 
 from commands import run
 from serving import served
@@ -25,6 +27,23 @@ def test_the_command_serves_the_page_until_ctrl_c() -> None:
         assert address.startswith("http://127.0.0.1:")
         assert httpx.get(f"{address}/health").json() == {"ok": True}
         assert "<!doctype html>" in httpx.get(address).text
+
+
+def test_a_client_that_sends_too_much_or_vanishes_leaves_no_search_running() -> None:
+    live = '{"type": "analyze", "position": {"game": "othello"}}'
+    with served("--threads", "1") as address:
+        url = address.replace("http", "ws") + "/api/live"
+        with connect(url) as client:
+            client.send(" " * (1 << 20) + "{}")
+            with pytest.raises(ConnectionClosed, match="1009"):
+                client.recv()
+        for _ in range(10):  # more than may search at the same time
+            client = connect(url)
+            client.send(live)
+            assert '"type":"result"' in client.recv()
+            client.socket.shutdown(socket.SHUT_RDWR)
+        with pytest.raises(InvalidStatus, match="403"), connect(url, origin="http://a.example"):
+            pass
 
 
 def test_a_token_comes_from_the_environment() -> None:

@@ -72,3 +72,36 @@ def test_a_file_that_cannot_be_read_or_written_is_refused(
     status, text = client.refused(address, **body)
     assert status == 400
     assert error in text
+
+
+@pytest.mark.parametrize(
+    ("sgf", "main", "others"),
+    [
+        ("(;SZ[9];B[ee];W[gg])", ["E5", "G3"], []),
+        (
+            "(;SZ[9];B[ee](;W[gg];B[gc])(;W[gc](;B[gg])(;B[cc])))",
+            ["E5", "G3", "G7"],
+            [["E5", "G7", "G3"], ["E5", "G7", "C7"]],
+        ),
+        ("(;SZ[9];B[ee](;W[gg])(;W[gc];B[gc];W[cc]))", ["E5", "G3"], [["E5", "G7"]]),
+        ("(;SZ[9];B[ee](;W[gg])(;B[cc])(;W[zz]))", ["E5", "G3"], []),
+        ("(;SZ[9];B[ee](;W[gg];B[cc])(;W[gg])(;W[]))", ["E5", "G3", "C7"], [["E5", "pass"]]),
+    ],
+)
+def test_the_variations_of_an_sgf_are_read_as_far_as_they_are_legal(
+    client: Client, sgf: str, main: list[str], others: list[list[str]]
+) -> None:
+    read = client.ask("/api/import", text=sgf)
+    assert read["position"]["moves"] == main
+    assert read["variations"] == others
+
+
+def test_lists_of_moves_have_no_variations(client: Client) -> None:
+    assert client.ask("/api/import", text="4 4", game="connect_four")["variations"] is None
+
+
+def test_a_file_of_nested_branches_is_read_in_bounded_memory(client: Client) -> None:
+    deep = "(;SZ[9]" + "(;B[aa])(;B[bb]" * 30_000 + ")" * 30_001
+    response = client.post("/api/import", json={"text": deep})
+    assert response.status_code in (200, 400)
+    assert len(response.json().get("variations", [])) <= 200

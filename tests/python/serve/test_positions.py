@@ -120,7 +120,7 @@ def test_a_users_game_without_a_board_is_played_by_its_moves(tmp_path: Path) -> 
     file = tmp_path / "lanes.py"
     file.write_text(GAMES)
     name = f"{file}:Lanes"
-    with Client(games=[name], threads=1, memory=64 << 20) as client:
+    with Client(games=[name], threads=1, memory=128 << 20) as client:
         game = client.get("/api/games").json()["games"][0]
         assert (game["name"], game["title"], game["board"]) == (name, "Lanes", False)
         shown = client.ask("/api/position", position={"game": name, "moves": ["right"]})

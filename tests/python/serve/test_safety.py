@@ -51,7 +51,8 @@ def test_only_this_servers_page_and_programs_are_let_in(
 
 @pytest.fixture(scope="module")
 def guarded() -> Client:
-    return Client(host="0.0.0.0", token=TOKEN, threads=1, memory=64 << 20)
+    hosts = ["board.example"]
+    return Client(host="0.0.0.0", hosts=hosts, token=TOKEN, threads=1, memory=128 << 20)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,7 @@ def guarded() -> Client:
         ("/health", {"authorization": f"Bearer {TOKEN}"}, 200),
         ("/health", {"authorization": f"Bearer {TOKEN}", "host": "192.168.1.7:8000"}, 200),
         ("/health", {"authorization": f"Bearer {TOKEN}", "host": "evil.example"}, 403),
+        ("/health", {"authorization": f"Bearer {TOKEN}", "host": "board.example"}, 200),
         ("/health", {"authorization": "Bearer wrong"}, 401),
         ("/health", {"authorization": f"Basic {TOKEN}"}, 401),
         ("/health", {"cookie": f"{COOKIE}={TOKEN}"}, 401),
@@ -97,9 +99,10 @@ def test_a_token_in_the_pages_address_becomes_a_cookie(guarded: Client) -> None:
         {"host": "example.com"},
         {"host": "0.0.0.0", "token": "short"},
         {"model": "go9"},
+        {"memory": 1 << 20},
     ],
 )
-def test_unsafe_settings_are_refused(settings: Any) -> None:
+def test_impossible_settings_are_refused(settings: Any) -> None:
     with pytest.raises(ConfigError):
         ServeSettings(**settings)
 
@@ -191,7 +194,7 @@ def test_more_searches_than_allowed_are_refused(client: Client) -> None:
 
 
 def test_more_websockets_than_allowed_are_refused() -> None:
-    client = Client(max_sockets=1, threads=1, memory=64 << 20)
+    client = Client(max_sockets=1, threads=1, memory=128 << 20)
     with client.socket("/api/live"):
         with pytest.raises(WebSocketDenialResponse) as refused, client.socket("/api/live"):
             pass
