@@ -24,7 +24,7 @@ def chromium() -> str:
     if path is None:
         _absent("no Chromium is installed")
     try:
-        import axe_playwright_python
+        import axe_playwright_python  # noqa: F401
         import playwright.sync_api  # noqa: F401
     except ImportError as error:
         _absent(f"{error.name} is not installed (extra: test)")
@@ -60,7 +60,7 @@ class Visit:
         self.context.set_default_timeout(15_000)
 
     def open(self, position: str = "", settings: str | None = None) -> Any:
-        """Open a tab at a position, such as "game=othello&moves=d3"; return the tab when it is ready."""
+        """Open a tab at a position, such as "game=othello&moves=d3"; return it when it is ready."""
         tab = self.context.new_page()
         if settings is not None:
             key = "localStorage['pyengine:settings']"
@@ -87,7 +87,7 @@ def ply(tab: Any) -> int:
 
 
 def wait_until(tab: Any, condition: str) -> None:
-    """Wait until a JavaScript expression is true; the page's policy forbids Playwright's own way."""
+    """Wait until an expression is true. The page's policy forbids Playwright's own way."""
     end = time.monotonic() + 15
     while not tab.evaluate(condition):
         assert time.monotonic() < end, condition

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import socket
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import pyengine
 from browsing import (
     Visit,
     chromium,
@@ -31,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "src" / "pyengine" / "serve" / "page"
 OWN = f"{ROOT / 'examples' / 'own_game.py'}:Domineering"
 GO = "game=go(board_size=9,komi=7)"
-MIDDLE = f"{GO}&moves=E5 E3 G4 C4 C6 D7 F7 D6 C5 B5 D4 D3 C3 B4 B6 E4"
+MIDDLE = f"{GO}&moves=E5 E3 G4 C4 C6 D7 F7"
 PEOPLE = '{"players": ["person", "person"]}'
 WEAK = '{"strength": "level:1"}'
 
@@ -54,6 +56,17 @@ def visit(browser: Any, address: str) -> Iterator[Visit]:
     yield visit
     visit.context.close()
     assert visit.problems == []
+
+
+def late(name: str) -> str:
+    """Return a position a few moves before the end of a random game."""
+    state, moves = pyengine.load_game(name).new_initial_state(), []
+    rng = random.Random(name)
+    while not state.is_terminal():
+        action = rng.choice(state.legal_actions())
+        moves.append(state.action_to_string(action))
+        state.apply_action(action)
+    return f"game={name}&moves={' '.join(moves[: len(moves) - 6])}"
 
 
 def click_cell(tab: Any) -> None:
@@ -84,10 +97,10 @@ def analyse(tab: Any) -> None:
     ("position", "settings", "choose"),
     [
         ("game=tic_tac_toe", WEAK, click_cell),
-        ("game=connect_four", WEAK, click_cell),
-        ("game=gomoku", WEAK, click_cell),
-        ("game=othello", WEAK, click_cell),
-        ("game=mnk(rows=3,columns=4,k=3)", '{"strength": "simulations:50"}', click_cell),
+        (late("connect_four"), WEAK, click_cell),
+        (late("gomoku"), WEAK, click_cell),
+        (late("othello"), WEAK, click_cell),
+        (late("mnk(rows=3,columns=4,k=3)"), '{"strength": "simulations:50"}', click_cell),
         (f"{GO}&moves=E5", PEOPLE, click_pass),
         (f"game={OWN}", '{"strength": "simulations:50"}', click_move),
     ],
@@ -107,7 +120,9 @@ def test_a_board_is_played_by_keyboard_alone(visit: Visit) -> None:
     tab.keyboard.press("Enter")
     wait_for_ply(tab, 1)
     tab.keyboard.press("ArrowUp")
-    assert tab.evaluate("document.activeElement.getAttribute('aria-label')") == "b1, empty, legal move"
+    assert (
+        tab.evaluate("document.activeElement.getAttribute('aria-label')") == "b1, empty, legal move"
+    )
     tab.keyboard.press("Enter")
     wait_for_ply(tab, 2)
     tab.evaluate("document.activeElement.blur()")
@@ -166,7 +181,7 @@ def test_an_analysis_is_drawn_on_the_board(visit: Visit, heat: str) -> None:
     tab = visit.open(MIDDLE, f'{{"heat": "{heat}"}}')
     analyse(tab)
     tab.wait_for_selector(".owned" if heat == "ownership" else ".spot", state="attached")
-    assert tab.locator(".figures tbody tr:visible").count() >= 2
+    tab.wait_for_selector(".figures tbody tr:nth-child(2):visible")
     if heat == "visits":
         wait_until(tab, "document.querySelector('.summary').textContent.includes(',')")
         save_picture(tab, "browser-analysis")
@@ -233,7 +248,7 @@ def test_another_game_comes_from_moves_and_goes_to_moves(visit: Visit) -> None:
     tab.click("#files")
     tab.fill("#file-text", "z9")
     tab.get_by_role("button", name="Load", exact=True).click()
-    assert "z9" in tab.inner_text("dialog .problem")
+    tab.wait_for_selector("dialog .problem:has-text('z9')")
     visit.problems.clear()  # the browser logs the refusal
 
 
@@ -294,10 +309,13 @@ def test_each_simulation_is_shown_term_by_term(visit: Visit) -> None:
     tab.wait_for_selector("text=Simulation 1 of 32")
     tab.get_by_label("Simulation", exact=True).fill("14")
     chosen = tab.locator("details[open] .chosen")
-    sums = [float(text.replace("−", "-")) for text in tab.locator("details[open] td:nth-child(6)").all_inner_texts()]
+    sums = [
+        float(text.replace("−", "-"))
+        for text in tab.locator("details[open] td:nth-child(6)").all_inner_texts()
+    ]
     assert float(chosen.locator("td:nth-child(6)").inner_text()) == max(sums)
     move = chosen.locator("th").inner_text().split()[0]
-    path = tab.locator(".node.on-path .name").all_inner_texts()
+    path = tab.locator(".node.on-path .name").all_text_contents()
     assert path[:2] == ["root", move]
     assert tab.locator(".step").nth(2).locator("tbody tr").count() == len(path)
     tab.wait_for_timeout(100)
@@ -332,6 +350,26 @@ def test_four_algorithms_search_one_position_side_by_side(visit: Visit) -> None:
         "alphabeta",
     ]
     save_picture(tab, "browser-compare")
+
+
+# Training
+
+
+def test_a_run_is_shown_with_its_curve_and_games(browser: Any, run: Path) -> None:
+    with served("--threads", "1", "--run", str(run)) as address:
+        visit = Visit(browser, address)
+        tab = visit.open("tab=training")
+        tab.wait_for_selector("text=40 games, 300 positions")
+        assert tab.locator(".charts .chart").count() == 2
+        tab.locator(".games button").nth(1).click()
+        last = int(tab.get_attribute("[aria-label='Move of the game']", "max"))
+        tab.get_by_label("Move of the game").fill("2")
+        tab.wait_for_selector(f"text=move 2 of {last}")
+        assert serious(tab) == []
+        tab.click("text=Open on the board")
+        wait_for_ply(tab, 2)
+        visit.context.close()
+        assert visit.problems == []
 
 
 # Every screen and reader

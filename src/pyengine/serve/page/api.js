@@ -80,7 +80,7 @@ export class Channel {
     this.socket = socket;
     socket.onopen = () => this.wanted && socket.send(JSON.stringify(this.wanted));
     socket.onmessage = (event) => this.onMessage(JSON.parse(event.data));
-    socket.onclose = () => this.wanted && this.again();
+    socket.onclose = () => this.again();
   }
 
   again() {

@@ -14,8 +14,10 @@ export const s = (tag, attributes, ...children) =>
 
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (value === null || value === undefined || value === false) continue;
+    const isState = name.startsWith("aria-"); // "false" says something there
+    if (value === null || value === undefined || (value === false && !isState)) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (isState) element.setAttribute(name, value);
     else element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...children.flat().filter((child) => child !== null && child !== undefined));
