@@ -17,6 +17,7 @@ from pyengine.cli.output import console, say
 from pyengine.errors import EngineError
 
 _GRACE = 2  # seconds that open requests have when the server ends
+_CONNECTIONS = 256  # at the same time
 _MIB = 1 << 20
 
 
@@ -105,6 +106,7 @@ def serve(address: AddressOptions, offer: OfferOptions, limits: LimitOptions) ->
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        limit_concurrency=_CONNECTIONS,
         ws_max_size=app.state.board.settings.max_body,
         timeout_graceful_shutdown=_GRACE,
     )

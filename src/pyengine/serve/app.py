@@ -72,10 +72,13 @@ class Board:
         return self._analysis
 
     def _engine_for(self, game: Game) -> Engine:
-        _, evaluator = self.catalogue.evaluator(game, None)
-        settings = self.settings
+        name, evaluator = self.catalogue.evaluator(game, None)
         return Engine(
-            game, evaluator, threads=settings.threads, memory_limit=settings.memory_of_search
+            game,
+            evaluator,
+            algorithm=self.engines.key(game, name).algorithm,
+            threads=self.settings.threads,
+            memory_limit=self.settings.memory_of_search,
         )
 
     def close(self) -> None:
@@ -124,6 +127,8 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     def _(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 400:  # what FastAPI says of a body that nests too deeply
+            return error_response(400, "body: expected JSON")
         return error_response(
             error.status_code, f"address: expected one of this server, got {request.url.path}"
         )

@@ -15,6 +15,7 @@ from pyengine.search.engine import Engine
 from pyengine.serve.catalogue import Catalogue
 from pyengine.serve.requests import Algorithm
 
+PLAYOUTS = "rollout"  #: the evaluator of games without a network
 _CACHE_ENTRIES = 1 << 15
 
 
@@ -26,7 +27,7 @@ class Key(NamedTuple):
     """Requests with one key may use the same engine."""
 
     game: Game
-    network: str | None
+    network: str  #: of an evaluator
     algorithm: Algorithm
 
 
@@ -48,6 +49,14 @@ class Engines:
         self._lent: set[Session] = set()
         self._opening = 0
         self._is_closed = False
+
+    def key(self, game: Game, network: str | None, algorithm: Algorithm | None = None) -> Key:
+        """Return the key of a request; None = the best network, and the algorithm that fits it.
+
+        Raises ConfigError or ModelError for an unknown network.
+        """
+        name, _ = self._catalogue.evaluator(game, network)
+        return Key(game, name, algorithm or ("uct" if name == PLAYOUTS else "puct"))
 
     @contextmanager
     def lend(self, key: Key, start: State, actions: Sequence[int]) -> Iterator[Session]:

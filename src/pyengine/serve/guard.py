@@ -153,14 +153,14 @@ async def _refuse(response: Response, scope: Scope, receive: Receive, send: Send
 
 async def _read(receive: Receive, most: int) -> bytes | None:
     """Return the body of a request; None if it is longer than ``most`` bytes."""
-    parts: list[bytes] = []
+    body = bytearray()
     while True:
         message = await receive()
-        parts.append(message.get("body", b""))
-        if sum(map(len, parts)) > most:
+        body += message.get("body", b"")
+        if len(body) > most:
             return None
         if not message.get("more_body", False):
-            return b"".join(parts)
+            return bytes(body)
 
 
 def _with_headers(send: Send) -> Send:

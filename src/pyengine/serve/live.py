@@ -19,7 +19,7 @@ from pyengine.protocols.final_boards import FinalBoards
 from pyengine.protocols.lines import log
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
-from pyengine.serve.engines import Engines, Key
+from pyengine.serve.engines import Engines
 from pyengine.serve.figures import Figures, tree_of
 from pyengine.serve.guard import internal_error
 from pyengine.serve.play import check_budget, check_going_on
@@ -158,7 +158,7 @@ def analyze(
     """Search a position and post results until the budget is spent or the client stops it."""
     check_going_on(place)
     check_budget(request.simulations, most)
-    key = Key(place.game, request.network, request.algorithm)
+    key = engines.key(place.game, request.network, request.algorithm)
     budget = request.simulations or most
     with engines.lend(key, place.start, place.actions) as session, stop.ends(session.engine):
         report = _Report(session.engine, place, request)
@@ -173,7 +173,7 @@ def analyze(
                 post(report.message(result, is_done=False))
                 report.predict()
                 due = max(due + request.every, now)
-        post(report.message(result, is_done=True))
+    post(report.message(result, is_done=True))
 
 
 class _Report:

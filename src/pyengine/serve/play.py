@@ -10,7 +10,7 @@ from pyengine.search.levels import level_config
 from pyengine.search.result import SearchResult
 from pyengine.search.steps import steps
 from pyengine.serve.catalogue import Catalogue
-from pyengine.serve.engines import Engines, Key
+from pyengine.serve.engines import PLAYOUTS, Engines, Key
 from pyengine.serve.figures import tree_of
 from pyengine.serve.positions import Place, view
 from pyengine.serve.requests import (
@@ -23,7 +23,8 @@ from pyengine.serve.requests import (
 )
 from pyengine.serve.searches import Stop
 
-_SIMULATIONS = 800  # of a move without a budget
+_SIMULATIONS = 800  # of a move without a budget, with a network ...
+_PLAYOUT_SECONDS = 1.0  # ... and without: playouts are weak
 _NOTES: dict[Algorithm, str] = {
     "uct": "counts wins and visits; ignores the network's priors",
     "puct": "AlphaZero: priors steer the search",
@@ -51,14 +52,8 @@ def choose_move(engines: Engines, place: Place, request: MoveRequest, most: int,
     """Return the engine's move and the position after it."""
     check_going_on(place)
     check_budget(request.simulations, most)
-    settings: dict[str, Any]
-    if request.level is not None:
-        settings = level_config(place.game, request.level)
-    else:
-        settings = {"simulations": request.simulations, "seconds": request.seconds}
-        if request.simulations is None:
-            settings["simulations"] = _SIMULATIONS if request.seconds is None else most
-    key = Key(place.game, request.network, "puct")
+    key = engines.key(place.game, request.network)
+    settings = _budget(request, key, most)
     with engines.lend(key, place.start, place.actions) as session, stop.ends(session.engine):
         result = session.choose(on_progress=stop.goes_on, **settings)
     after = place.state.clone()
@@ -76,13 +71,24 @@ def choose_move(engines: Engines, place: Place, request: MoveRequest, most: int,
     }
 
 
+def _budget(request: MoveRequest, key: Key, most: int) -> dict[str, Any]:
+    """Return the settings of the search for a move."""
+    if request.level is not None:
+        return level_config(key.game, request.level)
+    if request.simulations is not None or request.seconds is not None:
+        return {"simulations": request.simulations or most, "seconds": request.seconds}
+    if key.network == PLAYOUTS:
+        return {"simulations": most, "seconds": _PLAYOUT_SECONDS}
+    return {"simulations": _SIMULATIONS}
+
+
 def search(
     engines: Engines, place: Place, request: SearchRequest, most: int, stop: Stop
 ) -> SearchResult:
     """Search a position with a new tree."""
     check_going_on(place)
     check_budget(request.simulations, most)
-    key = Key(place.game, request.network, request.algorithm)
+    key = engines.key(place.game, request.network, request.algorithm)
     with engines.lend(key, place.start, place.actions) as session, stop.ends(session.engine):
         return session.engine.search(
             place.state,

@@ -133,15 +133,19 @@ def error_text(errors: Sequence[Any]) -> str:
     name = ""
     for part in place:
         name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else str(part)
+    got = error["input"]
+    if not name and isinstance(got, bytes):
+        return "body: expected JSON with the content type application/json"
     name = name or "body"
     if error["type"] == "missing":
         return f"{name}: expected a value, got nothing"
     if error["type"] == "extra_forbidden":
-        return f"{name}: expected no such field, got {short_repr(error['input'])}"
+        return f"{name}: expected no such field, got {short_repr(got)}"
     if error["type"] == "json_invalid":
-        return f"body: expected JSON, got an error: {error.get('ctx', {}).get('error', '')}"
+        return f"body: expected JSON: {error.get('ctx', {}).get('error', '')}"
+    if error["type"] == "model_attributes_type":
+        return f"{name}: expected an object, got {short_repr(got)}"
     expected = _SHOULD.sub("", error["msg"]).split(" after validation")[0].split(", not ")[0]
-    got = error["input"]
     if isinstance(got, list | str) and error["type"].endswith("too_long"):
         return f"{name}: expected {expected}, got {len(got)}"
     return f"{name}: expected {expected}, got {short_repr(got)}"

@@ -7,7 +7,7 @@ from typing import Any
 from pyengine.data.game_file import GameFile
 from pyengine.review.moves import Review, ReviewedMove
 from pyengine.review.search import review_game
-from pyengine.serve.engines import Engines, Key
+from pyengine.serve.engines import Engines
 from pyengine.serve.live import GoneError, Post
 from pyengine.serve.play import check_budget
 from pyengine.serve.positions import Place
@@ -29,7 +29,7 @@ def review(
             return False
         return True
 
-    key = Key(place.game, request.network, "puct")
+    key = engines.key(place.game, request.network)
     with engines.lend(key, place.start, ()) as session, stop.ends(session.engine):
         engine = session.engine
         reviewed = review_game(file, engine, simulations=request.simulations, on_progress=report)

@@ -22,6 +22,11 @@ def test_the_engine_finds_a_win_in_one(client: Client, budget: Any) -> None:
     assert moved["view"]["result"] == "X wins"
 
 
+def test_a_game_without_a_network_is_played_with_playouts(client: Client) -> None:
+    position = {"game": "mnk(rows=4,columns=4,k=3)", "moves": ["a1", "d1", "b2", "d2"]}
+    assert client.ask("/api/move", position=position)["move"] in ("c3", "d3")
+
+
 @pytest.mark.parametrize("game", ["tic_tac_toe", "connect_four", "othello(board_size=4)", "go7"])
 def test_the_engine_plays_a_game_to_its_end(client: Client, game: str) -> None:
     shown = client.ask("/api/position", position={"game": game})

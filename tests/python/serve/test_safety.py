@@ -143,6 +143,25 @@ def chunks() -> Any:
         yield b" " * 100_000
 
 
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (b"{", "body: expected JSON"),
+        (b"[" * 200_000, "body: expected JSON"),
+        (b"\xff\xfe", "body: expected JSON"),
+        (b"[]", "body: expected an object, got []"),
+        (b"", "body: expected a value, got nothing"),
+        (b'{"position": {"game": "\\ud800"}}', "position.game: expected a valid string"),
+        (b'{"position": {"game": "othello"}, "seconds": NaN}', "seconds: expected a finite number"),
+    ],
+)
+def test_a_body_that_is_no_request_is_refused(client: Client, content: bytes, error: str) -> None:
+    headers = {"content-type": "application/json"}
+    response = client.post("/api/move", content=content, headers=headers)
+    assert response.status_code == 400
+    assert response.json()["error"].startswith(error)
+
+
 @pytest.mark.parametrize("content", [b" " * ((1 << 20) + 1), chunks()])
 def test_a_body_above_a_mebibyte_is_refused(client: Client, content: Any) -> None:
     response = client.post("/api/position", content=content)
