@@ -134,4 +134,4 @@ def save_picture(tab: Any, name: str) -> None:
     """Write a picture for the guides if PYENGINE_PICTURES names a folder."""
     folder = os.environ.get("PYENGINE_PICTURES")
     if folder:
-        tab.screenshot(path=Path(folder) / f"{name}.jpg", type="jpeg", quality=80)
+        tab.screenshot(path=Path(folder) / f"{name}.jpg", type="jpeg", quality=70)

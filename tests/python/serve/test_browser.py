@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "src" / "pyengine" / "serve" / "page"
 OWN = f"{ROOT / 'examples' / 'own_game.py'}:Domineering"
 GO = "game=go(board_size=9,komi=7)"
-MIDDLE = f"{GO}&moves=E5 E3 G4 C4 C6 D7 F7"
+MIDDLE = f"{GO}&moves=E5 E3 G4 C4"
 PEOPLE = '{"players": ["person", "person"]}'
 WEAK = '{"strength": "level:1"}'
 
@@ -220,9 +220,10 @@ def test_a_review_lists_the_largest_losses_first(visit: Visit) -> None:
 def test_a_go_game_comes_from_sgf_and_goes_to_sgf(visit: Visit) -> None:
     tab = visit.open("game=othello")
     tab.click("#files")
-    tab.fill("#file-text", "(;GM[1]SZ[9]KM[7];B[ee];W[ec];B[cc])")
+    tab.fill("#file-text", "(;GM[1]SZ[9]KM[7];B[ee](;W[ec];B[cc])(;W[gc];B[gg]))")
     tab.get_by_role("button", name="Load", exact=True).click()
     wait_for_ply(tab, 3)
+    assert tab.locator(".variation").inner_text().split() == ["2G7", "3G3"]
     assert tab.input_value("#game") == "go(board_size=9,komi=7)"
     tab.click("#files")
     with tab.expect_download() as saved:
@@ -318,7 +319,8 @@ def test_each_simulation_is_shown_term_by_term(visit: Visit) -> None:
     path = tab.locator(".node.on-path .name").all_text_contents()
     assert path[:2] == ["root", move]
     assert tab.locator(".step").nth(2).locator("tbody tr").count() == len(path)
-    tab.wait_for_timeout(100)
+    tab.wait_for_selector(".leaf svg[aria-label^='Board after']")
+    tab.evaluate("document.activeElement.blur()")
     save_picture(tab, "browser-steps")
     tab.get_by_label("Algorithm").select_option("uct")
     tab.wait_for_selector("text=UCT takes the move")
@@ -327,20 +329,28 @@ def test_each_simulation_is_shown_term_by_term(visit: Visit) -> None:
 def test_a_node_of_the_tree_opens_with_its_figures_and_board(visit: Visit) -> None:
     tab = visit.open("game=connect_four&moves=4 4 3&tab=think")
     tab.get_by_role("button", name="The tree").click()
-    tab.wait_for_selector(".node[data-key='/2/4']")
+    tab.wait_for_selector(".node")
     wait_until(tab, "document.querySelector('.node .figures').textContent.startsWith('801')")
     save_picture(tab, "browser-tree")
-    tab.locator(".node[data-key='/2']").click()
-    assert tab.locator(".details h3").inner_text() == "2"
-    tab.wait_for_selector(".details svg[aria-label='Board after 2']")
-    assert tab.locator(".node[data-key='/2']").get_attribute("aria-expanded") == "true"
-    tab.locator(".node[data-key='/2']").click()
-    tab.locator(".node[data-key='/2']").click()
-    assert tab.locator(".node[data-key='/2/4']").count() == 0
+    key = tab.locator(".node.on-path").nth(1).get_attribute("data-key")
+    node = tab.locator(f".node[data-key='{key}']")
+    children = tab.locator(f".node[data-key^='{key}/']")
+    node.click()
+    assert tab.locator(".details h3").inner_text() == key.strip("/")
+    tab.wait_for_selector(f".details svg[aria-label='Board after {key.strip('/')}']")
+    assert tab.locator(".details .facts").inner_text().split()[:3] == ["N", "visits", visits(node)]
+    assert (node.get_attribute("aria-expanded"), children.count() > 0) == ("true", True)
+    while node.get_attribute("aria-expanded") == "true":  # shows all children, then closes
+        node.click()
+    assert children.count() == 0
+
+
+def visits(node: Any) -> str:
+    return str(node.locator(".figures").text_content()).split(" · ")[0]
 
 
 def test_four_algorithms_search_one_position_side_by_side(visit: Visit) -> None:
-    tab = visit.open("game=connect_four&moves=4 4 3 3&tab=think")
+    tab = visit.open("game=connect_four&moves=4 4 3&tab=think")
     tab.get_by_role("button", name="Side by side").click()
     tab.wait_for_selector(".column:nth-child(4) .best", state="attached")
     assert [each.get_attribute("data-algorithm") for each in tab.locator(".column").all()] == [

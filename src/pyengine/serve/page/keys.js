@@ -6,6 +6,7 @@ import { HEATS } from "./board/heat.js";
 import { app, set } from "./session.js";
 import { emit } from "./bus.js";
 import { commands } from "./play/page.js";
+import { thinkKey } from "./think/page.js";
 
 const KEYS = [
   ["ArrowLeft", "←", "previous position", commands.back],
@@ -37,6 +38,7 @@ export function listenToKeys(tabs) {
     if (event.key === "?") return showKeys();
     const number = Number(event.key);
     if (tabs[number - 1]) return tabs[number - 1]();
+    if (app.tab === "think") return thinkKey(event);
     const key = KEYS.find(([name]) => name === event.key);
     if (!key || app.tab !== "play") return;
     event.preventDefault();
@@ -51,6 +53,7 @@ export function showKeys() {
   const rows = [...KEYS, ["", "1 2 3", "the pages"], ["", "?", "this list"]];
   openDialog(
     "Keys",
+    h("p", {}, "Step by step, ← and → go through the simulations, and space plays them."),
     h("p", {}, "On the board, Tab and the arrows choose a point and Enter plays there."),
     h("dl", { class: "keys" }, rows.flatMap(([, key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
   );

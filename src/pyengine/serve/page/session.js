@@ -73,8 +73,11 @@ export async function goTo(node, view = null) {
 /** Play a move at the current node. */
 export const play = (move, view = null) => goTo(childOf(app.node, move), view);
 
-/** Open a position; false if the server refuses it. */
-export async function open({ game, start = null, moves = [] }, ply = moves.length) {
+/** Open a position, after `ply` of its moves; false if the server refuses it.
+ *
+ * `variations` are other lines of moves from its start.
+ */
+export async function open({ game, start = null, moves = [] }, ply = moves.length, variations = []) {
   try {
     const view = await post("api/position", { position: { game, start, moves } });
     const tree = newTree(view.position.game, view.position.start);
@@ -85,6 +88,7 @@ export async function open({ game, start = null, moves = [] }, ply = moves.lengt
       if (i < ply) shown = node;
     });
     node.view = view;
+    for (const line of variations) line.reduce(childOf, tree.root);
     app.tree = tree;
     app.awaits = false;
     emit("opened");

@@ -42,7 +42,8 @@ async function load(text, problem) {
   try {
     const answer = await post("api/import", { text, format, game: app.tree.game });
     stopEngine();
-    if (await open(answer.position)) closeDialog();
+    const { position, variations } = answer;
+    if (await open(position, position.moves.length, variations ?? [])) closeDialog();
   } catch (error) {
     problem.textContent = error.message;
     problem.hidden = false;

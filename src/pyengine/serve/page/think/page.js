@@ -19,6 +19,9 @@ const VIEWS = [
 let current = null;
 let shownNode = null;
 
+/** Answer a key: ← and → through the simulations, space plays them. */
+export const thinkKey = (event) => current?.shown.key?.(event);
+
 export function showThinking(host) {
   const where = h("span", { class: "where" });
   const body = h("div", { class: "view" });

@@ -52,7 +52,6 @@ export class StepView {
       ),
       h("div", { class: "split" }, this.picture, this.cards),
     );
-    this.element.addEventListener("keydown", (event) => this.key(event));
   }
 
   async start() {
@@ -99,9 +98,10 @@ export class StepView {
 
   key(event) {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!by || event.target === this.slider) return;
+    if (by) this.go(this.at + by);
+    else if (event.key === " " && event.target === document.body) this.toggle();
+    else return;
     event.preventDefault();
-    this.go(this.at + by);
   }
 
   go(at) {
