@@ -24,7 +24,7 @@ function clockSetting() {
 }
 
 /** Return what both players have left, in milliseconds. */
-export function timeLeft() {
+function timeLeft() {
   const setting = clockSetting();
   if (!setting) return null;
   const left = [...(app.node.clock ?? [setting.time, setting.time])];

@@ -23,7 +23,7 @@ export function toggleSetup() {
   emit("setup");
 }
 
-export function closeSetup() {
+function closeSetup() {
   setup.isOn = false;
   byId("setup-bar").hidden = true;
   emit("setup");

@@ -2,7 +2,7 @@
 // A node is {move, N, Q, P, proven, children, more, key, to_move}; `key` names it by its path.
 
 import { s } from "../dom.js";
-import { counted, percent, proofName, signed } from "../format.js";
+import { counted, proofName, signed } from "../format.js";
 
 const CARD = { width: 74, height: 50 };
 const GAP = { x: 12, y: 44 };
@@ -68,7 +68,7 @@ function edge(card, { path = [] }) {
 function drawn(card, { selected, path = [], onPick, isOpen }) {
   const { node, x, y, hidden } = card;
   const left = x - CARD.width / 2;
-  const names = ["node", `mover-${node.depth % 2}`];
+  const names = ["node"];
   if (node.key === selected) names.push("selected");
   if (path.includes(node.key)) names.push("on-path");
   if (node.isNew) names.push("new");
@@ -146,5 +146,3 @@ export function movesOf(node) {
   for (let each = node; each.parent; each = each.parent) moves.unshift(each.move);
   return moves;
 }
-
-export const shareText = (share) => (share === null ? "–" : percent(share));

@@ -8,7 +8,7 @@ import { app, complain, position } from "../session.js";
 const known = new Map(); // views by position, the newest last
 const MOST = 200;
 
-export async function viewAfter(moves) {
+async function viewAfter(moves) {
   const { game, start, moves: before } = position();
   const wanted = { game, start, moves: [...before, ...moves] };
   const key = JSON.stringify(wanted);

@@ -41,7 +41,7 @@ function addPriors(node, priors) {
   for (const { move, P } of priors) node.priors.set(move, P);
 }
 
-export function nodeAt(root, path) {
+function nodeAt(root, path) {
   return path.reduce((node, move) => node.children.find((each) => each.move === move) ?? node, root);
 }
 
