@@ -87,7 +87,7 @@ def click_move(tab: Any) -> None:
 
 def analyse(tab: Any) -> None:
     tab.click("#analyse")
-    wait_until(tab, "/[1-9]\\d visits/.test(document.querySelector('.summary').textContent)")
+    wait_until(tab, "/\\d\\d visits/.test(document.querySelector('.summary').textContent)")
 
 
 # Play
