@@ -117,11 +117,12 @@ def play_out(tab: Any, choose: Callable[[Any], Any]) -> str:
     return status(tab)
 
 
-def serious(tab: Any) -> list[str]:
-    """Return axe-core's serious findings."""
+def serious(tab: Any, rule: str | None = None) -> list[str]:
+    """Return axe-core's serious findings, of all rules or of one."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(tab).response["violations"]
+    options = {"resultTypes": ["violations"], **({"runOnly": [rule]} if rule else {})}
+    found = Axe().run(tab, options=options).response["violations"]
     return [
         f"{each['id']}: {node['html'][:200]}"
         for each in found

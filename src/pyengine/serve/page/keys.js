@@ -35,6 +35,7 @@ export function listenToKeys(tabs) {
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
     if (document.querySelector("dialog[open]")) return;
+    if (event.target.matches("input") && event.key.length > 1) return; // arrows move a slider
     if (event.key === "?") return showKeys();
     const number = Number(event.key);
     if (tabs[number - 1]) return tabs[number - 1]();
@@ -47,7 +48,7 @@ export function listenToKeys(tabs) {
 }
 
 const isTyping = (element) =>
-  element.matches("input, select, textarea") || element.closest("[role=tablist]") !== null;
+  element.matches("input:not([type=range]), select, textarea") || element.closest("[role=tablist]") !== null;
 
 export function showKeys() {
   const rows = [...KEYS, ["", "1 2 3", "the pages"], ["", "?", "this list"]];
