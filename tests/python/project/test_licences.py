@@ -67,7 +67,13 @@ def declared_licence(name: str) -> str:
         return expression
     classes = [c for c in about.get_all("Classifier", []) if c.startswith("License ::")]
     first = (about.get("License") or "").strip().split("\n")[0]
-    return "; ".join([*classes, first])
+    return "; ".join(filter(None, [*classes, first])) or licence_in_files(name)
+
+
+def licence_in_files(name: str) -> str:
+    """Return the first line of the licence that an installed package contains."""
+    files = [path for path in metadata.files(name) or [] if path.name.startswith("LICENSE")]
+    return files[0].read_text().strip().split("\n")[0] if files else ""
 
 
 def test_the_table_lists_every_requirement() -> None:

@@ -1,0 +1,54 @@
+// The tree after some simulations, from the steps that the server describes. Plain values.
+
+/** Return the tree after the first `count` steps; nodes that the last step created are `isNew`. */
+export function treeAfter(steps, count) {
+  const root = emptyNode(null, null);
+  steps.slice(0, count).forEach((step, i) => {
+    const isLast = i === count - 1;
+    backUp(root, step, isLast);
+    addPriors(nodeAt(root, step.leaf.path), step.leaf.priors);
+    if (step.leaf.proven !== null && step.leaf.terminal) {
+      nodeAt(root, step.leaf.path).proven = step.leaf.value;
+    }
+  });
+  sort(root);
+  return root;
+}
+
+function emptyNode(move, prior) {
+  return { move, N: 0, W: 0, Q: null, P: prior, proven: null, children: [], more: 0, priors: new Map() };
+}
+
+function backUp(root, step, isLast) {
+  let node = root;
+  for (const { move, N, W } of step.backup) {
+    if (move !== null) node = childOf(node, move, isLast);
+    [node.N, node.W] = [N[1], W[1]];
+    node.Q = node.N ? node.W / node.N : null;
+  }
+}
+
+function childOf(node, move, isLast) {
+  let child = node.children.find((each) => each.move === move);
+  if (child) return child;
+  child = emptyNode(move, node.priors.get(move) ?? null);
+  child.isNew = isLast;
+  node.children.push(child);
+  return child;
+}
+
+function addPriors(node, priors) {
+  for (const { move, P } of priors) node.priors.set(move, P);
+}
+
+function nodeAt(root, path) {
+  return path.reduce((node, move) => node.children.find((each) => each.move === move) ?? node, root);
+}
+
+function sort(node) {
+  node.children.sort((a, b) => b.N - a.N);
+  node.children.forEach(sort);
+}
+
+/** Return the keys of the nodes on a path. */
+export const keysOn = (path) => path.reduce((keys, move) => [...keys, `${keys.at(-1)}/${move}`], [""]);
