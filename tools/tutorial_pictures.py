@@ -13,7 +13,7 @@ from pathlib import Path
 import pyengine
 from pyengine.games.board_layout import board_of, point_of
 from pyengine.search.tree import SearchTree
-from pyengine.show.picture import board_svg
+from pyengine.show.picture import board_svg, share_marks
 
 ROOT = Path(__file__).resolve().parents[1]
 MOVES = "2 2 1 7 6 7 6 2 5 3 6 7 7 5 2 6 2 1 5 7 5 6 7 2 5 1 1 5"
@@ -137,7 +137,7 @@ def tree_svg(root: Node) -> str:
 def board(state: pyengine.State, shares: dict[int, float]) -> str:
     """Return the board with a share on each move."""
     points = [(point_of(state, action), share) for action, share in shares.items()]
-    return board_svg(board_of(state), [(p, share) for p, share in points if p]) + "\n"
+    return board_svg(board_of(state), share_marks([(p, share) for p, share in points if p])) + "\n"
 
 
 def pictures() -> Iterator[tuple[str, str]]:
