@@ -35,6 +35,7 @@ from pyengine.eval.evaluators import (
     as_evaluator,
     unknown_evaluator,
 )
+from pyengine.eval.run_folder import player_of_run
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State
 from pyengine.games.named_games import parameters_of
@@ -222,8 +223,9 @@ class EvaluatorOptions:
         Option(
             "--model",
             "-m",
-            help="A bundled network, a file MODEL.onnx, 'rollout', a rollout policy POLICY.npz, or "
-            "'uniform'. Default: the bundled network for the game or its board, else rollout.",
+            help="A bundled network, a file MODEL.onnx, a directory of pyengine train, 'rollout', "
+            "a rollout policy POLICY.npz, or 'uniform'. Default: the bundled network for the game "
+            "or its board, else rollout.",
         ),
     ] = None
     spec: SpecOption = None
@@ -363,7 +365,8 @@ def needs_network(model: str) -> bool:
 def evaluator_for(
     model: str, spec: Path | None = None, provider: str | None = None, device: int = 0
 ) -> Evaluator:
-    """Open an evaluator by name or file."""
+    """Open an evaluator by name, file or the folder of a training run."""
+    model = player_of_run(model)
     if not needs_network(model):
         if spec is not None or provider is not None:
             raise ConfigError(f"--spec and --provider are for networks, got {model}")

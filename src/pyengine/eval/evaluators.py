@@ -34,6 +34,7 @@ from pyengine.eval.providers import (
     tell_of_graphs,
 )
 from pyengine.eval.rollout_policy import RolloutPolicy
+from pyengine.eval.run_folder import player_of_run
 from pyengine.eval.spec import ModelSpec, spec_of_model
 
 _log = logging.getLogger("pyengine")
@@ -390,8 +391,9 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
 
     Args:
         evaluator: an :class:`Evaluator`, ``"uniform"``, ``"rollout"``, the name of a bundled model,
-            the path of an ONNX file or of a rollout policy (``.npz``), or a callable, which becomes
-            a :class:`CallbackEvaluator` with the default spec.
+            the path of an ONNX file, of a rollout policy (``.npz``) or of a training run's folder
+            (its best network), or a callable, which becomes a :class:`CallbackEvaluator` with the
+            default spec.
 
     Raises:
         ConfigError: the argument is none of these.
@@ -413,8 +415,10 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
 
 
 def _from_file(path: str | os.PathLike[str]) -> Evaluator:
-    is_policy = os.fspath(path).endswith(".npz")
-    return RolloutEvaluator(policy=path) if is_policy else OnnxEvaluator(path)
+    name = player_of_run(os.fspath(path))
+    if name in NAMED:
+        return NAMED[name]()
+    return RolloutEvaluator(policy=name) if name.endswith(".npz") else OnnxEvaluator(Path(name))
 
 
 def _by_name(name: str) -> Evaluator:
