@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -105,11 +105,19 @@ def read_game_file(
 
 
 def game_in(
-    content: bytes, name: str, game: Game | None = None, *, exact: bool = False
+    content: bytes,
+    name: str,
+    game: Game | None = None,
+    *,
+    exact: bool = False,
+    find_game: Callable[[str], Game] | None = None,
 ) -> GameFile:
-    """Return the first game in the content of a file; see :func:`read_game_file`."""
+    """Return the first game in the content of a file; see :func:`read_game_file`.
+
+    ``find_game`` loads the game that a saved game names, which then need not be ``game``.
+    """
     try:
-        file = _parsed(content, Path(name).suffix.lower(), game, exact)
+        file = _parsed(content, Path(name).suffix.lower(), game, exact, find_game)
     except _UnnamedGameError:
         raise ConfigError(
             f"{name}: a list of moves does not name its game: give the game, such as connect_four"
@@ -117,9 +125,9 @@ def game_in(
     except UnicodeDecodeError as error:
         raise DataError(f"{name}: {why(error)}") from error
     except (ConfigError, DataError, ValueError) as error:  # IllegalActionError too
-        expected = (
-            "" if game is None else f"expected a game of {game if exact else game.name}, got "
-        )
+        expected = ""
+        if game is not None and not isinstance(error, ConfigError):
+            expected = f"expected a game of {game if exact else game.name}, got "
         raise DataError(f"{name}: {expected}{error}") from error
     first, second = map(_one_line, file.players)
     return replace(file, players=(first, second), result=_one_line(file.result))
@@ -148,7 +156,13 @@ class _UnnamedGameError(Exception):
     """The content does not name its game."""
 
 
-def _parsed(content: bytes, suffix: str, game: Game | None, exact: bool) -> GameFile:
+def _parsed(
+    content: bytes,
+    suffix: str,
+    game: Game | None,
+    exact: bool,
+    find_game: Callable[[str], Game] | None,
+) -> GameFile:
     is_list = suffix == ".sgf" or content.lstrip(b"\xef\xbb\xbf\t\r\n ").startswith(b"(")
     if is_list and not is_ggf(content[:_HEAD_BYTES].decode("latin-1")):
         return _from_sgf(content, game, exact)
@@ -156,7 +170,7 @@ def _parsed(content: bytes, suffix: str, game: Game | None, exact: bool) -> Game
     if is_ggf(text):
         return _from_ggf(text, game, exact)
     if text.partition("\n")[0].strip() == SAVED_GAME:
-        return _from_saved(text, game, exact)
+        return _from_saved(text, game, exact, find_game)
     if game is None:
         raise _UnnamedGameError
     if not text.strip():
@@ -224,7 +238,9 @@ def _from_ggf(text: str, game: Game | None, exact: bool) -> GameFile:
     )
 
 
-def _from_saved(text: str, game: Game | None, exact: bool) -> GameFile:
+def _from_saved(
+    text: str, game: Game | None, exact: bool, find_game: Callable[[str], Game] | None
+) -> GameFile:
     entries = dict(line.split(":", 1) for line in text.splitlines()[1:] if ":" in line)
 
     def entry(name: str) -> str:
@@ -233,7 +249,9 @@ def _from_saved(text: str, game: Game | None, exact: bool) -> GameFile:
         return entries[name].strip()
 
     named = entry("game")
-    if game is not None and named == str(game):
+    if find_game is not None:
+        read = game = find_game(named)
+    elif game is not None and named == str(game):
         read = game
     elif game is None or named.partition("(")[0] == str(game).partition("(")[0]:
         read = load_recorded_game(named)

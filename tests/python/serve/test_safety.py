@@ -110,13 +110,29 @@ def test_impossible_settings_are_refused(settings: Any) -> None:
 @pytest.mark.parametrize(
     "name", ["setup.py:Game", "os:getcwd", "pyspiel:efg_game(filename=/etc/x)"]
 )
-@pytest.mark.parametrize("address", ["/api/position", "/api/import"])
-def test_a_request_loads_no_code_and_no_file(client: Client, address: str, name: str) -> None:
-    body: Any = {"position": {"game": name}}
-    if address == "/api/import":
-        body = {"text": f"pyengine game\ngame: {name}\nactions: 0\n"}
-    status, error = client.refused(address, **body)
+def test_a_request_loads_no_code_and_no_file(client: Client, name: str) -> None:
+    status, error = client.refused("/api/position", position={"game": name})
     assert (status, error.split(",")[0]) == (400, "game: expected one of connect_four")
+
+
+@pytest.mark.parametrize(
+    "name", ["setup.py:Game", "os:getcwd", "pyspiel:efg_game(filename=/etc/x)"]
+)
+@pytest.mark.parametrize(
+    "first",
+    [*("pyengine game" + end for end in "\n\r\x0b\x0c\x1c\x85\u2028"), "pyengine game \r\n"]
+    + [f"{blank}pyengine game\n" for blank in "\ufeff\r\x0b\x0c\x1c\x85\u2028\xa0 "],
+)
+@pytest.mark.parametrize("more", [{}, {"game": "othello"}, {"format": "moves"}])
+def test_a_saved_game_loads_no_code_and_no_file(
+    client: Client, first: str, name: str, more: Any
+) -> None:
+    text = f"{first}game: {name}\nactions: 0\n"
+    status, error = client.refused("/api/import", text=text, **more)
+    assert status == 400
+    is_no_saved_game = first[-1] != "\n"  # only \n ends the first line
+    assert is_no_saved_game or "game: expected one of connect_four, " in error
+    assert "No such file" not in error
 
 
 @pytest.mark.parametrize(
