@@ -68,7 +68,9 @@ class Board:
     def analysis(self) -> Analysis:
         """KataGo's protocol; its thread starts with the first client."""
         if self._analysis is None:
-            self._analysis = Analysis(self._engine_for)
+            self._analysis = Analysis(
+                self._engine_for, max_simulations=self.settings.max_simulations
+            )
         return self._analysis
 
     def _engine_for(self, game: Game) -> Engine:
@@ -198,14 +200,16 @@ def _add_searches(app: FastAPI, board: Board) -> None:
     @app.post("/api/steps")
     async def steps(body: StepsRequest, request: Request) -> Any:
         return await answer(
-            body, request, lambda place, _: play.show_steps(board.catalogue, place, body)
+            body, request, lambda place, _: play.show_steps(board.catalogue, place, body, most)
         )
 
     @app.post("/api/compare")
     async def compare(body: CompareRequest, request: Request) -> Any:
         threads = board.settings.threads
         return await answer(
-            body, request, lambda place, stop: play.compare(engines, place, body, threads, stop)
+            body,
+            request,
+            lambda place, stop: play.compare(engines, place, body, most, threads, stop),
         )
 
 
@@ -230,7 +234,7 @@ def _add_sockets(app: FastAPI, board: Board) -> None:
 
     @app.websocket("/analysis")
     async def katago(socket: WebSocket) -> None:
-        await converse(socket, board.analysis, most)
+        await converse(socket, board.analysis)
 
 
 def _add_page(app: FastAPI) -> None:

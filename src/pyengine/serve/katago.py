@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -17,17 +15,14 @@ from pyengine.serve.live import receive_json, send_json
 _MOST_WAITING = 20_000  # replies that a client has not read
 
 
-async def converse(socket: WebSocket, analysis: Analysis, most: int) -> None:
-    """Answer a client's queries until it goes; then end its searches.
-
-    ``most``: simulations of a search.
-    """
+async def converse(socket: WebSocket, analysis: Analysis) -> None:
+    """Answer a client's queries until it goes; then end its searches."""
     await socket.accept()
     replies = _Replies()
     sender = asyncio.create_task(replies.send_to(socket))
     try:
         while True:
-            await _answer(socket, analysis, most, replies)
+            await _answer(socket, analysis, replies)
     except WebSocketDisconnect:
         pass
     finally:
@@ -38,14 +33,14 @@ async def converse(socket: WebSocket, analysis: Analysis, most: int) -> None:
             await sender
 
 
-async def _answer(socket: WebSocket, analysis: Analysis, most: int, replies: _Replies) -> None:
+async def _answer(socket: WebSocket, analysis: Analysis, replies: _Replies) -> None:
     try:
         query = await receive_json(socket)
     except ConfigError as error:
         replies({"error": str(error)})
         return
     with suppress(OSError):  # the client reads nothing: the searches have ended
-        await asyncio.to_thread(analysis.handle, _limited(query, most), replies)
+        await asyncio.to_thread(analysis.handle, query, replies)
 
 
 class _Replies:
@@ -67,13 +62,3 @@ class _Replies:
         """Send replies until cancelled."""
         while True:
             await send_json(socket, await self._waiting.get())
-
-
-def _limited(query: Any, most: int) -> Any:
-    """Return a query with at most so many visits."""
-    if not isinstance(query, Mapping):
-        return query
-    visits = query.get("maxVisits")
-    if isinstance(visits, int) and not isinstance(visits, bool) and visits > most:
-        return {**query, "maxVisits": most}
-    return query

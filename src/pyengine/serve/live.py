@@ -22,7 +22,7 @@ from pyengine.search.result import SearchResult
 from pyengine.serve.engines import Engines
 from pyengine.serve.figures import Figures, tree_of
 from pyengine.serve.guard import internal_error
-from pyengine.serve.play import check_budget, check_going_on
+from pyengine.serve.play import budget, check_going_on
 from pyengine.serve.positions import Place
 from pyengine.serve.requests import Analyze, error_text
 from pyengine.serve.searches import Searches, Stop
@@ -41,7 +41,7 @@ class GoneError(Exception):
 
 
 async def receive_json(socket: WebSocket) -> Any:
-    """Return the next message. Raises ConfigError if it is no JSON; WebSocketDisconnect."""
+    """Return the next message. Raises ConfigError if it is not JSON; WebSocketDisconnect."""
     message = await socket.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1000))
@@ -157,13 +157,12 @@ def analyze(
 ) -> None:
     """Search a position and post results until the budget is spent or the client stops it."""
     check_going_on(place)
-    check_budget(request.simulations, most)
+    simulations = budget(request.simulations, most, most)
     key = engines.key(place.game, request.network, request.algorithm)
-    budget = request.simulations or most
     with engines.lend(key, place.start, place.actions) as session, stop.ends(session.engine):
         report = _Report(session.engine, place, request)
         results = session.engine.analyze(
-            session.state, every=request.every / _LOOKS, simulations=budget
+            session.state, every=request.every / _LOOKS, simulations=simulations
         )
         due = 0.0
         with closing(results):

@@ -31,15 +31,21 @@ _NOTES: dict[Algorithm, str] = {
     "gumbel": "Gumbel: sequential halving among sampled moves",
 }
 _LISTED = 12  # moves of a selection in a step
+_STEPS = 16  # simulations without a budget
 _STEPS_MEMORY = 64 << 20
+_COMPARED = 400  # simulations of each algorithm without a budget
 _SOLVER_SECONDS = 2.0
 _SOLVER_MB = 64
 
 
-def check_budget(simulations: int | None, most: int) -> None:
-    """Raise ConfigError if a request asks for too many simulations."""
+def budget(simulations: int | None, default: int, most: int) -> int:
+    """Return the simulations of a search: the requested ones, or at most ``default``.
+
+    Raises ConfigError if a request asks for more than ``most``.
+    """
     if simulations is not None and simulations > most:
         raise ConfigError(f"simulations: expected at most {most}, got {simulations}")
+    return min(simulations or default, most)
 
 
 def check_going_on(place: Place) -> None:
@@ -51,9 +57,8 @@ def check_going_on(place: Place) -> None:
 def choose_move(engines: Engines, place: Place, request: MoveRequest, most: int, stop: Stop) -> Any:
     """Return the engine's move and the position after it."""
     check_going_on(place)
-    check_budget(request.simulations, most)
     key = engines.key(place.game, request.network)
-    settings = _budget(request, key, most)
+    settings = _settings(request, key, most)
     with engines.lend(key, place.start, place.actions) as session, stop.ends(session.engine):
         result = session.choose(on_progress=stop.goes_on, **settings)
     after = place.state.clone()
@@ -71,15 +76,17 @@ def choose_move(engines: Engines, place: Place, request: MoveRequest, most: int,
     }
 
 
-def _budget(request: MoveRequest, key: Key, most: int) -> dict[str, Any]:
+def _settings(request: MoveRequest, key: Key, most: int) -> dict[str, Any]:
     """Return the settings of the search for a move."""
+    simulations = budget(request.simulations, most, most)
     if request.level is not None:
-        return level_config(key.game, request.level)
+        settings = level_config(key.game, request.level)
+        return settings | {"simulations": min(settings["simulations"], most)}
     if request.simulations is not None or request.seconds is not None:
-        return {"simulations": request.simulations or most, "seconds": request.seconds}
+        return {"simulations": simulations, "seconds": request.seconds}
     if key.network == PLAYOUTS:
-        return {"simulations": most, "seconds": _PLAYOUT_SECONDS}
-    return {"simulations": _SIMULATIONS}
+        return {"simulations": simulations, "seconds": _PLAYOUT_SECONDS}
+    return {"simulations": budget(None, _SIMULATIONS, most)}
 
 
 def search(
@@ -87,12 +94,12 @@ def search(
 ) -> SearchResult:
     """Search a position with a new tree."""
     check_going_on(place)
-    check_budget(request.simulations, most)
+    simulations = budget(request.simulations, _SIMULATIONS, most)
     key = engines.key(place.game, request.network, request.algorithm)
     with engines.lend(key, place.start, place.actions) as session, stop.ends(session.engine):
         return session.engine.search(
             place.state,
-            simulations=request.simulations,
+            simulations=simulations,
             reuse_tree=False,
             gumbel_noise=False,
             on_progress=stop.goes_on,
@@ -104,14 +111,14 @@ def search_tree(engines: Engines, place: Place, request: TreeRequest, most: int,
     return tree_of(search(engines, place, request, most, stop), request.nodes)
 
 
-def show_steps(catalogue: Catalogue, place: Place, request: StepsRequest) -> Any:
+def show_steps(catalogue: Catalogue, place: Place, request: StepsRequest, most: int) -> Any:
     """Return what each simulation of a textbook search selects, evaluates and backs up."""
     check_going_on(place)
     _, evaluator = catalogue.evaluator(place.game, request.network)
     taken = steps(
         place.state,
         evaluator,
-        request.simulations,
+        budget(request.simulations, _STEPS, most),
         game=place.game,
         algorithm=request.algorithm,
         memory_limit=_STEPS_MEMORY,
@@ -132,19 +139,20 @@ def _step(step: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare(
-    engines: Engines, place: Place, request: CompareRequest, threads: int, stop: Stop
+    engines: Engines, place: Place, request: CompareRequest, most: int, threads: int, stop: Stop
 ) -> Any:
     """Return what each algorithm makes of a position with the same network and budget."""
     check_going_on(place)
+    simulations = budget(request.simulations, _COMPARED, most)
     rows = []
     for algorithm, note in _NOTES.items():
         asked = SearchRequest(
             position=request.position,
             network=request.network,
             algorithm=algorithm,
-            simulations=request.simulations,
+            simulations=simulations,
         )
-        result = search(engines, place, asked, request.simulations, stop)
+        result = search(engines, place, asked, most, stop)
         rows.append({"algorithm": algorithm, **_figures(result), "note": note})
         if stop.is_set():
             break

@@ -56,7 +56,7 @@ class SearchRequest(PositionRequest):
 
     network: Name | None = None
     algorithm: Algorithm = "puct"
-    simulations: Simulations = 800
+    simulations: Simulations | None = None
 
 
 class TreeRequest(SearchRequest):
@@ -70,14 +70,14 @@ class StepsRequest(PositionRequest):
 
     network: Name | None = None
     algorithm: Literal["puct", "uct"] = "puct"
-    simulations: Annotated[int, Field(ge=1, le=64)] = 16
+    simulations: Annotated[int, Field(ge=1, le=64)] | None = None
 
 
 class CompareRequest(PositionRequest):
     """Search a position by several algorithms."""
 
     network: Name | None = None
-    simulations: Annotated[int, Field(ge=1, le=100_000)] = 400
+    simulations: Annotated[int, Field(ge=1, le=100_000)] | None = None
 
 
 class TreePart(_Request):
@@ -105,7 +105,7 @@ class ReviewRequest(_Request):
     type: Literal["review"]
     id: MessageId = 0
     position: Position
-    simulations: Annotated[int, Field(ge=1, le=100_000)] = 200
+    simulations: Annotated[int, Field(ge=1, le=100_000)] | None = None
     network: Name | None = None
 
 

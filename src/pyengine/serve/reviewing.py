@@ -9,17 +9,19 @@ from pyengine.review.moves import Review, ReviewedMove
 from pyengine.review.search import review_game
 from pyengine.serve.engines import Engines
 from pyengine.serve.live import GoneError, Post
-from pyengine.serve.play import check_budget
+from pyengine.serve.play import budget
 from pyengine.serve.positions import Place
 from pyengine.serve.requests import ReviewRequest
 from pyengine.serve.searches import Stop
+
+_SIMULATIONS = 200  # of a position without a budget
 
 
 def review(
     engines: Engines, place: Place, request: ReviewRequest, most: int, stop: Stop, post: Post
 ) -> None:
     """Review a game; post the progress, then the moves with what they lost."""
-    check_budget(request.simulations, most)
+    simulations = budget(request.simulations, _SIMULATIONS, most)
     file = GameFile(place.game, place.start, place.actions)
 
     def report(done: int, total: int) -> bool:
@@ -32,7 +34,7 @@ def review(
     key = engines.key(place.game, request.network)
     with engines.lend(key, place.start, ()) as session, stop.ends(session.engine):
         engine = session.engine
-        reviewed = review_game(file, engine, simulations=request.simulations, on_progress=report)
+        reviewed = review_game(file, engine, simulations=simulations, on_progress=report)
     post({"type": "review", "id": request.id, **_as_dict(reviewed)})
 
 

@@ -68,7 +68,18 @@ def test_pondering_ends_when_its_client_goes(client: Client) -> None:
         assert socket.receive_json()["isDuringSearch"]
 
 
-def test_the_visits_of_a_query_are_limited() -> None:
+@pytest.mark.parametrize(
+    "budget",
+    [
+        {"maxVisits": 500},
+        {"maxVisits": None},
+        {"maxVisits": 5_000_000},
+        {"maxVisits": None, "overrideSettings": {"maxVisits": 500}},
+        {"maxVisits": None, "overrideSettings": {"maxPlayouts": "500"}},
+        {"maxVisits": None, "overrideSettings": {"maxTime": 30}},
+    ],
+)
+def test_the_visits_of_a_query_are_limited(budget: dict[str, Any]) -> None:
     with Client(max_simulations=15, threads=1) as client, client.socket("/analysis") as socket:
-        socket.send_json(query(maxVisits=500))
+        socket.send_json(query(**budget))
         assert socket.receive_json()["rootInfo"]["visits"] == 15

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from serving import Client
+from serving import Client, last_message
 
 WIN_IN_ONE = {"game": "tic_tac_toe", "start": None, "moves": ["a1", "a3", "b2", "b3"]}
 
@@ -106,3 +106,50 @@ def test_gumbel_has_no_steps(client: Client) -> None:
     asked = {"position": {"game": "othello"}, "algorithm": "gumbel"}
     status, error = client.refused("/api/steps", **asked)
     assert (status, error) == (400, "algorithm: expected 'puct' or 'uct', got 'gumbel'")
+
+
+@pytest.fixture(scope="module")
+def limited() -> Client:
+    return Client(max_simulations=15, threads=1, memory=128 << 20)
+
+
+@pytest.mark.parametrize(
+    ("address", "body", "simulations"),
+    [
+        ("/api/move", {}, lambda answer: answer["simulations"]),
+        ("/api/move", {"level": 8}, lambda answer: answer["simulations"]),
+        ("/api/move", {"seconds": 30}, lambda answer: answer["simulations"]),
+        ("/api/move", {"network": "rollout"}, lambda answer: answer["simulations"]),
+        ("/api/tree", {}, lambda answer: answer["N"] - 1),
+        ("/api/steps", {}, lambda answer: len(answer["steps"])),
+        ("/api/compare", {}, lambda answer: sum(answer["rows"][1]["visits"])),
+    ],
+)
+def test_a_search_without_simulations_ends_at_the_servers_limit(
+    limited: Client, address: str, body: Any, simulations: Any
+) -> None:
+    answer = limited.ask(address, position={"game": "connect_four"}, **body)
+    assert 0 < simulations(answer) <= 15  # a move ends early once it is decided
+
+
+@pytest.mark.parametrize("address", ["/api/move", "/api/tree", "/api/steps", "/api/compare"])
+def test_more_simulations_than_the_servers_limit_are_refused(limited: Client, address: str) -> None:
+    position = {"game": "connect_four"}
+    status, error = limited.refused(address, position=position, simulations=16)
+    assert (status, error) == (400, "simulations: expected at most 15, got 16")
+
+
+def test_a_live_analysis_without_simulations_ends_at_the_servers_limit(limited: Client) -> None:
+    with limited.socket("/api/live") as socket:
+        socket.send_json({"type": "analyze", "position": {"game": "connect_four"}})
+        assert last_message(socket)["simulations"] == 15
+
+
+@pytest.mark.parametrize(("budget", "kind"), [({}, "review"), ({"simulations": 16}, "error")])
+def test_a_review_has_the_servers_limit(limited: Client, budget: Any, kind: str) -> None:
+    position = {"game": "connect_four", "moves": ["4", "4"]}
+    with limited.socket("/api/review") as socket:
+        socket.send_json({"type": "review", "position": position, **budget})
+        while (message := socket.receive_json())["type"] == "progress":
+            assert message["of"] <= 45
+        assert message["type"] == kind

@@ -33,8 +33,8 @@ T = TypeVar("T")
 class Searches:
     """Runs the jobs of one worker on an engine for each game."""
 
-    def __init__(self, engine_for: EngineFor) -> None:
-        self._engine_for = engine_for
+    def __init__(self, engine_for: EngineFor, max_simulations: int | None = None) -> None:
+        self._engine_for, self._max_simulations = engine_for, max_simulations
         self._engines: OrderedDict[Game, Engine] = OrderedDict()
         self._rates: dict[tuple[int, int], float] = {}  # simulations per second, by board shape
         self._models: dict[str, int] = {}
@@ -96,7 +96,7 @@ class Searches:
     ) -> list[Job]:
         states = [job.state() for job in jobs]
         begin = time.monotonic()
-        search = functools.partial(engine.search_many, states, **_settings(jobs[0], engine))
+        search = functools.partial(engine.search_many, states, **self._settings(jobs[0], engine))
         results = self._interruptible(search, engine, should_stop)
         simulations = sum(result.simulations for result in results)
         self._rates[engine.game.board_shape] = simulations / (time.monotonic() - begin)
@@ -115,7 +115,7 @@ class Searches:
         every = query.report_during_search_every or math.inf
         begin = time.monotonic()
         due = begin + (query.first_report_during_search_after or every)
-        results = engine.analyze(state, every=_POLL, allow=moves, **_settings(job, engine))
+        results = engine.analyze(state, every=_POLL, allow=moves, **self._settings(job, engine))
         is_interrupted = False
         with closing(results):
             for result in results:
@@ -129,6 +129,25 @@ class Searches:
             return False
         _reply(reporter, job, result)
         return True
+
+    def _settings(self, job: Job, engine: Engine) -> dict[str, Any]:
+        """Return the search settings of a job; its budget replaces the engine's."""
+        override, config = job.query.override_settings, engine.config
+        simulations, seconds = job.visits, override.max_time
+        if simulations is None and seconds is None:
+            simulations, seconds = config.simulations, config.seconds
+        if simulations is None and seconds is None:
+            simulations = _SIMULATIONS
+        if self._max_simulations is not None:
+            simulations = min(simulations or self._max_simulations, self._max_simulations)
+        settings: dict[str, Any] = {
+            "simulations": None if simulations is None else min(simulations, _MOST_SIMULATIONS),
+            "seconds": seconds,
+            "reuse_tree": job.is_pondering,
+        }
+        if noise := min(override.wide_root_noise, 1.0):
+            settings |= {"dirichlet_alpha": _EVEN, "dirichlet_fraction": noise}
+        return settings
 
     def _interruptible(
         self, search: Callable[[], T], engine: Engine, should_stop: Callable[[], bool]
@@ -149,21 +168,3 @@ def _reply(reporter: Reporter, job: Job, result: SearchResult) -> None:
 
 def _half(seconds: float | None) -> float | None:
     return None if seconds is None else seconds / 2
-
-
-def _settings(job: Job, engine: Engine) -> dict[str, Any]:
-    """Return the search settings of a job; its budget replaces the engine's."""
-    override, config = job.query.override_settings, engine.config
-    simulations, seconds = job.visits, override.max_time
-    if simulations is None and seconds is None:
-        simulations, seconds = config.simulations, config.seconds
-    if simulations is None and seconds is None:
-        simulations = _SIMULATIONS
-    settings: dict[str, Any] = {
-        "simulations": None if simulations is None else min(simulations, _MOST_SIMULATIONS),
-        "seconds": seconds,
-        "reuse_tree": job.is_pondering,
-    }
-    if noise := min(override.wide_root_noise, 1.0):
-        settings |= {"dirichlet_alpha": _EVEN, "dirichlet_fraction": noise}
-    return settings

@@ -28,14 +28,21 @@ class Analysis:
     Args:
         engine_for: makes the engine for a game.
         name: of the engine, for clients that ask.
+        max_simulations: of a search, whatever a query asks for; None = as many as it asks for.
 
     A background thread searches; :meth:`handle` returns at once.
     """
 
-    def __init__(self, engine_for: EngineFor, name: str = "pyengine") -> None:
+    def __init__(
+        self,
+        engine_for: EngineFor,
+        name: str = "pyengine",
+        *,
+        max_simulations: int | None = None,
+    ) -> None:
         self._name = name
         self._jobs = Jobs()
-        self._searches = Searches(engine_for)
+        self._searches = Searches(engine_for, max_simulations)
         self._actions: dict[str, Callable[[Mapping[str, Any], Send], dict[str, Any]]] = {
             "query_version": self._query_version,
             "query_models": self._query_models,
