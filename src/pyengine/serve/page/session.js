@@ -3,7 +3,7 @@
 import { emit } from "./bus.js";
 import { post } from "./api.js";
 import * as storage from "./storage.js";
-import { childOf, movesTo, newTree, packed, unpacked } from "./tree.js";
+import { childOf, movesTo, newTree, packed, pathTo, unpacked } from "./tree.js";
 
 const DEFAULTS = {
   players: ["person", "engine"],
@@ -52,8 +52,9 @@ export function complain(error) {
 
 let latest = 0;
 
-/** Go to a node; `view` spares the question to the server. */
+/** Go to a node of the open game; `view` spares the question to the server. */
 export async function goTo(node, view = null) {
+  if (pathTo(node)[0] !== app.tree.root) return false;
   const number = ++latest;
   try {
     node.view ??= view ?? (await post("api/position", { position: positionOf(node) }));

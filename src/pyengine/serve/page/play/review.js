@@ -32,7 +32,11 @@ const channel = new Channel("api/review", (message) => {
 
 export function showReview(host) {
   show = (...parts) => host.replaceChildren(...parts);
-  on("opened", () => show());
+  on("opened", () => {
+    channel.stop();
+    number += 1;
+    show();
+  });
 }
 
 /** Review the line through the current node. */
