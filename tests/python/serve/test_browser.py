@@ -126,7 +126,7 @@ def test_a_board_is_played_by_keyboard_alone(visit: Visit) -> None:
     tab.keyboard.press("Enter")
     wait_for_ply(tab, 2)
     tab.evaluate("document.activeElement.blur()")
-    for key, count in [("ArrowLeft", 1), ("Home", 0), ("End", 2), ("u", 1), ("n", 0)]:
+    for key, count in [("ArrowLeft", 1), ("Home", 0), ("End", 2), ("u", 1), ("n", 1), ("Enter", 0)]:
         tab.keyboard.press(key)
         wait_for_ply(tab, count)
 
@@ -134,6 +134,7 @@ def test_a_board_is_played_by_keyboard_alone(visit: Visit) -> None:
 def test_a_game_ends_by_resignation_and_on_time(visit: Visit) -> None:
     tab = visit.open("game=tic_tac_toe", '{"players": ["person", "person"], "clock": "1+0"}')
     tab.click("#resign")
+    tab.click("dialog .main")
     assert status(tab) == "O wins: X resigned"
     tab.click("#new")
     tab.wait_for_selector("text=O wins on time")
@@ -146,6 +147,33 @@ def test_undo_takes_back_the_move_and_the_engines_answer(visit: Visit) -> None:
     tab.click("#undo")
     wait_for_ply(tab, 0)
     assert tab.locator("#moves button").count() == 0
+
+
+def test_undo_amid_a_game_keeps_the_moves_after_it(visit: Visit) -> None:
+    tab = visit.open("game=tic_tac_toe&moves=b2 a1 c3", PEOPLE)
+    tab.click("#back")
+    wait_for_ply(tab, 2)
+    tab.click("#undo")
+    wait_for_ply(tab, 1)
+    assert tab.locator("#moves .move").count() == 3
+    tab.click("#last")
+    wait_for_ply(tab, 3)
+    tab.click("#undo")
+    wait_for_ply(tab, 2)
+    assert tab.locator("#moves .move").count() == 2
+
+
+@pytest.mark.parametrize("command", ["#new", "#game", "#resign"])
+def test_a_game_is_not_lost_without_a_question(visit: Visit, command: str) -> None:
+    tab = visit.open("game=tic_tac_toe&moves=b2 a1", PEOPLE)
+    if command == "#game":
+        tab.select_option(command, "othello")
+    else:
+        tab.click(command)
+    tab.click("dialog >> text=Cancel")
+    tab.wait_for_selector("dialog", state="hidden")
+    assert (ply(tab), status(tab)) == (2, "X to move")
+    assert tab.input_value("#game") == "tic_tac_toe"
 
 
 def test_another_move_at_an_earlier_position_is_a_variation(visit: Visit) -> None:
@@ -214,6 +242,16 @@ def test_a_review_lists_the_largest_losses_first(visit: Visit) -> None:
     wait_for_ply(tab, int(first.split(".")[0]) - 1)
 
 
+def test_a_review_ends_when_another_game_opens(visit: Visit) -> None:
+    tab = visit.open("game=othello&moves=d3 c3 c4 c5")
+    tab.click("#review")
+    tab.wait_for_selector("#reviewed progress")
+    tab.evaluate("location.hash = 'game=tic_tac_toe&moves=b2 a1'")
+    wait_until(tab, "document.title.startsWith('Tic')")
+    tab.wait_for_timeout(1000)
+    assert tab.locator("#reviewed *").count() == 0
+
+
 # Files and storage
 
 
@@ -244,6 +282,10 @@ def test_another_game_comes_from_moves_and_goes_to_moves(visit: Visit) -> None:
     text = Path(saved.value.path()).read_text()
     tab.fill("#file-text", text)
     tab.get_by_role("button", name="Load", exact=True).click()
+    tab.click("dialog >> text=Cancel")
+    assert tab.input_value("#file-text") == text
+    tab.get_by_role("button", name="Load", exact=True).click()
+    tab.get_by_role("button", name="Replace", exact=True).click()
     tab.wait_for_selector("dialog", state="hidden")
     assert "moves=d3+c3+c4" in tab.url
     tab.click("#files")

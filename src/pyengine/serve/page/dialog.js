@@ -9,7 +9,22 @@ export function openDialog(title, ...content) {
     h("div", { class: "title" }, h("h2", { id: "dialog-title" }, title), close),
     ...content,
   );
-  dialog.showModal();
+  if (!dialog.open) dialog.showModal();
+}
+
+/** Ask before what cannot be undone; true if the reader agrees. */
+export function ask(question, verb) {
+  return new Promise((resolve) => {
+    const agree = () => {
+      resolve(true);
+      closeDialog();
+    };
+    const button = h("button", { class: "main", onclick: agree }, verb);
+    const cancel = h("button", { onclick: () => closeDialog() }, "Cancel");
+    openDialog(question, h("div", { class: "bar" }, button, cancel));
+    byId("dialog").addEventListener("close", () => resolve(false), { once: true });
+    button.focus();
+  });
 }
 
 export const closeDialog = () => byId("dialog").close();

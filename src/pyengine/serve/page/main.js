@@ -50,7 +50,10 @@ function showTheme() {
 function showGames() {
   const select = byId("game");
   select.replaceChildren(...app.games.map(({ name, title }) => h("option", { value: name }, title)));
-  select.addEventListener("change", () => newGame(select.value));
+  select.addEventListener("change", async () => {
+    await newGame(select.value);
+    select.value = app.tree.game;
+  });
   on("opened", () => {
     const { game } = app.tree;
     const isListed = app.games.some(({ name }) => name === game);

@@ -5,10 +5,11 @@ import { h } from "../dom.js";
 import { app, complain, currentGame, open, positionOf } from "../session.js";
 import { endOf } from "../tree.js";
 import { closeDialog, openDialog } from "../dialog.js";
-import { stopEngine } from "./match.js";
+import { mayReplace, stopEngine } from "./match.js";
 
-export function openFiles() {
+export function openFiles(given = "") {
   const text = h("textarea", { id: "file-text", rows: 8, spellcheck: "false" });
+  text.value = given;
   const file = h("input", { type: "file", "aria-label": "File", accept: ".sgf,.txt,.moves,text/plain" });
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   file.addEventListener("change", async () => {
@@ -41,6 +42,7 @@ async function load(text, problem) {
   const format = text.trimStart().startsWith("(;") ? "sgf" : null;
   try {
     const answer = await post("api/import", { text, format, game: app.tree.game });
+    if (!(await mayReplace())) return openFiles(text);
     stopEngine();
     const { position, variations } = answer;
     if (await open(position, position.moves.length, variations ?? [])) closeDialog();

@@ -2,6 +2,7 @@
 
 import { post } from "../api.js";
 import { emit, on } from "../bus.js";
+import { ask } from "../dialog.js";
 import { clockText } from "../format.js";
 import { app, complain, goTo, isOver, open, play, playerName, position, remember } from "../session.js";
 import { plyOf, removeNode } from "../tree.js";
@@ -32,8 +33,13 @@ function timeLeft() {
   return left;
 }
 
+/** Ask before another game replaces this one with its variations. */
+export const mayReplace = async () =>
+  !app.tree.root.children.length || (await ask("Replace this game and its variations?", "Replace"));
+
 /** Begin a game of the current kind, or of another. */
 export async function newGame(name = app.tree.game, start = null) {
+  if (!(await mayReplace())) return;
   stopEngine();
   if (await open({ game: name, start })) await nextTurn();
 }
@@ -103,11 +109,12 @@ export function stopEngine() {
   emit("thinking");
 }
 
-/** Take back the last move, and the engine's before it. */
+/** Take back the last move, and the engine's before it; amid a game, only go back. */
 export async function undo() {
   stopEngine();
   let node = app.node;
   if (node.end) node.end = null;
+  else if (node.children.length) node = node.parent ?? node;
   else if (node.parent) node = withoutLast(node);
   await goTo(node);
   emit("tree");
@@ -126,8 +133,8 @@ function withoutLast(node) {
 }
 
 /** Resign for the person to move; against the engine, for the person. */
-export function resign() {
-  if (isOver()) return;
+export async function resign() {
+  if (isOver() || !(await ask("Resign this game?", "Resign")) || isOver()) return;
   const mover = app.view.to_move;
   const loser = isEngine(mover) && !isEngine(1 - mover) ? 1 - mover : mover;
   end(`${playerName(1 - loser)} wins: ${playerName(loser)} resigned`);

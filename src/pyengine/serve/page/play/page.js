@@ -33,7 +33,7 @@ export const commands = {
   engine: engineMove,
   resign,
   setup: toggleSetup,
-  files: openFiles,
+  files: () => openFiles(),
   analyse: () => switchAnalysis(),
   review: startReview,
 };
