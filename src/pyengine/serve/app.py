@@ -22,7 +22,7 @@ from pyengine.search.engine import Engine
 from pyengine.serve import play
 from pyengine.serve.catalogue import Catalogue
 from pyengine.serve.engines import BusyError, Engines
-from pyengine.serve.files import read_file, write_file
+from pyengine.serve.files import Files, read_file, write_file
 from pyengine.serve.guard import Guard, error_response, internal_error
 from pyengine.serve.katago import converse
 from pyengine.serve.live import Conversation, Post, analyze
@@ -62,6 +62,7 @@ class Board:
             threads=settings.threads,
         )
         self.training = Training(settings.runs)
+        self.files = Files()
         self._analysis: Analysis | None = None
 
     @property
@@ -145,7 +146,7 @@ def _add_questions(app: FastAPI, board: Board) -> None:
     """Add the addresses that are answered without a search."""
 
     @app.get("/health")
-    def health() -> Any:
+    async def health() -> Any:  # answered even if all threads are busy
         return {"ok": True}
 
     @app.get("/api/games")
@@ -158,11 +159,13 @@ def _add_questions(app: FastAPI, board: Board) -> None:
 
     @app.post("/api/import")
     def read(request: ImportRequest) -> Any:
-        return read_file(request, board.catalogue)
+        with board.files.turn():
+            return read_file(request, board.catalogue)
 
     @app.post("/api/export")
     def write(request: ExportRequest) -> Any:
-        return write_file(read_position(request.position, board.catalogue), request)
+        with board.files.turn():
+            return write_file(read_position(request.position, board.catalogue), request)
 
     @app.get("/api/training")
     def runs() -> Any:

@@ -105,3 +105,23 @@ def test_a_file_of_nested_branches_is_read_in_bounded_memory(client: Client) -> 
     response = client.post("/api/import", json={"text": deep})
     assert response.status_code in (200, 400)
     assert len(response.json().get("variations", [])) <= 200
+
+
+@pytest.mark.parametrize(("nodes", "number"), [(10, 63), (2990, 20)])
+def test_fewer_variations_are_read_if_their_lines_are_long(
+    client: Client, nodes: int, number: int
+) -> None:
+    ends = "".join(f"(;B[{x}{y}])" for x in "abcdefgh" for y in "abcdefgh")
+    read = client.ask("/api/import", text=f"(;SZ[9]{';' * nodes}{ends})")
+    assert len(read["variations"]) == number
+
+
+def test_more_than_two_files_at_the_same_time_are_refused(client: Client) -> None:
+    files = client.board.files
+    busy = (429, "files: expected at most 2 at the same time")
+    with files.turn():
+        assert client.ask("/api/import", text="4 4", game="connect_four")
+        with files.turn():
+            assert client.refused("/api/import", text="4 4", game="connect_four") == busy
+            assert client.refused("/api/export", position={"game": "othello"}) == busy
+    assert client.ask("/api/export", position={"game": "othello"})

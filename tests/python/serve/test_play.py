@@ -117,7 +117,7 @@ def limited() -> Client:
     ("address", "body", "simulations"),
     [
         ("/api/move", {}, lambda answer: answer["simulations"]),
-        ("/api/move", {"level": 8}, lambda answer: answer["simulations"]),
+        ("/api/move", {"level": 7}, lambda answer: answer["simulations"]),
         ("/api/move", {"seconds": 30}, lambda answer: answer["simulations"]),
         ("/api/move", {"network": "rollout"}, lambda answer: answer["simulations"]),
         ("/api/tree", {}, lambda answer: answer["N"] - 1),
