@@ -1,4 +1,4 @@
-"""The FastAPI app: its addresses, each answered by a function of this room."""
+"""The FastAPI app: its addresses, each answered by a function of this module."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import mimetypes
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -132,9 +133,11 @@ def _add_errors(app: FastAPI) -> None:
     def _(request: Request, error: HTTPException) -> Response:
         if error.status_code == 400:  # what FastAPI says of a body that nests too deeply
             return error_response(400, "body: expected JSON")
-        return error_response(
-            error.status_code, f"address: expected one of this server, got {request.url.path}"
-        )
+        if error.status_code != 404:
+            response = error_response(error.status_code, HTTPStatus(error.status_code).phrase)
+            response.headers.update(error.headers or {})
+            return response
+        return error_response(404, f"address: expected one of this server, got {request.url.path}")
 
     @app.exception_handler(Exception)
     def _(_: Request, error: Exception) -> Response:

@@ -7,18 +7,16 @@ import ipaddress
 import secrets
 import socket
 import traceback
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pyengine.base.checks import short_repr
 from pyengine.protocols.lines import log
 from pyengine.serve.settings import ServeSettings
-
-COOKIE = "pyengine"
 
 #: The page loads nothing from elsewhere, runs no inline code, and no other page may embed it.
 _HEADERS = {
@@ -44,9 +42,10 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app, self._settings = app, settings
-        self._hosts = {settings.host, "localhost", *settings.hosts}
+        names = [settings.host, "localhost", *settings.hosts]
         if not settings.is_local:
-            self._hosts.add(socket.gethostname())
+            names.append(socket.gethostname())
+        self._hosts = {name.lower() for name in names}
         self._sockets = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,7 +66,7 @@ class Guard:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_own(host):
             return error_response(403, f"host: expected this server's, got {short_repr(host)}")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and _netloc(origin) != host.lower():
             return error_response(403, f"origin: expected http://{host}, got {short_repr(origin)}")
         if self._settings.token is None:
             return None
@@ -75,7 +74,7 @@ class Guard:
         given = [*query.get("token", ()), *_bearer(headers)]
         if any(_equal(each, self._settings.token) for each in given):
             return self._with_cookie(scope) if "token" in query else None
-        if _equal(_cookie(headers), _digest(self._settings.token)):
+        if _equal(_cookie(headers, scope), _digest(self._settings.token)):
             return None
         return error_response(401, "token: expected the server's token, got another or none")
 
@@ -97,7 +96,10 @@ class Guard:
         response = RedirectResponse("/", 303)
         token = self._settings.token or ""
         secure = scope["scheme"] == "https"
-        response.set_cookie(COOKIE, _digest(token), httponly=True, samesite="strict", secure=secure)
+        # Lax: a link on another site may open the page; Host and Origin guard the requests.
+        response.set_cookie(
+            cookie_name(scope), _digest(token), httponly=True, samesite="lax", secure=secure
+        )
         return response
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -129,6 +131,12 @@ class Guard:
             return waiting.pop() if waiting else await receive()
 
         await self._app(scope, read_again, _with_headers(send))
+
+
+def cookie_name(scope: Scope) -> str:
+    """Return the name of the token's cookie: a browser sends it to all ports of a host."""
+    _, port = scope.get("server") or ("", None)
+    return f"pyengine-{port or 0}"
 
 
 def error_response(status: int, text: str) -> Response:
@@ -181,17 +189,21 @@ def _hostname(host: str) -> str:
         return ""
 
 
+def _netloc(origin: str) -> str:
+    """Return host and port of an Origin header in lower case; "" if it is malformed."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
+
+
 def _bearer(headers: Headers) -> list[str]:
     kind, _, token = headers.get("authorization", "").partition(" ")
     return [token.strip()] if kind.lower() == "bearer" else []
 
 
-def _cookie(headers: Headers) -> str:
-    try:
-        morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return "" if morsel is None else morsel.value
+def _cookie(headers: Headers, scope: Scope) -> str:
+    return cookie_parser(headers.get("cookie", "")).get(cookie_name(scope), "")
 
 
 def _digest(token: str) -> str:

@@ -26,7 +26,7 @@ class ServeSettings:
         runs: folders of training runs.
         host: the address that the server listens on.
         hosts: further names of this server, such as that of a proxy before it.
-        token: what a client must present; None = nothing, on this machine alone.
+        token: the token that clients must send. None: no token; local clients only.
         threads: of a search; 0 = all cores.
         memory: bytes for the trees and caches of all searches.
         max_simulations: of a search.
@@ -56,6 +56,11 @@ class ServeSettings:
             )
         if self.token is not None and len(self.token) < _LEAST_TOKEN:
             raise ConfigError(f"token: expected at least {_LEAST_TOKEN} characters")
+        for name in self.hosts:
+            if not name or (not _is_address(name) and set(name) & set(":/@[]")):
+                raise ConfigError(
+                    f"hosts: expected names without a port, got {short_repr(name)} (--allow-host)"
+                )
         if self.memory_of_search < _LEAST_MEMORY:
             least = _LEAST_MEMORY * (self.max_searches + _ANALYSIS_ENGINES)
             raise ConfigError(f"memory: expected at least {least} bytes, got {self.memory}")
@@ -78,3 +83,11 @@ class ServeSettings:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return False
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

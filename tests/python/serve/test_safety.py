@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -9,11 +10,12 @@ import pytest
 from starlette.testclient import WebSocketDenialResponse
 
 from pyengine.errors import ConfigError
-from pyengine.serve.guard import COOKIE
 from pyengine.serve.settings import ServeSettings
 from serving import HOST, Client
 
 TOKEN = "correct horse"
+DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()
+PORT = HOST.partition(":")[2]
 ANALYZE = {"type": "analyze", "position": {"game": "othello"}}
 
 
@@ -33,6 +35,9 @@ ANALYZE = {"type": "analyze", "position": {"game": "othello"}}
         ({"origin": "null"}, 403),
         ({"origin": "http://127.0.0.1:9999"}, 403),
         ({"origin": ""}, 403),
+        ({"origin": "http://[bad"}, 403),
+        ({"origin": f"http://{HOST}", "host": f"LocalHost:{PORT}"}, 403),
+        ({"origin": f"http://localhost:{PORT}", "host": f"LocalHost:{PORT}"}, 200),
     ],
 )
 def test_only_this_servers_page_and_programs_are_let_in(
@@ -51,7 +56,7 @@ def test_only_this_servers_page_and_programs_are_let_in(
 
 @pytest.fixture(scope="module")
 def guarded() -> Client:
-    hosts = ["board.example"]
+    hosts = ["Board.example", "2001:db8::7"]
     return Client(host="0.0.0.0", hosts=hosts, token=TOKEN, threads=1, memory=128 << 20)
 
 
@@ -65,7 +70,11 @@ def guarded() -> Client:
         ("/health", {"authorization": f"Bearer {TOKEN}", "host": "board.example"}, 200),
         ("/health", {"authorization": "Bearer wrong"}, 401),
         ("/health", {"authorization": f"Basic {TOKEN}"}, 401),
-        ("/health", {"cookie": f"{COOKIE}={TOKEN}"}, 401),
+        ("/health", {"authorization": f"Bearer {TOKEN}", "host": "BOARD.EXAMPLE:8000"}, 200),
+        ("/health", {"cookie": f"pyengine-{PORT}={TOKEN}"}, 401),
+        ("/health", {"cookie": f"pyengine-{PORT}={DIGEST}"}, 200),
+        ("/health", {"cookie": f'other={{"a": [1]}}; pyengine-{PORT}={DIGEST}'}, 200),
+        ("/health", {"cookie": f"pyengine-1={DIGEST}"}, 401),
         ("/health?token=correct%20horse", {}, 200),
         ("/health?token=wrong", {}, 401),
         ("/?token=wrong", {}, 401),
@@ -83,7 +92,7 @@ def test_a_token_in_the_pages_address_becomes_a_cookie(guarded: Client) -> None:
     assert (response.status_code, response.headers["location"]) == (303, "/")
     cookie = response.headers["set-cookie"]
     assert "HttpOnly" in cookie
-    assert "SameSite=strict" in cookie
+    assert "SameSite=lax" in cookie
     assert TOKEN not in cookie
     assert guarded.get("/").status_code == 200
     with guarded.socket("/api/live", cookie=cookie.partition(";")[0]):
@@ -98,6 +107,8 @@ def test_a_token_in_the_pages_address_becomes_a_cookie(guarded: Client) -> None:
         {"host": "192.168.1.7"},
         {"host": "example.com"},
         {"host": "0.0.0.0", "token": "short"},
+        {"hosts": ["board.example:8000"]},
+        {"hosts": ["http://board.example"]},
         {"model": "go9"},
         {"memory": 1 << 20},
     ],
@@ -143,6 +154,12 @@ def test_only_the_pages_own_files_are_served(client: Client, path: str) -> None:
     response = client.get(path)
     assert response.status_code == 404
     assert response.json()["error"].startswith("address: expected one of this server, got /")
+
+
+def test_a_wrong_method_is_named(client: Client) -> None:
+    response = client.post("/api/games")
+    assert (response.status_code, response.json()) == (405, {"error": "Method Not Allowed"})
+    assert response.headers["allow"] == "GET"
 
 
 def test_the_page_may_load_nothing_from_elsewhere(client: Client) -> None:
