@@ -154,11 +154,13 @@ def _add_questions(app: FastAPI, board: Board) -> None:
 
     @app.get("/api/games")
     def games() -> Any:
-        return {"games": board.catalogue.to_dict()}
+        most = board.settings.max_simulations
+        return {"games": board.catalogue.to_dict(), "max_simulations": most}
 
     @app.post("/api/position")
     def position(request: PositionRequest) -> Any:
-        return view(read_position(request.position, board.catalogue))
+        place = read_position(request.position, board.catalogue)
+        return view(place) | {"entry": board.catalogue.entry(place.game)}
 
     @app.post("/api/import")
     def read(request: ImportRequest) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -106,12 +107,20 @@ class Catalogue:
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return the games with their networks and levels as JSON-compatible values."""
+        return [self._entry(text, game) for text, game in self._offered.items()]
+
+    def entry(self, game: Game) -> dict[str, Any] | None:
+        """Return the same of a game that :meth:`to_dict` leaves out; None for the others."""
+        return None if game in self._offered.values() else self._entry(game.name, game)
+
+    @cached_property
+    def _offered(self) -> dict[str, Game]:
         offered = dict(self._given)
         for text in (*registered_games(), *filter(network_of_text, bundled_models())):
             game = load_named(text)
             if game not in offered.values():
                 offered[text] = game
-        return [self._entry(text, game) for text, game in offered.items()]
+        return offered
 
     def _entry(self, text: str, game: Game) -> dict[str, Any]:
         rows, columns = game.board_shape

@@ -14,7 +14,9 @@ PUT_UP = "...x.../...o.../...x.../...o.../...x.../...o... x"
 
 
 def test_the_games_name_their_networks_and_levels(client: Client) -> None:
-    games = {game["name"]: game for game in client.get("/api/games").json()["games"]}
+    answer = client.get("/api/games").json()
+    assert answer["max_simulations"] == client.board.settings.max_simulations
+    games = {game["name"]: game for game in answer["games"]}
     assert {"tic_tac_toe", "connect_four", "gomoku", "othello", "go", "mnk", NINE} <= set(games)
     assert games["connect_four"]["networks"] == ["connect4"]
     assert games["gomoku"]["networks"][0] == "gomoku"
@@ -48,6 +50,25 @@ def test_a_position_shows_the_last_move_on_the_board(
     )
     again = client.ask("/api/position", position=shown["position"])
     assert again == shown
+
+
+@pytest.mark.parametrize(
+    ("game", "networks"),
+    [
+        ("go9", None),
+        ("othello", None),
+        ("go(board_size=9,komi=5.5)", ["go9"]),
+        ("mnk(rows=4,columns=4,k=3)", []),
+    ],
+)
+def test_a_position_describes_a_game_that_is_not_in_the_list(
+    client: Client, game: str, networks: list[str] | None
+) -> None:
+    entry = client.ask("/api/position", position={"game": game})["entry"]
+    assert (entry and entry["networks"]) == networks
+    listed = client.get("/api/games").json()["games"]
+    assert entry is None or entry.keys() == listed[0].keys()
+    assert entry is None or entry["name"] not in [each["name"] for each in listed]
 
 
 def test_a_legal_move_names_the_cell_where_its_stone_lands(client: Client) -> None:
