@@ -1,6 +1,6 @@
 // Setting up a position: stones placed by hand, then a game from there.
 
-import { emit } from "../bus.js";
+import { emit, on } from "../bus.js";
 import { byId, choice, h } from "../dom.js";
 import { app, complain, currentGame } from "../session.js";
 import { newGame, stopEngine } from "./match.js";
@@ -24,10 +24,16 @@ export function toggleSetup() {
 }
 
 function closeSetup() {
-  setup.isOn = false;
-  byId("setup-bar").hidden = true;
+  end();
   emit("setup");
 }
+
+function end() {
+  setup.isOn = false;
+  byId("setup-bar").hidden = true;
+}
+
+on("opened", end); // another game
 
 export function setupView() {
   const board = { ...app.view.board, cells: setup.cells };
@@ -61,7 +67,5 @@ function build() {
 
 async function apply() {
   const start = `${setup.cells.map((row) => row.join("")).join("/")} ${toMove}`;
-  const before = app.tree;
-  await newGame(app.tree.game, start);
-  if (app.tree !== before) closeSetup(); // else the page says why not
+  await newGame(app.tree.game, start); // ends the setup, or the page says why not
 }
