@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import socket
@@ -35,7 +36,10 @@ OWN = f"{ROOT / 'examples' / 'own_game.py'}:Domineering"
 GO = "game=go(board_size=9,komi=7)"
 MIDDLE = f"{GO}&moves=E5 E3 G4 C4"
 PEOPLE = '{"players": ["person", "person"]}'
-WEAK = '{"strength": "level:1"}'
+WEAKEST = {"connect_four": "level:1", "gomoku": "level:1", "othello": "level:1"}
+WEAK = json.dumps(
+    {"strengths": {"tic_tac_toe": "simulations:50", OWN: "simulations:50", **WEAKEST}}
+)
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +104,9 @@ def analyse(tab: Any) -> None:
         (late("connect_four"), WEAK, click_cell),
         (late("gomoku"), WEAK, click_cell),
         (late("othello"), WEAK, click_cell),
-        (late("mnk(rows=3,columns=4,k=3)"), '{"strength": "simulations:50"}', click_cell),
+        (late("mnk(rows=3,columns=4,k=3)"), WEAK, click_cell),
         (f"{GO}&moves=E5", PEOPLE, click_pass),
-        (f"game={OWN}", '{"strength": "simulations:50"}', click_move),
+        (f"game={OWN}", WEAK, click_move),
     ],
 )
 def test_a_game_is_played_to_its_end(
@@ -201,7 +205,86 @@ def test_a_position_is_set_up_and_played_from(visit: Visit) -> None:
     wait_for_ply(tab, 1)
 
 
+def test_another_game_ends_the_setting_up(visit: Visit) -> None:
+    tab = visit.open("game=connect_four", PEOPLE)
+    tab.click("#setup")
+    tab.select_option("#game", "tic_tac_toe")
+    tab.wait_for_selector("#setup-bar", state="hidden")
+    tab.locator("[data-cell='0,2']").click()
+    wait_for_ply(tab, 1)
+
+
+def test_each_game_keeps_its_network_and_strength(visit: Visit) -> None:
+    def chosen() -> list[str]:
+        labels = ("Strength of the engine", "Network")
+        return [tab.get_by_label(label, exact=True).input_value() for label in labels]
+
+    tab = visit.open("game=connect_four")
+    tab.get_by_label("Strength of the engine").select_option("seconds:5")
+    before = chosen()
+    tab.select_option("#game", OWN)
+    wait_until(tab, "document.title.startsWith('Domineering')")
+    assert chosen() == ["simulations:400", "rollout"]
+    tab.select_option("#game", "connect_four")
+    wait_until(tab, "!document.title.startsWith('Domineering')")
+    assert chosen() == before
+    assert before[1] not in ("rollout", "uniform")
+
+
+def test_a_clock_can_be_taken_away_during_a_turn(visit: Visit) -> None:
+    tab = visit.open("game=tic_tac_toe", '{"players": ["person", "person"], "clock": "60+0"}')
+    click_cell(tab)
+    tab.wait_for_selector(".clock:text('1:00')")
+    tab.get_by_label("Clock", exact=True).select_option("none")
+    tab.wait_for_timeout(300)  # longer than a tick
+    assert tab.locator(".clock").all_inner_texts() == ["", ""]
+
+
 # Analysis
+
+
+def test_a_refused_analysis_is_switched_off(visit: Visit) -> None:
+    def refuse(channel: Any) -> None:
+        answer = {"type": "error", "error": "Too many searches"}
+        channel.on_message(
+            lambda text: channel.send(json.dumps({"id": json.loads(text)["id"], **answer}))
+        )
+
+    visit.context.route_web_socket("**/api/live", refuse)
+    tab = visit.open("game=tic_tac_toe")
+    tab.click("#analyse")
+    tab.wait_for_selector("#problem:text('Too many searches')")
+    assert tab.get_attribute("#analyse", "aria-pressed") == "false"
+
+
+def with_fields(**fields: Any) -> Any:
+    """Return a route that adds fields to the server's answers."""
+
+    def add(route: Any) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), **fields})
+
+    return add
+
+
+def test_the_page_offers_what_the_server_allows(visit: Visit) -> None:
+    visit.context.route("**/api/games", with_fields(max_simulations=1000))
+    tab = visit.open("game=tic_tac_toe")
+    for label in ("Strength of the engine", "Length of the analysis"):
+        texts = tab.get_by_label(label).locator("option").all_inner_texts()
+        assert not {"3,200 simulations", "20,000 visits"} & set(texts)
+    tab.click("#tab-think")
+    tab.get_by_role("button", name="The tree").click()
+    assert tab.get_by_label("Simulations").input_value() == "800"
+
+
+def test_a_game_with_other_parameters_has_the_networks_that_the_server_names(visit: Visit) -> None:
+    entry = {"networks": ["go9"], "levels": []}
+    visit.context.route("**/api/position", with_fields(entry=entry))
+    tab = visit.open("game=go(board_size=9,komi=6)")
+    network = tab.get_by_label("Network", exact=True)
+    assert network.locator("option").first.inner_text() == "go9"
+    assert network.input_value() == "go9"
 
 
 @pytest.mark.parametrize("heat", ["visits", "prior", "q", "ownership"])

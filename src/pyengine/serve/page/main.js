@@ -6,7 +6,7 @@ import { byId, h } from "./dom.js";
 import { listenToKeys, showKeys } from "./keys.js";
 import { newGame, resume, stopEngine } from "./play/match.js";
 import { showPlay } from "./play/page.js";
-import { addressed, addressedTab, app, open, remember, restore, set } from "./session.js";
+import { addressed, addressedTab, app, currentGame, open, remember, restore, set } from "./session.js";
 import { showThinking } from "./think/page.js";
 import { showTraining } from "./training.js";
 
@@ -60,13 +60,23 @@ function showGames() {
     if (!isListed) addGame(select, game);
     select.value = game;
   });
+  on("view", learn);
 }
 
 /** A game with other parameters came by the address or from a file. */
 function addGame(select, name) {
   const like = app.games.find((each) => each.name.split("(")[0] === name.split("(")[0]);
-  app.games.push({ ...like, name, title: name, networks: [], levels: [] });
+  app.games.push({ ...like, name, title: name, networks: [], levels: [], isGuess: true });
   select.append(h("option", { value: name }, name));
+}
+
+/** Take the networks and levels of a game that is not in the list from the server's answer. */
+function learn() {
+  const { entry } = app.view;
+  const game = currentGame();
+  if (!entry || !game?.isGuess) return;
+  Object.assign(game, { networks: entry.networks, levels: entry.levels, isGuess: false });
+  emit("settings");
 }
 
 let hiding = null;
@@ -92,7 +102,8 @@ async function start() {
     set({ theme: THEMES[(THEMES.indexOf(app.settings.theme) + 1) % THEMES.length] });
   });
   byId("show-keys").addEventListener("click", showKeys);
-  app.games = (await get("api/games")).games;
+  const { games, max_simulations: maxSimulations } = await get("api/games");
+  Object.assign(app, { games, maxSimulations: maxSimulations ?? Infinity });
   showGames();
   showPlay();
   showThinking(byId("think"));

@@ -7,25 +7,72 @@ import { childOf, movesTo, newTree, packed, pathTo, unpacked } from "./tree.js";
 
 const DEFAULTS = {
   players: ["person", "engine"],
-  strength: "",
-  network: "",
+  strengths: {}, // by game, as chosen by the reader
+  networks: {},
   clock: "none",
   heat: "visits",
   budget: "20000",
   theme: "auto",
 };
 
+const BUDGETS = [
+  ["simulations:50", "50 simulations"],
+  ["simulations:400", "400 simulations"],
+  ["simulations:3200", "3,200 simulations"],
+  ["simulations:20000", "20,000 simulations"],
+  ["seconds:1", "1 second a move"],
+  ["seconds:5", "5 seconds a move"],
+  ["seconds:30", "30 seconds a move"],
+];
+
 export const app = {
   games: [],
+  maxSimulations: Infinity, // that the server allows
   tree: null,
   node: null,
   view: null,
   tab: "play",
   awaits: false, // the engine's move
-  settings: { ...DEFAULTS },
+  settings: structuredClone(DEFAULTS),
 };
 
 export const currentGame = () => app.games.find((game) => game.name === app.tree?.game);
+
+/** Return the evaluators of the current game, its usual one first. */
+export const networkNames = () => [...(currentGame()?.networks ?? []), "rollout", "uniform"];
+
+/** Return the network that was chosen for the current game, or its usual one. */
+export function network() {
+  const names = networkNames();
+  const chosen = app.settings.networks[app.tree.game];
+  return names.includes(chosen) ? chosen : names[0];
+}
+
+/** Return the [budget, text] pairs that the server allows; a budget is "simulations:50" or "50". */
+export const allowed = (budgets) =>
+  budgets.filter(([budget]) => {
+    const [number, kind] = budget.split(":").reverse();
+    return (kind ?? "simulations") !== "simulations" || Number(number) <= app.maxSimulations;
+  });
+
+/** Return the strengths of the engine in the current game as [value, text] pairs. */
+export function strengths() {
+  const levels = (currentGame()?.levels ?? []).map(({ number, name, elo }) => [
+    `level:${number}`,
+    `${number} ${name}${elo === null ? "" : `, Elo ${Math.round(elo)}`}`,
+  ]);
+  return [...levels, ...allowed(BUDGETS)];
+}
+
+/** Return the strength that was chosen for the current game, or its usual one. */
+export function strength() {
+  const values = strengths().map(([value]) => value);
+  const chosen = app.settings.strengths[app.tree.game];
+  if (values.includes(chosen)) return chosen;
+  const levels = values.filter((value) => value.startsWith("level:"));
+  if (levels.length) return levels[Math.floor(levels.length / 2)];
+  return values.includes("simulations:400") ? "simulations:400" : values[0];
+}
 
 export const positionOf = (node) => ({
   game: app.tree.game,

@@ -5,17 +5,11 @@ import { choice, h, row } from "../dom.js";
 import { counted, fixed, percent, proofName } from "../format.js";
 import { HEATS } from "../board/heat.js";
 import { app, playerName, set } from "../session.js";
-import { live } from "./live.js";
+import { budgets, live } from "./live.js";
 import { playMove } from "./match.js";
 
 const ROWS = 10;
 const LINE = 8; // moves of a line in the table
-const BUDGETS = [
-  ["1000", "1,000 visits"],
-  ["20000", "20,000 visits"],
-  ["200000", "200,000 visits"],
-  ["0", "until stopped"],
-];
 
 export function showAnalysis(host, button) {
   const summary = h("p", { class: "summary" });
@@ -46,7 +40,7 @@ function options() {
     set({ heat: value });
     emit("live");
   });
-  const budget = choice("Length of the analysis", BUDGETS, app.settings.budget, (value) =>
+  const budget = choice("Length of the analysis", budgets(), app.settings.budget, (value) =>
     set({ budget: value }),
   );
   on("settings", () => (heat.value = app.settings.heat));

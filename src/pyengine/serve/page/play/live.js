@@ -2,11 +2,28 @@
 
 import { Channel } from "../api.js";
 import { emit, on } from "../bus.js";
-import { app, complain, isOver, position, remember } from "../session.js";
+import { allowed, app, complain, isOver, network, position, remember } from "../session.js";
 
 export const live = { isOn: false, result: null };
 
 const EVERY = 1 / 30; // seconds between two results
+
+/** The lengths that a reader can choose, in visits. */
+const BUDGETS = [
+  ["1000", "1,000 visits"],
+  ["20000", "20,000 visits"],
+  ["200000", "200,000 visits"],
+  ["0", "until stopped"],
+];
+
+export const budgets = () => allowed(BUDGETS);
+
+/** Return the simulations of the analysis; null until stopped. */
+function budget() {
+  const values = budgets().map(([value]) => value);
+  const chosen = app.settings.budget;
+  return Number(values.includes(chosen) ? chosen : values[0]) || null;
+}
 
 let number = 0;
 let waiting = null; // the result for the next frame
@@ -28,8 +45,8 @@ function update() {
       type: "analyze",
       id: number,
       position: position(),
-      network: app.settings.network || null,
-      simulations: Number(app.settings.budget) || null,
+      network: network(),
+      simulations: budget(),
       every: EVERY,
     });
   }
@@ -40,6 +57,8 @@ function receive(message) {
   if (message.id !== number) return;
   if (message.type === "error") {
     channel.finish();
+    live.isOn = false;
+    emit("live");
     complain(new Error(message.error));
     return;
   }
@@ -71,7 +90,7 @@ function rate({ visits, winrate_black, score, proven, done }) {
 let last = null;
 let lastKey = "";
 on("view settings tab", () => {
-  const key = [app.tab, app.settings.network, app.settings.budget, app.node?.end].join();
+  const key = [app.tab, app.tree && network(), app.settings.budget, app.node?.end].join();
   if (!app.view || (app.node === last && key === lastKey)) return;
   last = app.node;
   lastKey = key;

@@ -4,7 +4,7 @@ import { post } from "../api.js";
 import { emit, on } from "../bus.js";
 import { ask } from "../dialog.js";
 import { clockText } from "../format.js";
-import { app, complain, goTo, isOver, open, play, playerName, position, remember } from "../session.js";
+import { app, complain, goTo, isOver, network, open, play, playerName, position, remember, strength } from "../session.js";
 import { plyOf, removeNode } from "../tree.js";
 
 const TICK = 100; // milliseconds
@@ -48,11 +48,12 @@ export async function newGame(name = app.tree.game, start = null) {
 export async function playMove(move, view = null) {
   if (isOver()) return;
   const left = timeLeft();
+  const increment = clockSetting()?.increment;
   const mover = app.view.to_move;
   stopEngine();
   const isPlayed = await play(move, view);
   if (isPlayed && left) {
-    left[mover] += clockSetting().increment;
+    left[mover] += increment;
     app.node.clock = left;
     remember();
   }
@@ -91,13 +92,12 @@ export async function engineMove() {
 }
 
 function budget() {
-  const network = app.settings.network || null;
-  const [kind, number] = app.settings.strength.split(":");
-  if (kind === "level") return { level: Number(number), network };
+  const [kind, number] = strength().split(":");
+  if (kind === "level") return { level: Number(number), network: network() };
   const left = timeLeft();
   const seconds = left && Math.max(0.05, left[app.view.to_move] / 1000 / SHARE);
-  if (kind === "seconds") return { seconds: Math.min(Number(number), seconds ?? Infinity), network };
-  return { simulations: Number(number) || 400, network };
+  if (kind === "seconds") return { seconds: Math.min(Number(number), seconds ?? Infinity), network: network() };
+  return { simulations: Number(number), network: network() };
 }
 
 export function stopEngine() {
@@ -166,6 +166,8 @@ function tick() {
   }
   emit("clock");
 }
+
+on("settings", () => clockSetting() || stopClock());
 
 export function clockTexts() {
   const left = timeLeft();

@@ -2,18 +2,9 @@
 
 import { on } from "../bus.js";
 import { choice, h, row } from "../dom.js";
-import { app, currentGame, set } from "../session.js";
+import { app, currentGame, network, networkNames, set, strength, strengths } from "../session.js";
 import { clockTexts, nextTurn, stopEngine } from "./match.js";
 
-const BUDGETS = [
-  ["simulations:50", "50 simulations"],
-  ["simulations:400", "400 simulations"],
-  ["simulations:3200", "3,200 simulations"],
-  ["simulations:20000", "20,000 simulations"],
-  ["seconds:1", "1 second a move"],
-  ["seconds:5", "5 seconds a move"],
-  ["seconds:30", "30 seconds a move"],
-];
 const CLOCKS = [
   ["none", "No clock"],
   ["60+0", "1 minute"],
@@ -33,8 +24,8 @@ function rows() {
   if (!game) return [];
   return [
     ...[0, 1].map((player) => playerRow(player, game)),
-    row("Strength", strengths(game)),
-    row("Network", networks(game)),
+    row("Strength", strengthChoice()),
+    row("Network", networkChoice()),
     row("Clock", choice("Clock", CLOCKS, app.settings.clock, (clock) => set({ clock }))),
   ];
 }
@@ -58,26 +49,17 @@ function playerRow(player, game) {
   );
 }
 
-function strengths(game) {
-  const levels = game.levels.map(({ number, name, elo }) => [
-    `level:${number}`,
-    `${number} ${name}${elo === null ? "" : `, Elo ${Math.round(elo)}`}`,
-  ]);
-  const options = [...levels, ...BUDGETS];
-  const usual = levels.length ? levels[Math.floor(levels.length / 2)][0] : "simulations:400";
-  const isOffered = options.some(([value]) => value === app.settings.strength);
-  if (!isOffered) app.settings.strength = usual;
-  return choice("Strength of the engine", options, app.settings.strength, (strength) =>
-    set({ strength }),
-  );
-}
+/** Keep a choice for the current game. */
+const setForGame = (name) => (value) =>
+  set({ [name]: { ...app.settings[name], [app.tree.game]: value } });
 
-function networks(game) {
-  const names = [...game.networks, "rollout", "uniform"];
+const strengthChoice = () =>
+  choice("Strength of the engine", strengths(), strength(), setForGame("strengths"));
+
+function networkChoice() {
   const words = { rollout: "none: random playouts", uniform: "none: uniform" };
-  const options = names.map((name) => [name, words[name] ?? name]);
-  if (!names.includes(app.settings.network)) app.settings.network = names[0];
-  return choice("Network", options, app.settings.network, (network) => set({ network }));
+  const options = networkNames().map((name) => [name, words[name] ?? name]);
+  return choice("Network", options, network(), setForGame("networks"));
 }
 
 function showClocks(host) {

@@ -4,7 +4,7 @@ import { Channel } from "../api.js";
 import { emit, on } from "../bus.js";
 import { h } from "../dom.js";
 import { percent } from "../format.js";
-import { app, complain, goTo, playerName, positionOf } from "../session.js";
+import { app, complain, goTo, network, playerName, positionOf } from "../session.js";
 import { endOf, pathTo } from "../tree.js";
 
 const SIMULATIONS = 200; // of each position
@@ -50,7 +50,7 @@ export function startReview() {
     type: "review",
     id: number,
     position: positionOf(end),
-    network: app.settings.network || null,
+    network: network(),
     simulations: SIMULATIONS,
   });
 }

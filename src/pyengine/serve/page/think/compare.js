@@ -4,7 +4,7 @@ import { post } from "../api.js";
 import { h } from "../dom.js";
 import { counted, percent, proofName, signed } from "../format.js";
 import { heatOf } from "../board/heat.js";
-import { app, complain, position } from "../session.js";
+import { app, complain, network, position } from "../session.js";
 import { SmallBoard } from "./small_board.js";
 
 const WORDS = {
@@ -36,7 +36,7 @@ export class CompareView {
     try {
       const answer = await post("api/compare", {
         position: position(),
-        network: app.settings.network || null,
+        network: network(),
         simulations: this.settings.simulations,
       });
       if (number !== this.number) return;

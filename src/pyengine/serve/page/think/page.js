@@ -28,7 +28,10 @@ export function showThinking(host) {
   const options = h("div", { class: "bar" });
   const buttons = VIEWS.map((view) => h("button", { onclick: () => open(view) }, view.title));
   for (const view of VIEWS) {
-    view.settings = { simulations: view.usual, algorithm: "puct" };
+    const offered = view.simulations.filter((count) => count <= app.maxSimulations);
+    view.simulations = offered.length ? offered : [app.maxSimulations];
+    const usual = view.simulations.includes(view.usual) ? view.usual : view.simulations.at(-1);
+    view.settings = { simulations: usual, algorithm: "puct" };
     view.shown = new view.make(view.settings);
   }
   host.append(

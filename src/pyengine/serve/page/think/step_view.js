@@ -3,7 +3,7 @@
 import { post } from "../api.js";
 import { h, s } from "../dom.js";
 import { fixed, percent, proofName, signed } from "../format.js";
-import { app, complain, position } from "../session.js";
+import { app, complain, network, position } from "../session.js";
 import { numbered, treePicture } from "./picture.js";
 import { SmallBoard } from "./small_board.js";
 import { keysOn, treeAfter } from "./steps.js";
@@ -65,7 +65,7 @@ export class StepView {
     try {
       const answer = await post("api/steps", {
         position: position(),
-        network: app.settings.network || null,
+        network: network(),
         algorithm: algorithm === "uct" ? "uct" : "puct",
         simulations: Math.min(simulations, MOST),
       });

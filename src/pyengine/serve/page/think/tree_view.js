@@ -3,7 +3,7 @@
 import { Channel } from "../api.js";
 import { h } from "../dom.js";
 import { counted, fixed, percent, proofName } from "../format.js";
-import { app, complain, position } from "../session.js";
+import { app, complain, network, position } from "../session.js";
 import { movesOf, numbered, treePicture } from "./picture.js";
 import { SmallBoard } from "./small_board.js";
 
@@ -51,7 +51,7 @@ export class TreeView {
       type: "analyze",
       id: this.number,
       position: position(),
-      network: app.settings.network || null,
+      network: network(),
       algorithm: this.settings.algorithm,
       simulations: this.settings.simulations,
       every: 0.1,
