@@ -28,7 +28,10 @@ _MOST = 10_000  # simulations
 
 
 class Counts(NamedTuple):
-    """N and W of a node, before or after a simulation."""
+    """N and W of a node, before or after a simulation.
+
+    With UCB1 a win adds 1 to W, a draw 1/2 and a loss 0, as in the terms of the selections.
+    """
 
     visits: int
     value_sum: float
@@ -55,8 +58,8 @@ class Leaf:
         path: the names of the moves to it.
         terminal: whether the game is over there.
         proven: whether the simulation ended because its value is proven.
-        value: what is added to W of the leaf: its evaluation, result or proven value for the player
-            who made the last move.
+        value: its evaluation, result or proven value in [-1, 1] for the player who made the last
+            move. It is added to W of the leaf; with UCB1, (1 + value) / 2 is.
         priors: move names with their priors, the largest first; empty unless the evaluator was
             asked.
     """
@@ -194,13 +197,20 @@ class _Recorder:
             after.append(_counts(now, action))
             state.apply_action(action)
             path, names = (*path, action), (*names, name)
+        value = after[-1].value_sum - before[-1].value_sum
         return Step(
             simulation=number,
             selections=tuple(selections),
-            leaf=self._leaf(state, path, names, after[-1].value_sum - before[-1].value_sum),
-            before=tuple(before),
-            after=tuple(after),
+            leaf=self._leaf(state, path, names, value),
+            before=self._in_terms(before),
+            after=self._in_terms(after),
         )
+
+    def _in_terms(self, counts: list[Counts]) -> tuple[Counts, ...]:
+        """Return counts with W as in the terms of the rule."""
+        if self._engine.config.algorithm == "uct":
+            return tuple(Counts(n, (n + w) / 2) for n, w in counts)
+        return tuple(counts)
 
     def _leaf(
         self, state: Any, path: tuple[int, ...], names: tuple[str, ...], value: float

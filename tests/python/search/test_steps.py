@@ -58,6 +58,19 @@ def test_the_value_of_the_leaf_is_backed_up_with_alternating_signs() -> None:
         assert all(a == -b for a, b in pairwise(added))
 
 
+@pytest.mark.parametrize("algorithm", ["puct", "uct"])
+def test_counts_have_the_scale_of_the_terms(algorithm: str) -> None:
+    state = pyengine.load_game("connect_four").new_initial_state()
+    for step in steps(state, "connect4", 40, algorithm=algorithm):
+        plain = step.to_dict()
+        for selection, backup in zip(plain["path"], plain["backup"][1:], strict=True):
+            move = next(m for m in selection["moves"] if m["move"] == selection["chosen"])
+            assert (move["N"], move["W"]) == (backup["N"][0], backup["W"][0])
+        added = step.after[-1].value_sum - step.before[-1].value_sum
+        value = step.leaf.value
+        assert added == pytest.approx((1 + value) / 2 if algorithm == "uct" else value)
+
+
 def test_a_leaf_is_evaluated_or_the_end_of_the_game() -> None:
     state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4])
     made = steps(state, "uniform", 50)

@@ -1,5 +1,6 @@
 // A search tree as a picture: cards for positions, lines as thick as their share of the visits.
-// A node is {move, N, Q, P, proven, children, more, key, to_move}; `key` names it by its path.
+// A node is {move, N, Q, P, proven, children, more, key, to_move}; `key` names it by its path. `lean`
+// is Q from −1 to 1, if Q has another range.
 
 import { s } from "../dom.js";
 import { counted, proofName, signed } from "../format.js";
@@ -116,7 +117,7 @@ const short = (count) => (count < 10000 ? counted(count) : `${(count / 1000).toP
 function rateBar(node, x, y) {
   const width = CARD.width - 18;
   const half = width / 2;
-  const q = node.Q ?? 0;
+  const q = node.lean ?? node.Q ?? 0;
   const length = half * Math.min(Math.abs(q), 1);
   return s(
     "g",

@@ -15,10 +15,10 @@ const PACE = 1600; // milliseconds a simulation when it plays by itself
 const RULES = {
   puct: [
     "PUCT takes the move with the largest ", h("b", {}, "Q + U"), ". Q is what the move has brought so far; U = c · P · √N(parent) ÷ (1 + N) ",
-    "is large for moves that the network likes (P) and that were tried seldom (N). U falls with every visit, so good results take over. A move without visits borrows its Q from the parent.",
+    "is large for moves that the network likes (P) and that were tried seldom (N). U falls with every visit, so good results take over. A move without visits takes the parent's mean minus a reduction as its Q. c grows slowly with N(parent).",
   ],
   uct: [
-    "UCT takes the move with the largest ", h("b", {}, "Q + U"), ". Q is the share of wins so far; U = c · √(ln N(parent) ÷ N) is large ",
+    "UCT takes the move with the largest ", h("b", {}, "Q + U"), ". Q is the share of wins so far; U = c · √(2 · ln n ÷ N), where n counts the visits of all moves here, is large ",
     "for moves that were tried seldom. A move that was never tried comes first.",
   ],
 };
@@ -27,6 +27,7 @@ export class StepView {
   constructor(settings) {
     this.settings = settings;
     this.steps = [];
+    this.algorithm = null; // of the steps
     this.at = 1;
     this.depth = 0; // of the selection that is open
     this.number = 0;
@@ -66,11 +67,11 @@ export class StepView {
       const answer = await post("api/steps", {
         position: position(),
         network: network(),
-        algorithm: algorithm === "uct" ? "uct" : "puct",
+        algorithm,
         simulations: Math.min(simulations, MOST),
       });
       if (number !== this.number) return;
-      this.steps = answer.steps;
+      Object.assign(this, { steps: answer.steps, algorithm });
       this.slider.max = this.steps.length;
       this.go(Math.min(this.at, this.steps.length));
     } catch (error) {
@@ -111,12 +112,16 @@ export class StepView {
     this.title.textContent = `Simulation ${this.at} of ${this.steps.length}`;
     const step = this.steps[this.at - 1];
     this.draw(step);
-    this.cards.replaceChildren(this.selection(step), this.leaf(step), backUp(step));
+    this.cards.replaceChildren(this.selection(step), this.leaf(step), backUp(step, this.isUct()));
     this.board.show(step.leaf.path);
   }
 
+  isUct() {
+    return this.algorithm === "uct";
+  }
+
   draw(step) {
-    const root = numbered(treeAfter(this.steps, this.at));
+    const root = numbered(treeAfter(this.steps, this.at, this.isUct()));
     const path = keysOn(step.leaf.path);
     const picture = treePicture(root, {
       path,
@@ -140,7 +145,7 @@ export class StepView {
   }
 
   selection(step) {
-    const rule = RULES[this.settings.algorithm === "uct" ? "uct" : "puct"];
+    const rule = RULES[this.isUct() ? "uct" : "puct"];
     const open = Math.min(this.depth, step.path.length - 1);
     const chosen = step.path.map((each, i) => this.choice(each, i, i === open));
     const nothing = h("p", {}, "The tree is empty: the root itself is the leaf.");
@@ -240,8 +245,13 @@ function priors(list) {
   return h("ol", { class: "priors", "aria-label": "Largest priors" }, items);
 }
 
-function backUp({ backup }) {
-  const words = ["The value goes back up the path. Each position counts one more visit (N) and adds the value (W), with the sign changing from player to player; Q = W ÷ N follows."];
+const BACK_UP = {
+  puct: "The value goes back up the path. Each position counts one more visit (N) and adds the value (W), with the sign changing from player to player; Q = W ÷ N follows.",
+  uct: "The result goes back up the path. Each position counts one more visit (N) and adds the win (W): (1 + value) ÷ 2 for the player who moved there, the rest of 1 for the other; Q = W ÷ N is the share of wins.",
+};
+
+function backUp({ backup }, isUct) {
+  const words = [BACK_UP[isUct ? "uct" : "puct"]];
   const q = (i) => ({ N, W }) => (N[i] ? fixed(W[i] / N[i]) : "–");
   const change = (before, after) => h("td", {}, h("span", { class: "before" }, before, " → "), h("b", {}, after));
   const rows = [...backup].reverse().map((each) =>
