@@ -48,10 +48,16 @@ export function save(record) {
 }
 
 function write(key, value) {
+  const text = JSON.stringify(value);
   try {
-    localStorage.setItem(key, JSON.stringify(value));
+    localStorage.setItem(key, text);
   } catch {
-    forget(MOST_TABS / 2); // the storage is full
+    forget(Math.floor(keys().length / 2)); // the storage is full
+    try {
+      localStorage.setItem(key, text);
+    } catch {
+      // still full: the address has the position
+    }
   }
   if (keys().length > MOST_TABS) forget(MOST_TABS);
 }
