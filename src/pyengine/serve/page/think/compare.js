@@ -22,7 +22,7 @@ export class CompareView {
     this.element = h(
       "div",
       {},
-      h("p", { class: "explanation" }, "One position, one network, the same number of simulations: what each algorithm looks at, and what it would play. The circles show how it divided its simulations among the moves."),
+      h("p", { class: "explanation" }, "One position, one network: what each algorithm looks at, and what it would play. UCT, PUCT and Gumbel make the same number of simulations; the circles show how they divided them among the moves. Alpha-beta has no simulations: it counts positions."),
       this.list,
     );
   }
