@@ -393,6 +393,51 @@ def test_a_reload_and_a_closed_tab_lose_nothing(visit: Visit) -> None:
     assert (ply(tab), tab.locator(".variation").count()) == (3, 1)
 
 
+def test_move_names_may_have_spaces_and_slashes(browser: Any, tmp_path: Path) -> None:
+    source = (ROOT / "examples" / "own_game.py").read_text()
+    file = tmp_path / "words.py"
+    file.write_text(
+        source.replace(
+            'return f"{COLUMNS[action % SIZE]}', 'return f"at {COLUMNS[action % SIZE]} / '
+        )
+    )
+    with served("--threads", "1", "--game", f"{file}:Domineering") as address:
+        visit = Visit(browser, address)
+        tab = visit.open("", PEOPLE)
+        tab.locator("#board .move").first.click()
+        wait_for_ply(tab, 1)
+        url = tab.url
+        tab.close()
+        tab = visit.open(url.split("#")[1])
+        assert ply(tab) == 1
+        tab.click("#tab-think")
+        tab.get_by_role("button", name="The tree").click()
+        wait_until(tab, "document.querySelector('.node .figures')?.textContent.startsWith('801')")
+        node = tab.locator(".node.on-path").nth(1)
+        [move] = json.loads(node.get_attribute("data-key"))
+        node.click()
+        assert "/" in move
+        assert tab.locator(".details h3").inner_text() == move
+        visit.context.close()
+        assert visit.problems == []
+
+
+def test_a_full_storage_forgets_old_games(visit: Visit) -> None:
+    tab = visit.open("game=tic_tac_toe", PEOPLE)
+    tab.evaluate(
+        """() => {
+            const text = JSON.stringify({ time: 0, text: "x".repeat(10_000) });
+            let i = 0;
+            try { for (; ; i += 1) localStorage[`pyengine:tab:${i}`] = text; } catch {}
+            try { for (; ;) localStorage.rest = `${localStorage.rest ?? ""}x`; } catch {}
+        }"""
+    )
+    click_cell(tab)
+    wait_for_ply(tab, 1)
+    record = "localStorage[`pyengine:tab:${sessionStorage['pyengine:name']}`]"
+    assert '"a1"' in tab.evaluate(record)
+
+
 def test_two_tabs_show_two_games(visit: Visit) -> None:
     tabs = [visit.open("game=tic_tac_toe", PEOPLE), visit.open("game=othello", PEOPLE)]
     for tab in tabs:
@@ -458,11 +503,12 @@ def test_a_node_of_the_tree_opens_with_its_figures_and_board(visit: Visit) -> No
     wait_until(tab, "document.querySelector('.node .figures').textContent.startsWith('801')")
     save_picture(tab, "browser-tree")
     key = tab.locator(".node.on-path").nth(1).get_attribute("data-key")
+    [move] = json.loads(key)
     node = tab.locator(f".node[data-key='{key}']")
-    children = tab.locator(f".node[data-key^='{key}/']")
+    children = tab.locator(f".node[data-key^='{key[:-1]},']")
     node.click()
-    assert tab.locator(".details h3").inner_text() == key.strip("/")
-    tab.wait_for_selector(f".details svg[aria-label='Board after {key.strip('/')}']")
+    assert tab.locator(".details h3").inner_text() == move
+    tab.wait_for_selector(f".details svg[aria-label='Board after {move}']")
     assert tab.locator(".details .facts").inner_text().split()[:3] == ["N", "visits", visits(node)]
     assert (node.get_attribute("aria-expanded"), children.count() > 0) == ("true", True)
     while node.get_attribute("aria-expanded") == "true":  # shows all children, then closes

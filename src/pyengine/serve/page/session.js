@@ -151,7 +151,7 @@ export function remember() {
   const { game, start, moves } = position();
   const parts = new URLSearchParams({ game });
   if (start) parts.set("start", start);
-  if (moves.length) parts.set("moves", moves.join(" "));
+  if (moves.length) parts.set("moves", moves.map(encodeURIComponent).join(" "));
   if (app.tab !== "play") parts.set("tab", app.tab);
   history.replaceState(null, "", `#${parts}`);
   document.title = `${currentGame()?.title ?? game} · pyengine`;
@@ -162,8 +162,17 @@ export function remember() {
 export function addressed() {
   const parts = new URLSearchParams(location.hash.slice(1));
   if (!parts.has("game")) return null;
-  const moves = (parts.get("moves") ?? "").split(" ").filter(Boolean);
+  const moves = (parts.get("moves") ?? "").split(" ").filter(Boolean).map(decoded);
   return { game: parts.get("game"), start: parts.get("start"), moves };
+}
+
+/** Return the name of a move in an address, where it may contain spaces. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a link by hand
+  }
 }
 
 export const addressedTab = () => new URLSearchParams(location.hash.slice(1)).get("tab");
@@ -187,6 +196,6 @@ function isAt(record, wanted) {
   return (
     tree.game === wanted.game &&
     (tree.start ?? null) === (wanted.start ?? null) &&
-    movesTo(node).join(" ") === wanted.moves.join(" ")
+    JSON.stringify(movesTo(node)) === JSON.stringify(wanted.moves)
   );
 }

@@ -9,6 +9,11 @@ const CARD = { width: 74, height: 50 };
 const GAP = { x: 12, y: 44 };
 const EDGE = 8;
 
+/** Return the key of the node after some moves, whose names may contain any character. */
+export const keyOf = (moves) => JSON.stringify(moves);
+
+export const ROOT = keyOf([]);
+
 /** Return the picture of a tree.
  *
  * Args: `isOpen(node)` says whether its children are shown; `most(node)` how many; `onPick(node)`
@@ -132,11 +137,11 @@ const more = (hidden, x, y) => s("text", { x, y, class: "more" }, `+${counted(hi
 
 /** Give each node its path as a key, its depth and its parent. */
 export function numbered(root) {
-  const waiting = [[root, "", 0, null]];
+  const waiting = [[root, [], 0, null]];
   while (waiting.length) {
-    const [node, key, depth, parent] = waiting.pop();
-    Object.assign(node, { key, depth, parent });
-    for (const child of node.children) waiting.push([child, `${key}/${child.move}`, depth + 1, node]);
+    const [node, path, depth, parent] = waiting.pop();
+    Object.assign(node, { key: keyOf(path), depth, parent });
+    for (const child of node.children) waiting.push([child, [...path, child.move], depth + 1, node]);
   }
   return root;
 }

@@ -1,5 +1,7 @@
 // The tree after some simulations, from the steps that the server describes. Plain values.
 
+import { ROOT, keyOf } from "./picture.js";
+
 /** Return the tree after the first `count` steps; nodes that the last step created are `isNew`.
  *
  * With `isUct` Q is the share of wins, from 0 to 1; `lean` is from −1 to 1 in any case.
@@ -55,4 +57,4 @@ function sort(node) {
 }
 
 /** Return the keys of the nodes on a path. */
-export const keysOn = (path) => path.reduce((keys, move) => [...keys, `${keys.at(-1)}/${move}`], [""]);
+export const keysOn = (path) => [ROOT, ...path.map((_, i) => keyOf(path.slice(0, i + 1)))];

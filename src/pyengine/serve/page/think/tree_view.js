@@ -4,7 +4,7 @@ import { Channel } from "../api.js";
 import { h } from "../dom.js";
 import { counted, fixed, percent, proofName } from "../format.js";
 import { app, complain, network, position } from "../session.js";
-import { movesOf, numbered, treePicture } from "./picture.js";
+import { ROOT, movesOf, numbered, treePicture } from "./picture.js";
 import { SmallBoard } from "./small_board.js";
 
 const NODES = 1000; // that the server sends
@@ -22,9 +22,9 @@ const EXPLANATION = [
 export class TreeView {
   constructor(settings) {
     this.settings = settings;
-    this.open = new Set([""]);
+    this.open = new Set([ROOT]);
     this.many = new Set();
-    this.selected = "";
+    this.selected = ROOT;
     this.root = null;
     this.number = 0;
     this.channel = new Channel("api/live", (message) => this.receive(message));
@@ -42,9 +42,9 @@ export class TreeView {
   /** Search the current position. */
   start() {
     this.number += 1;
-    this.open = new Set([""]);
+    this.open = new Set([ROOT]);
     this.many.clear();
-    this.selected = "";
+    this.selected = ROOT;
     this.isUntouched = true;
     if (app.view.terminal) return this.refuse();
     this.channel.send({
@@ -87,7 +87,7 @@ export class TreeView {
 
   /** Open the most visited line, as far as it matters. */
   openBest() {
-    this.open = new Set([""]);
+    this.open = new Set([ROOT]);
     let node = this.root;
     while (node.children.length && node.depth < 4) {
       this.open.add(node.key);
@@ -120,7 +120,7 @@ export class TreeView {
 
   /** Return the keys of the most visited line. */
   bestPath() {
-    const keys = [""];
+    const keys = [ROOT];
     for (let node = this.root; node.children.length; node = node.children[0]) {
       keys.push(node.children[0].key);
     }
@@ -129,7 +129,7 @@ export class TreeView {
 
   find(key) {
     let node = this.root;
-    for (const move of key.split("/").slice(1)) {
+    for (const move of JSON.parse(key)) {
       node = node?.children.find((child) => child.move === move);
     }
     return node ?? this.root;
