@@ -109,7 +109,7 @@ export function stopEngine() {
   emit("thinking");
 }
 
-/** Take back the last move, and the engine's before it; amid a game, only go back. */
+/** Take back the last move and the engine's answer; go back if other moves follow. */
 export async function undo() {
   stopEngine();
   let node = app.node;
