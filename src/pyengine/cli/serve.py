@@ -32,11 +32,13 @@ class AddressOptions:
     port: Annotated[int, Option(min=0, max=65535, help="Port; 0 = any free one.")] = 8000
     token: Annotated[
         str | None,
-        Option(envvar="PYENGINE_TOKEN", help="What clients must present, 8 characters or more."),
+        Option(
+            envvar="PYENGINE_TOKEN", help="Token that clients must send; at least 8 characters."
+        ),
     ] = None
     allow_host: Annotated[
         list[str] | None,
-        Option(metavar="NAME", help="Another name of the server, as of a proxy; repeatable."),
+        Option(metavar="NAME", help="Another name of this server, such as a proxy's; repeatable."),
     ] = None
     no_browser: Annotated[
         bool, Option("--no-browser", help="Do not open the page in a browser.")
