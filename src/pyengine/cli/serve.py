@@ -104,6 +104,7 @@ def serve(address: AddressOptions, offer: OfferOptions, limits: LimitOptions) ->
         app,
         host=address.host,
         port=address.port,
+        log_config=None,  # configuring would close the handlers of other libraries
         log_level="critical",  # the app logs errors itself; uvicorn logs each refusal as one
         access_log=False,
         server_header=False,
