@@ -70,9 +70,9 @@ void check_playouts(const AnyGame& game, const AnyPosition& start) {
     require(playout.plies > 0 && playout.plies <= game.shape().max_game_length,
             "a playout has as many plies as a game may have");
     sum += playout.outcome.first;
-    if (!game.has_liberties()) sum -= by_single_moves(start, rng).outcome.first;
+    if (!game.traits().has_liberties) sum -= by_single_moves(start, rng).outcome.first;
   }
-  require(game.has_liberties() || sum * sum <= 25.0 * 2.0 * kGames,
+  require(game.traits().has_liberties || sum * sum <= 25.0 * 2.0 * kGames,
           "playouts end like games of uniform moves");
 }
 
