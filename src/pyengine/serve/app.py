@@ -222,23 +222,19 @@ def _add_searches(app: FastAPI, board: Board) -> None:
 
 
 def _add_sockets(app: FastAPI, board: Board) -> None:
-    most = board.settings.max_simulations
+    def add(address: str, kind: type[Any], work: Callable[..., None]) -> None:
+        """Add an address where each request of a kind starts a search."""
 
-    @app.websocket("/api/live")
-    async def live(socket: WebSocket) -> None:
-        def work(request: Analyze, stop: Stop, post: Post) -> None:
+        def search(request: Any, stop: Stop, post: Post) -> None:
             place = read_position(request.position, board.catalogue)
-            analyze(board.engines, place, request, most, stop, post)
+            work(board.engines, place, request, board.settings.max_simulations, stop, post)
 
-        await Conversation(socket, board.searches).run(Analyze, work)
+        @app.websocket(address)
+        async def _(socket: WebSocket) -> None:
+            await Conversation(socket, board.searches).run(kind, search)
 
-    @app.websocket("/api/review")
-    async def reviewed(socket: WebSocket) -> None:
-        def work(request: ReviewRequest, stop: Stop, post: Post) -> None:
-            place = read_position(request.position, board.catalogue)
-            review(board.engines, place, request, most, stop, post)
-
-        await Conversation(socket, board.searches).run(ReviewRequest, work)
+    add("/api/live", Analyze, analyze)
+    add("/api/review", ReviewRequest, review)
 
     @app.websocket("/analysis")
     async def katago(socket: WebSocket) -> None:

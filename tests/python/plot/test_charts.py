@@ -9,7 +9,7 @@ import pytest
 
 import pyengine
 
-pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib", reason="matplotlib is absent (extra `plot`)")
 
 from pyengine import plot
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-import types
-from collections.abc import Callable, Iterator
-from types import SimpleNamespace
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from katrain_stub import KaTrain, katrain_without_windows
 
 pytest.importorskip("typer", reason="the extra cli is not installed")
 pytest.importorskip("pysgf", reason="pysgf is not installed")
@@ -26,41 +25,11 @@ SGF = (
 VISITS = 30
 
 
-class KaTrain:
-    """What the engine and the game need of the program around them."""
-
-    def __init__(self) -> None:
-        self.errors: list[Any] = []
-        self.players_info = {colour: SimpleNamespace(human=True, name="") for colour in "BW"}
-        self.controls = SimpleNamespace(set_status=lambda *_: None)
-
-    def log(self, message: Any, level: int = 0) -> None:
-        if level == -1:
-            self.errors.append(message)
-
-    def config(self, _: str, default: Any = None) -> Any:
-        return default
-
-    def __call__(self, *popup: Any) -> None:
-        self.errors.append(popup)
-
-    def wait_until(self, done: Callable[[], bool]) -> None:
-        while not done():
-            assert self.errors == []
-            time.sleep(0.01)
-
-
 @pytest.fixture(scope="module")
 def katrain() -> Iterator[KaTrain]:
-    """KaTrain without its windows: two names of kivy are enough."""
-    kivy, utils, event = (types.ModuleType(f"kivy{name}") for name in ("", ".utils", "._event"))
-    utils.platform = "linux"  # type: ignore[attr-defined]
-    event.Observable = object  # type: ignore[attr-defined]
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (kivy, utils, event):
-            patch.setitem(sys.modules, module.__name__, module)
+    with katrain_without_windows() as katrain, pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-        yield KaTrain()
+        yield katrain
 
 
 @pytest.fixture(scope="module")

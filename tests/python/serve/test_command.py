@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import socket
-import sys
-import time
-import types
-from collections.abc import Callable, Iterator
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -16,6 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from commands import run
+from katrain_stub import KaTrain, katrain_without_windows
 from serving import served
 
 SGF = "(;GM[1]FF[4]SZ[9]KM[7]RU[chinese];B[ee];W[gc];B[cg];W[gg];B[cc];W[fe])"
@@ -77,47 +73,13 @@ def test_a_port_in_use_is_named() -> None:
     assert f"127.0.0.1:{port} is in use: choose another port (--port)" in done.words
 
 
-class KaTrain:
-    """What the engine and the game need of the program around them."""
-
-    def __init__(self) -> None:
-        self.errors: list[Any] = []
-        self.players_info = {colour: SimpleNamespace(human=True, name="") for colour in "BW"}
-        self.controls = SimpleNamespace(set_status=lambda *_: None)
-
-    def log(self, message: Any, level: int = 0) -> None:
-        if level == -1:
-            self.errors.append(message)
-
-    def config(self, _: str, default: Any = None) -> Any:
-        return default
-
-    def __call__(self, *popup: Any) -> None:
-        self.errors.append(popup)
-
-    def wait_until(self, done: Callable[[], bool]) -> None:
-        end = time.monotonic() + 60
-        while not done():
-            assert self.errors == []
-            assert time.monotonic() < end
-            time.sleep(0.01)
-
-
 @pytest.fixture
 def katrain() -> Iterator[KaTrain]:
-    """KaTrain without its windows: three names of kivy are enough."""
     pytest.importorskip("pysgf", reason="pysgf is not installed")
     pytest.importorskip("websocket", reason="websocket-client is not installed")
     pytest.importorskip("katrain", reason="KaTrain is not installed")
-    names = ("", ".utils", "._event", ".clock")
-    kivy, utils, event, clock = (types.ModuleType(f"kivy{name}") for name in names)
-    utils.platform = "linux"  # type: ignore[attr-defined]
-    event.Observable = object  # type: ignore[attr-defined]
-    clock.Clock = None  # type: ignore[attr-defined]
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (kivy, utils, event, clock):
-            patch.setitem(sys.modules, module.__name__, module)
-        yield KaTrain()
+    with katrain_without_windows() as katrain:
+        yield katrain
 
 
 @pytest.mark.parametrize("token", ["", "a long token"])
